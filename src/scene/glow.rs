@@ -26,9 +26,10 @@ pub(crate) struct GlowingFault {
 pub(crate) fn recent_faults(recipe: &Recipe, position: u32) -> Vec<GlowingFault> {
     let extent = recipe.world.extent();
     let mut found = Vec::new();
-    let mut end = recipe.stack.iter().map(|step| step.iterations()).fold(0, u32::saturating_add).min(position);
-    let position = end;
-    for (step, done) in recipe.stack.iter().zip(recipe.step_positions(position)).rev() {
+    let timeline = recipe.timeline();
+    let position = timeline.total().min(position);
+    let mut end = position;
+    for (step, done) in recipe.stack.iter().zip(timeline.step_positions(position)).rev() {
         // The step's iterations that are done end at `end` on the timeline.
         let begin = end - done;
         let first = (position.saturating_sub(ITERATIONS)).max(begin) - begin + 1;

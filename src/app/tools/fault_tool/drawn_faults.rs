@@ -14,14 +14,19 @@ pub(super) struct FaultIndex {
     pub(super) fault: usize,
 }
 
+/// The enabled steps with drawn faults.
+pub(super) fn enabled_lists(recipe: &Recipe) -> impl Iterator<Item = (usize, &List<DrawnFault>)> {
+    let enabled = recipe.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
+    enabled.filter_map(|(i, step)| match &step.operation {
+        AnyOperation::DrawnFaults(DrawnFaults { faults }) => Some((i, faults)),
+        _ => None,
+    })
+}
+
 /// All drawn faults of enabled steps.
 pub(super) fn enabled_faults(recipe: &Recipe) -> impl Iterator<Item = (FaultIndex, &DrawnFault)> {
-    recipe.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled).flat_map(|(i, step)| {
-        let faults = match &step.operation {
-            AnyOperation::DrawnFaults(DrawnFaults { faults }) => &faults[..],
-            _ => &[],
-        };
-        faults.iter().enumerate().map(move |(fault, drawn)| (FaultIndex { step: i, fault }, drawn))
+    enabled_lists(recipe).flat_map(|(step, faults)| {
+        faults.iter().enumerate().map(move |(fault, drawn)| (FaultIndex { step, fault }, drawn))
     })
 }
 

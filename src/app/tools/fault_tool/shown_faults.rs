@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use egui::{Id, Pos2, Rect};
 
-use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, enabled_faults};
+use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, enabled_faults, enabled_lists};
 use crate::app::tools::fault_tool::handles::ends;
 use crate::app::views::map_transform::MapTransform;
-use crate::engine::operations::AnyOperation;
-use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
+use crate::engine::operations::drawn_faults::DrawnFault;
 use crate::engine::parameters::List;
 use crate::engine::recipe::Recipe;
 
@@ -60,7 +59,7 @@ impl ShownFaults {
         let count = in_sight.len();
         let faults: Arc<[FaultIndex]> = in_sight[count.saturating_sub(MAX_SHOWN)..].into();
         self.maps.retain(|known| known.map != response.id);
-        let steps = steps(recipe).collect();
+        let steps = enabled_lists(recipe).map(|(step, faults)| (step, faults.clone())).collect();
         self.maps.push(MapFaults { map: response.id, section, steps, faults: faults.clone(), count });
         faults
     }
@@ -78,15 +77,6 @@ const MARGIN: f32 = 4.0;
 /// Whether these are still the enabled steps with drawn faults.
 fn have_same_faults(known: &[(usize, List<DrawnFault>)], recipe: &Recipe) -> bool {
     let mut known = known.iter();
-    let is_next = |(step, faults)| known.next().is_some_and(|(at, known)| *at == step && known.shares_with(&faults));
-    steps(recipe).all(is_next) && known.next().is_none()
-}
-
-/// The enabled steps with drawn faults.
-fn steps(recipe: &Recipe) -> impl Iterator<Item = (usize, List<DrawnFault>)> {
-    let enabled = recipe.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
-    enabled.filter_map(|(i, step)| match &step.operation {
-        AnyOperation::DrawnFaults(DrawnFaults { faults }) => Some((i, faults.clone())),
-        _ => None,
-    })
+    let is_next = |(step, faults)| known.next().is_some_and(|(at, known)| *at == step && known.shares_with(faults));
+    enabled_lists(recipe).all(is_next) && known.next().is_none()
 }
