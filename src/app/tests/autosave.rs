@@ -17,9 +17,14 @@ use crate::app::dialogs::file_dialogs::DialogOutcome;
 use crate::app::tests::{Scripted, chosen, pause, press, wait, without_rivers};
 use crate::engine::Step;
 
+/// The config and state folders of an editor in `folder`.
+pub(super) fn folders_in(folder: &Path) -> UserFolders {
+    UserFolders { config: Some(folder.join("config")), state: Some(folder.join("state")) }
+}
+
 /// An editor with its config and state folders in `folder`.
 pub(super) fn editor_in(folder: &Path, answers: Vec<DialogOutcome>) -> Harness<'static, App> {
-    let folders = UserFolders { config: Some(folder.join("config")), state: Some(folder.join("state")) };
+    let folders = folders_in(folder);
     let dialogs = Scripted::default();
     dialogs.answers.lock().unwrap().extend(answers);
     let mut harness = Harness::builder().with_size([1280.0, 800.0]).with_max_steps(64).build_eframe(move |context| {
@@ -30,20 +35,19 @@ pub(super) fn editor_in(folder: &Path, answers: Vec<DialogOutcome>) -> Harness<'
     harness
 }
 
-/// Waits until the recovery folder holds this many projects.
+/// Waits until the recovery folders hold this many projects.
 #[track_caller]
 fn wait_for_autosave(editor: &mut Harness<'static, App>, folder: &Path, projects: usize) {
-    let recovery = folder.join("state/recovery");
-    wait(editor, "the autosave", |_| kept(&recovery) == projects);
+    wait(editor, "the autosave", |_| recovery_files(folder).len() == projects);
 }
 
-/// Counts the projects in the recovery folder.
-fn kept(recovery: &Path) -> usize {
+/// The projects in the recovery folders of the editors with their state folder in `folder`.
+pub(super) fn recovery_files(folder: &Path) -> Vec<PathBuf> {
     let entries = |folder: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
     };
-    let sessions = entries(recovery).into_iter().flat_map(|session| entries(&session));
-    sessions.filter(|path| path.extension().is_some_and(|ending| ending == "json")).count()
+    let files = entries(&folder.join("state/recovery")).into_iter().flat_map(|session| entries(&session));
+    files.filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect()
 }
 
 pub(super) fn close(editor: &mut Harness<'static, App>) {
@@ -131,7 +135,7 @@ fn edits_are_saved_within_five_seconds_and_offered_after_a_crash() {
     }
     assert!(editor.ctx.input(|input| input.time) <= start + 5.0);
     let deadline = Instant::now() + Duration::from_secs(10);
-    while kept(&folder.path().join("state/recovery")) == 0 {
+    while recovery_files(folder.path()).len() == 0 {
         assert!(Instant::now() < deadline, "nothing was written in five seconds of the editor's time");
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -183,7 +187,7 @@ fn a_failed_autosave_is_reported_once_and_tried_again() {
     assert!(!says(editor.state(), "cannot"), "reported again");
     std::fs::remove_file(&state).expect("removed");
     wait(&mut editor, "the next attempt", |app| says(app, "Autosave works again"));
-    assert_eq!(kept(&state.join("recovery")), 1);
+    assert_eq!(recovery_files(folder.path()).len(), 1);
 }
 
 #[test]
@@ -228,13 +232,13 @@ fn nothing_is_offered_after_closing_normally_or_while_the_other_editor_runs() {
     let mut other = editor_in(folder.path(), vec![]);
     quiet(&mut other);
     drop(other);
-    assert_eq!(kept(&folder.path().join("state/recovery")), 1, "the other editor leaves it alone");
+    assert_eq!(recovery_files(folder.path()).len(), 1, "the other editor leaves it alone");
     close(&mut editor);
     editor.get_by_label("Close without saving").click();
     editor.run_steps(2);
     assert!(editor.state().ui.closing.is_confirmed());
     drop(editor);
-    assert_eq!(kept(&folder.path().join("state/recovery")), 0);
+    assert_eq!(recovery_files(folder.path()).len(), 0);
     quiet(&mut editor_in(folder.path(), vec![]));
 }
 

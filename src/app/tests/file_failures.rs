@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::app::commands::Command;
-use crate::app::tasks::settings::UserFolders;
+use crate::app::tests::autosave::{folders_in, recovery_files};
 use crate::app::tests::{Scripted, without_rivers};
 use crate::engine::Grid;
 use crate::files::export::{HeightmapOrder, Order, Plan};
@@ -24,7 +24,7 @@ struct Session {
 
 impl Session {
     fn begin(folder: &Path) -> Self {
-        let folders = UserFolders { config: Some(folder.join("config")), state: Some(folder.join("state")) };
+        let folders = folders_in(folder);
         let mut editor = Harness::builder().with_step_dt(0.25).with_max_steps(64).build_eframe(move |context| {
             without_rivers(App::new(&context.egui_ctx, Box::<Scripted>::default(), None, folders).expect("threads"))
         });
@@ -64,11 +64,7 @@ impl Session {
 
 /// The seeds of the projects in the recovery folders.
 fn kept_seeds(folder: &Path) -> Vec<u64> {
-    let entries = |folder: &Path| -> Vec<PathBuf> {
-        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
-    };
-    let files = entries(&folder.join("state/recovery")).into_iter().flat_map(|session| entries(&session));
-    let texts = files.filter_map(|file| std::fs::read(file).ok());
+    let texts = recovery_files(folder).into_iter().filter_map(|file| std::fs::read(file).ok());
     let values = texts.filter_map(|text| serde_json::from_slice::<Value>(&text).ok());
     values.filter_map(|value| value["project"]["recipe"]["seed"].as_u64()).collect()
 }
@@ -78,8 +74,9 @@ fn saved_seed(path: &Path) -> Option<u64> {
     serde_json::from_slice::<Value>(&text).ok()?["recipe"]["seed"].as_u64()
 }
 
-/// Works with an editor whose file operation after so many others fails. Returns the operation and the errors shown.
-fn work(before: usize) -> Option<((Operation, PathBuf), Vec<String>)> {
+/// Works with an editor in which an operation fails after so many of its kind. Returns the path with which it failed
+/// and the errors shown; `None` if there were not so many.
+fn work(operation: Operation, before: usize) -> Option<(PathBuf, Vec<String>)> {
     let folder = tempfile::tempdir().expect("folder");
     let settings = folder.path().join("config/settings.json");
     std::fs::create_dir_all(folder.path().join("config")).expect("made");
@@ -87,7 +84,7 @@ fn work(before: usize) -> Option<((Operation, PathBuf), Vec<String>)> {
     let file = folder.path().join("fjord.upthrust.json");
     std::fs::write(&file, ProjectFile::default().to_json()).expect("written");
 
-    let failure = PlannedFailure::after(before, folder.path());
+    let failure = PlannedFailure::after(before, operation, folder.path());
     let mut session = Session::begin(folder.path());
     let path = file.clone();
     session.do_until(
@@ -134,28 +131,41 @@ fn work(before: usize) -> Option<((Operation, PathBuf), Vec<String>)> {
     Some((failed, session.errors))
 }
 
-/// Lets operations fail, each in a session of its own: the one numbered `first` and every `steps`-th after it. Returns
-/// the operations that failed.
-fn check(first: usize, steps: usize) -> Vec<Operation> {
-    let mut failed = Vec::new();
-    for before in (first..).step_by(steps) {
-        let Some(((operation, path), errors)) = work(before) else { break };
+/// Every kind of operation. An editor works with each of them.
+const OPERATIONS: [Operation; 8] = [
+    Operation::CreateFolder,
+    Operation::Create,
+    Operation::Write,
+    Operation::Sync,
+    Operation::Rename,
+    Operation::Read,
+    Operation::Lock,
+    Operation::Remove,
+];
+
+/// Lets operations of a kind fail, each in a session of its own, up to so many. Returns how many failed.
+fn check(operation: Operation, most: usize) -> usize {
+    let failed = (0..most).map_while(|before| {
+        let (path, errors) = work(operation, before)?;
         assert!(!errors.is_empty(), "no message about {operation:?} of {}", path.display());
-        failed.push(operation);
-    }
-    failed
+        Some(())
+    });
+    failed.count()
 }
 
 #[test]
-fn each_file_operation_that_fails_is_reported_and_works_the_next_time() {
-    assert!(!check(0, 6).is_empty());
+fn a_file_operation_of_each_kind_that_fails_is_reported_and_works_the_next_time() {
+    for operation in OPERATIONS {
+        assert_eq!(check(operation, 1), 1, "{operation:?}");
+    }
 }
 
 #[test]
 #[ignore = "slow: one session for each of about forty operations"]
 fn nightly_each_file_operation_that_fails_is_reported_and_works_the_next_time() {
-    let failed = check(0, 1);
-    // Their order differs a little from session to session, so that not every kind is certain to be among them.
-    assert!(failed.len() >= 30, "{failed:?}");
-    println!("{} operations failed, each in a session of its own", failed.len());
+    for operation in OPERATIONS {
+        let failed = check(operation, usize::MAX);
+        println!("{operation:?}: {failed} failed, each in a session of its own");
+        assert!(failed > 0, "{operation:?}");
+    }
 }

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::app::dialogs::file_dialogs::{DialogBackend, DialogOutcome, DialogRequest};
 use crate::app::dialogs::modal::Modal;
 use crate::app::tasks::recovery::find_recoverable;
-use crate::app::tasks::settings::UserFolders;
+use crate::app::tests::autosave::folders_in;
 use crate::app::tests::random_actions::{act, below};
 use crate::app::tests::wait;
 use crate::engine::random::Stream;
@@ -53,7 +53,7 @@ impl DialogBackend for Choosing {
 }
 
 fn editor_in(folder: &Path) -> Harness<'static, App> {
-    let folders = UserFolders { config: Some(folder.join("config")), state: Some(folder.join("state")) };
+    let folders = folders_in(folder);
     let dialogs = Choosing { folder: folder.to_path_buf(), opened: 0, is_open: false };
     let mut editor = Harness::builder()
         .with_step_dt(FRAME_S as f32)

@@ -73,6 +73,17 @@ fn scroll(editor: &mut Harness<'static, App>, at: egui::Pos2, down: f32) {
     editor.run_steps(30);
 }
 
+/// Unfolds the second fault and types another displacement, without pressing Enter.
+fn type_displacement(editor: &mut Harness<'static, App>) {
+    editor.get_by_label("Unfold Fault 2").click();
+    editor.run_steps(12);
+    let field = editor.get_all_by_role_and_label(Role::SpinButton, "Displacement").next().expect("a field");
+    field.focus();
+    editor.run_steps(2);
+    editor.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
+    type_text(editor, "-250");
+}
+
 fn shown_faults(editor: &Harness<'static, App>, titles: &[&str]) -> Vec<bool> {
     titles.iter().map(|title| editor.query_by_label(&format!("Unfold {title}")).is_some()).collect()
 }
@@ -84,13 +95,7 @@ fn drawn_faults_in_the_hundreds_of_thousands() {
     assert_eq!(shown_faults(&long, &["Fault 1", "Fault 100", "Fault 300000"]), [true, false, false]);
 
     // One of them is changed in its row.
-    long.get_by_label("Unfold Fault 2").click();
-    long.run_steps(12);
-    let field = long.get_all_by_role_and_label(Role::SpinButton, "Displacement").next().expect("a field");
-    field.focus();
-    long.run_steps(2);
-    long.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
-    type_text(&mut long, "-250");
+    type_displacement(&mut long);
     long.key_press(egui::Key::Enter);
     let slowest = (0..6).map(|_| frame(&mut long)).max().expect("frames");
     let app = long.state();
@@ -181,13 +186,7 @@ fn another_long_list_in_a_scrolled_panel_is_not_drawn_whole() {
 #[test]
 fn a_number_that_is_typed_is_kept_when_its_row_is_scrolled_out_of_sight() {
     let mut editor = editor_with_faults(1000);
-    editor.get_by_label("Unfold Fault 2").click();
-    editor.run_steps(12);
-    let field = editor.get_all_by_role_and_label(Role::SpinButton, "Displacement").next().expect("a field");
-    field.focus();
-    editor.run_steps(2);
-    editor.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
-    type_text(&mut editor, "-250");
+    type_displacement(&mut editor);
     let row = editor.get_by_label("Fold Fault 2").rect().center();
     scroll(&mut editor, row, 100.0);
     scroll(&mut editor, row, 1e9);

@@ -37,9 +37,10 @@ mod planned {
     /// What is to fail in a folder.
     struct Plan {
         folder: PathBuf,
-        /// The number of operations before the one that fails.
+        operation: Operation,
+        /// The number of operations of that kind before the one that fails.
         before: usize,
-        failed: Option<(Operation, PathBuf)>,
+        failed: Option<PathBuf>,
     }
 
     static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
@@ -50,14 +51,16 @@ mod planned {
     }
 
     impl PlannedFailure {
-        /// Makes the operation after `before` others fail.
-        pub(crate) fn after(before: usize, folder: &Path) -> Self {
-            PLANS.lock().expect("not poisoned").push(Plan { folder: folder.to_path_buf(), before, failed: None });
-            Self { folder: folder.to_path_buf() }
+        /// Makes an operation fail after `before` others of its kind.
+        pub(crate) fn after(before: usize, operation: Operation, folder: &Path) -> Self {
+            let folder = folder.to_path_buf();
+            let plan = Plan { folder: folder.clone(), operation, before, failed: None };
+            PLANS.lock().expect("not poisoned").push(plan);
+            Self { folder }
         }
 
-        /// The operation that has failed.
-        pub(crate) fn failed(&self) -> Option<(Operation, PathBuf)> {
+        /// The path with which the operation has failed.
+        pub(crate) fn failed(&self) -> Option<PathBuf> {
             let plans = PLANS.lock().expect("not poisoned");
             plans.iter().find(|plan| plan.folder == self.folder)?.failed.clone()
         }
@@ -71,14 +74,14 @@ mod planned {
 
     pub(crate) fn check(operation: Operation, path: &Path) -> io::Result<()> {
         let mut plans = PLANS.lock().expect("not poisoned");
-        let Some(plan) = plans.iter_mut().find(|plan| plan.failed.is_none() && path.starts_with(&plan.folder)) else {
-            return Ok(());
-        };
+        let is_planned =
+            |plan: &&mut Plan| plan.operation == operation && plan.failed.is_none() && path.starts_with(&plan.folder);
+        let Some(plan) = plans.iter_mut().find(is_planned) else { return Ok(()) };
         if plan.before > 0 {
             plan.before -= 1;
             return Ok(());
         }
-        plan.failed = Some((operation, path.to_path_buf()));
+        plan.failed = Some(path.to_path_buf());
         Err(io::Error::other("a planned failure"))
     }
 }
