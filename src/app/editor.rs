@@ -1,13 +1,14 @@
 //! The editor's parts, and what they do together each frame.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use egui::Context;
 
 use crate::app::commands::menus::{ViewModes, bytes_of_preview};
 use crate::app::commands::stack_edits::first_step;
 use crate::app::dialogs::file_dialogs::{DialogBackend, FileDialogs};
-use crate::app::document::{Document, file_stem};
+use crate::app::document::Document;
 use crate::app::panels::status::{CopyableText, Message};
 use crate::app::preview::request::RequestContext;
 use crate::app::services::Services;
@@ -61,11 +62,23 @@ impl App {
     }
 
     pub(crate) fn show_message(&mut self, text: impl Into<String>) {
-        self.ui.message = Some(Message { text: text.into(), is_error: false, offer: None });
+        self.ui.message = Some(Message::new(text, false));
     }
 
     pub(crate) fn show_error(&mut self, text: impl Into<String>) {
-        self.ui.message = Some(Message { text: text.into(), is_error: true, offer: None });
+        self.ui.message = Some(Message::new(text, true));
+    }
+
+    /// Removes a note that was shown long enough. Errors, and notes with a button, stay until the user dismisses them or
+    /// the next message replaces them.
+    pub(crate) fn expire_message(&mut self, ctx: &Context) {
+        let now_s = ctx.input(|input| input.time);
+        let Some(message) = &mut self.ui.message else { return };
+        match message.remaining_s(now_s) {
+            Some(remaining_s) if remaining_s > 0.0 => ctx.request_repaint_after(Duration::from_secs_f64(remaining_s)),
+            Some(_) => self.ui.message = None,
+            None => {}
+        }
     }
 
     /// Adds a button to the last message that copies a text.
@@ -151,10 +164,5 @@ impl App {
     /// The status of the running export or render.
     pub(crate) fn export_status(&self) -> Option<ExportStatus> {
         self.services.exporter.status().or_else(|| self.services.render_task.as_ref().and_then(RenderTask::status))
-    }
-
-    /// The project's title as the name of a file.
-    pub(crate) fn file_name(&self, ending: &str) -> String {
-        format!("{}{ending}", file_stem(self.document.project()))
     }
 }

@@ -64,6 +64,7 @@ impl eframe::App for App {
             // Nothing can be drawn any more: the windowing library would panic on a lost device.
             return;
         }
+        self.expire_message(&ctx);
         self.ui.scene.attach(frame.wgpu_render_state(), || wake_of(&ctx));
         let is_asked = self.ui.modal.is_some() || self.ui.closing.is_saving();
         if is_asked {

@@ -8,7 +8,7 @@ use crate::app::commands::Command;
 use crate::app::commands::palette::PaletteResponse;
 use crate::app::dialogs::closing::ConfirmCloseResponse;
 use crate::app::dialogs::export::{ExportContext, ExportResponse};
-use crate::app::dialogs::file_dialogs::DialogPurpose;
+use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::files_ui;
 use crate::app::dialogs::{about, closing};
@@ -31,8 +31,7 @@ impl App {
             Modal::Export => stays = self.export_ui(ctx, draft),
             Modal::Image(window) => match window.ui(ctx) {
                 Some(RenderDialogResponse::ChooseFile { size, frames }) => {
-                    let file_name = self.file_name(".png");
-                    self.open_file_dialog(DialogPurpose::Image { size, frames }, file_name);
+                    self.open_file_dialog(DialogPurpose::Image { size, frames });
                     stays = false;
                 }
                 Some(RenderDialogResponse::Close) => stays = false,
@@ -41,6 +40,9 @@ impl App {
             Modal::PathField(field) => {
                 if let Some(outcome) = field.ui(ctx) {
                     let request = field.request.clone();
+                    if let DialogOutcome::Chosen { path, .. } = &outcome {
+                        self.ui.typed_path = Some(path.clone());
+                    }
                     self.handle_dialog_outcome(request, outcome);
                     stays = false;
                 }
@@ -51,7 +53,7 @@ impl App {
                     stays = false;
                 }
             }
-            Modal::Recovered(left) => stays = self.recovered_ui(ctx, left),
+            Modal::Recovered => stays = self.recovered_ui(ctx),
             Modal::Replace { request, path, files } => match replace_ui(ctx, files) {
                 Some(true) => {
                     self.use_chosen_file(request, path.clone());
@@ -117,7 +119,7 @@ impl App {
         };
         match self.ui.export.ui(ctx, project, &mut settings.export, &context) {
             Some(ExportResponse::ChooseFolder) => {
-                self.open_file_dialog(DialogPurpose::ExportFolder, String::new());
+                self.open_file_dialog(DialogPurpose::ExportFolder);
             }
             Some(ExportResponse::CheckTargets(files)) => self.services.file_tasks.check_targets(files),
             Some(ExportResponse::EstimateCost(order)) => {

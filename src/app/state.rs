@@ -55,6 +55,8 @@ pub(crate) struct UiState {
     pub(crate) export: ExportDialog,
     /// The dialog that covers the editor.
     pub(crate) modal: Option<Modal>,
+    /// The path that was last typed where the desktop has no file dialog.
+    pub(crate) typed_path: Option<PathBuf>,
     /// A project that a dialog opens once this frame's edits are in the document.
     pub(crate) pending_project: Option<PendingProject>,
     /// The change of a project's file by another program that the user chose not to load.
@@ -99,6 +101,7 @@ impl UiState {
             gallery: Gallery::new(wake),
             export: ExportDialog::default(),
             modal: None,
+            typed_path: None,
             pending_project: None,
             dismissed_change: None,
             message: None,

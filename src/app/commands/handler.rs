@@ -39,9 +39,13 @@ impl App {
     pub(crate) fn execute(&mut self, ctx: &Context, command: Command) {
         use Command as C;
         match command {
-            C::New | C::Open | C::OpenRecent(_) | C::ClearRecentFiles | C::OpenGallery | C::OpenPreset(_) => {
-                self.execute_open(command);
-            }
+            C::New
+            | C::Open
+            | C::OpenRecent(_)
+            | C::ClearRecentFiles
+            | C::OpenRecovered
+            | C::OpenGallery
+            | C::OpenPreset(_) => self.execute_open(command),
             C::SavePreset => self.open_save_preset(),
             C::Save => self.save(false),
             C::SaveAs => self.save(true),
@@ -112,7 +116,7 @@ impl App {
         match command {
             Command::New => self.open_project("New project".into(), ProjectFile::default(), None),
             Command::Open => {
-                self.open_file_dialog(DialogPurpose::Open, String::new());
+                self.open_file_dialog(DialogPurpose::Open);
             }
             Command::OpenRecent(i) => {
                 if let Some(path) = self.settings.recent.get(i) {
@@ -120,6 +124,7 @@ impl App {
                 }
             }
             Command::ClearRecentFiles => self.settings.recent.clear(),
+            Command::OpenRecovered => self.ui.modal = Some(Modal::Recovered),
             Command::OpenGallery => self.open_gallery(),
             Command::OpenPreset(i) => {
                 if let Some((_, file)) = preset_projects().get(i) {
@@ -376,7 +381,7 @@ impl App {
     }
 
     fn ask_import(&mut self, target: Option<ImportTarget>) {
-        self.open_file_dialog(DialogPurpose::Import { target }, String::new());
+        self.open_file_dialog(DialogPurpose::Import { target });
     }
 
     /// Moves the camera of the 3-D view to a preset.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use egui::{Button, RichText, ThemePreference, Ui};
 
 use crate::app::commands::Command;
-use crate::app::document::{Document, title};
+use crate::app::document::{Document, file_name, title};
 use crate::app::tasks::settings::{SCALES, Settings};
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
@@ -77,6 +77,8 @@ pub(crate) struct MenuContext<'a> {
     pub(crate) settings: &'a Settings,
     /// The recent files that no longer exist.
     pub(crate) missing: &'a BTreeSet<PathBuf>,
+    /// Whether there are projects of an editor that crashed.
+    pub(crate) has_recovered: bool,
     /// Whether the last export has import notes.
     pub(crate) has_import_notes: bool,
     /// Whether the left and the right panel are visible.
@@ -211,6 +213,10 @@ fn file(context: &MenuContext) -> Vec<Entry> {
     if !closed.is_empty() {
         entries.push(Entry::Menu("Closed with unsaved changes", closed));
     }
+    if context.has_recovered {
+        let doc = "Unsaved work of an earlier session that was neither opened nor discarded".into();
+        entries.push(Entry::Item(Item { doc, ..Item::new(context, Command::OpenRecovered) }));
+    }
     entries.push(Entry::Item(Item::new(context, Command::OpenGallery)));
     entries.push(Entry::Separator);
     entries.extend(groups(
@@ -248,7 +254,10 @@ fn recent(context: &MenuContext) -> Vec<Entry> {
 /// The projects with unsaved changes that undo no longer reaches, newest first.
 fn closed(context: &MenuContext) -> Vec<Entry> {
     let item = |(project_id, project): (usize, &Arc<Project>)| {
-        Entry::Item(Item::new(context, Command::ReopenProject(project_id)).named(title(project)))
+        let path = context.document.path_of(project_id);
+        let name = path.map_or_else(|| title(project).into(), file_name);
+        let note = path.and_then(Path::parent).map(|folder| shortened(&folder.display().to_string()));
+        Entry::Item(Item { note, ..Item::new(context, Command::ReopenProject(project_id)).named(name) })
     };
     context.document.closed().rev().map(item).collect()
 }
@@ -393,6 +402,7 @@ mod tests {
             document: &document,
             settings: &settings,
             missing: &BTreeSet::new(),
+            has_recovered: false,
             has_import_notes: false,
             panels: [true; 2],
             free_bytes: None,

@@ -71,6 +71,8 @@ pub(crate) enum Command {
     ClearRecentFiles,
     /// Opens a project with unsaved changes that undo no longer reaches, by its id in the document.
     ReopenProject(usize),
+    /// Opens the dialog that offers the projects of an editor that crashed.
+    OpenRecovered,
     /// Opens the gallery of presets.
     OpenGallery,
     /// Opens a shipped preset, by index.
@@ -238,6 +240,7 @@ impl Command {
             Self::OpenRecent(_) => "Open recent".into(),
             Self::ReopenProject(_) => "Reopen".into(),
             Self::ClearRecentFiles => "Clear recent files".into(),
+            Self::OpenRecovered => "Recovered projects…".into(),
             Self::OpenGallery => "Presets…".into(),
             Self::OpenPreset(_) => "Open preset".into(),
             Self::SavePreset => "Save as preset…".into(),
@@ -369,8 +372,8 @@ pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
         // Alternative shortcuts, and the plus of keyboards on which it needs Shift.
         for (key, command) in [(Key::Y, Command::Redo), (Key::Equals, Command::LargerInterface)] {
             let shortcut = KeyboardShortcut::new(Modifiers::COMMAND, key);
-            if !typing && take_press(input, &shortcut, command.repeats()) {
-                found.push(command);
+            if !typing {
+                found.extend(std::iter::repeat_n(command, take_presses(input, &shortcut, command.repeats())));
             }
         }
         // More modifiers first: egui also matches Ctrl+Shift+Z as Ctrl+Z.
@@ -387,8 +390,8 @@ pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
             };
             // Text typed after the shortcut of the picker belongs to the picker.
             let opens = found.contains(&Command::PickOperation);
-            if !silent && !opens && take_press(input, &shortcut, command.repeats()) {
-                found.push(command);
+            if !silent && !opens {
+                found.extend(std::iter::repeat_n(command, take_presses(input, &shortcut, command.repeats())));
             }
         }
     });
@@ -401,19 +404,19 @@ pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
 /// Keys without modifiers that operate controls.
 const CONTROL_KEYS: [Key; 3] = [Key::Space, Key::Home, Key::End];
 
-/// Consumes the presses of a shortcut; returns whether there was one. Repeats of a held key count only if `repeats`.
+/// Consumes the presses of a shortcut; returns their number. Repeats of a held key count only if `repeats`.
 ///
 /// An additional Shift is ignored, as some characters need it; an additional Alt makes it another shortcut.
-fn take_press(input: &mut InputState, shortcut: &KeyboardShortcut, repeats: bool) -> bool {
+fn take_presses(input: &mut InputState, shortcut: &KeyboardShortcut, repeats: bool) -> usize {
     let KeyboardShortcut { modifiers: wanted, logical_key } = *shortcut;
-    let mut pressed = false;
+    let mut presses = 0;
     input.events.retain(|event| {
         let Event::Key { key, modifiers, pressed: true, repeat, .. } = event else { return true };
         let fits = *key == logical_key && modifiers.matches_logically(wanted) && modifiers.alt == wanted.alt;
-        pressed |= fits && (repeats || !repeat);
+        presses += usize::from(fits && (repeats || !repeat));
         !fits
     });
-    pressed
+    presses
 }
 
 #[cfg(test)]
@@ -433,6 +436,21 @@ mod tests {
                 assert!(a != b && shortcut != other, "{a:?} and {b:?}");
             }
         }
+    }
+
+    #[test]
+    fn each_press_of_a_slow_frame_counts() {
+        let press = |key: Key, pressed: bool| {
+            let modifiers = Modifiers::COMMAND;
+            Event::Key { key, physical_key: None, pressed, repeat: false, modifiers }
+        };
+        let ctx = egui::Context::default();
+        let events = [Key::Z, Key::Z, Key::Z, Key::Y].into_iter().flat_map(|key| [press(key, true), press(key, false)]);
+        let mut found = Vec::new();
+        let input = egui::RawInput { events: events.collect(), ..Default::default() };
+        ctx.run_ui(input, |ui| found = pressed(ui.ctx(), false)).textures_delta.clear();
+        let count = |command: Command| found.iter().filter(|found| **found == command).count();
+        assert_eq!((count(Command::Undo), count(Command::Redo)), (3, 1), "{found:?}");
     }
 
     #[test]

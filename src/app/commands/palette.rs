@@ -201,6 +201,7 @@ mod tests {
             document: &document,
             settings: &settings,
             missing: &std::collections::BTreeSet::new(),
+            has_recovered: false,
             has_import_notes: false,
             panels: [true; 2],
             free_bytes: None,

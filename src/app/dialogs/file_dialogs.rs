@@ -1,6 +1,6 @@
 //! File dialogs: the desktop's own, or a path field in the window where the desktop has none.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::app::commands::{FileSlot, ImportTarget};
@@ -32,6 +32,8 @@ pub(crate) enum DialogPurpose {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DialogRequest {
     pub(crate) purpose: DialogPurpose,
+    /// The folder to begin in; `None`: the one that the desktop suggests.
+    pub(crate) folder: Option<PathBuf>,
     /// The suggested file name.
     pub(crate) file_name: String,
 }
@@ -141,9 +143,32 @@ impl FileDialogs {
     }
 }
 
-/// A dialog that ends sooner than this without a choice was never shown: without a portal the library returns `None`
-/// immediately, as for a cancelled dialog.
+/// A dialog that ends sooner than this without a choice was never shown: the library returns `None` if it cannot show
+/// it, as for a cancelled dialog.
 const MIN_DIALOG_TIME: Duration = Duration::from_millis(150);
+
+/// How long to wait for the service that shows the dialogs of a Linux desktop.
+#[cfg(target_os = "linux")]
+const PORTAL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Whether the desktop can show file dialogs: by its portal, or by the program that the library starts without one.
+/// See <https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.FileChooser.html>.
+#[cfg(target_os = "linux")]
+fn are_dialogs_available() -> bool {
+    let portal = || {
+        let bus = zbus::blocking::connection::Builder::session()?.method_timeout(PORTAL_TIMEOUT).build()?;
+        let [name, path] = ["org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"];
+        zbus::blocking::Proxy::new(&bus, name, path, "org.freedesktop.portal.FileChooser")?
+            .get_property::<u32>("version")
+    };
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join("zenity").is_file()) || portal().is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn are_dialogs_available() -> bool {
+    true
+}
 
 /// The desktop's dialogs, shown from a thread.
 pub(crate) struct NativeDialogs {
@@ -165,6 +190,9 @@ impl NativeDialogs {
 impl DialogBackend for NativeDialogs {
     fn open(&mut self, request: DialogRequest) {
         let mut dialog = self.template.clone().set_title(request.title()).set_file_name(&request.file_name);
+        if let Some(folder) = &request.folder {
+            dialog = dialog.set_directory(folder);
+        }
         for (name, extensions) in request.filters() {
             dialog = dialog.add_filter(name, &extensions);
         }
@@ -198,7 +226,7 @@ impl Worker for DialogWorker {
         };
         Ok(match chosen {
             Some(path) => DialogOutcome::Chosen { path, may_replace: true },
-            None if opened.elapsed() < MIN_DIALOG_TIME => DialogOutcome::Unavailable,
+            None if opened.elapsed() < MIN_DIALOG_TIME || !are_dialogs_available() => DialogOutcome::Unavailable,
             None => DialogOutcome::Cancelled,
         })
     }
@@ -208,14 +236,38 @@ impl Worker for DialogWorker {
 pub(crate) struct PathField {
     pub(crate) request: DialogRequest,
     pub(crate) path: String,
+    /// The folder of relative paths.
+    folder: PathBuf,
+    /// Whether the text is still to be selected.
+    is_new: bool,
 }
 
 impl PathField {
-    /// Suggests the file in the user's home folder, or in the current one.
-    pub(crate) fn new(request: DialogRequest) -> Self {
-        let folder = std::env::home_dir().filter(|home| home.is_dir()).unwrap_or_else(|| PathBuf::from("."));
-        let path = folder.join(&request.file_name).display().to_string();
-        Self { request, path }
+    /// Suggests a file in the folder of the request or in the user's home folder, or what was typed last if a file is to
+    /// be read: it may only have to be corrected.
+    pub(crate) fn new(request: DialogRequest, typed: Option<&Path>) -> Self {
+        let home = || std::env::home_dir().filter(|home| home.is_dir()).unwrap_or_else(|| PathBuf::from("."));
+        let folder = request.folder.clone().unwrap_or_else(home);
+        let typed = typed.filter(|_| !request.writes());
+        let path = typed.map_or_else(|| folder.join(&request.file_name), Path::to_path_buf);
+        Self { path: path.display().to_string(), request, folder, is_new: true }
+    }
+
+    /// The typed path; relative paths are in the suggested folder, `~` is the home folder.
+    fn chosen(&self) -> PathBuf {
+        let text = self.path.trim();
+        let home = || std::env::home_dir().filter(|_| text == "~" || text.starts_with("~/"));
+        match home() {
+            Some(home) => home.join(text.trim_start_matches('~').trim_start_matches('/')),
+            None => self.folder.join(text),
+        }
+    }
+
+    /// The characters that are selected at first, to be typed over: the file's name up to its ending.
+    fn name_range(&self) -> [usize; 2] {
+        let start = self.path.rfind(std::path::MAIN_SEPARATOR).map_or(0, |at| at + 1);
+        let end = self.path[start..].find('.').map_or(self.path.len(), |at| start + at);
+        [start, end].map(|at| self.path[..at].chars().count())
     }
 
     /// Draws the field; returns how it ended, once it has.
@@ -226,9 +278,15 @@ impl PathField {
             ui.heading(self.request.title());
             ui.weak("This desktop has no file dialog. Type the path of the file.");
             ui.add_space(8.0);
-            let field =
-                ui.add(egui::TextEdit::singleline(&mut self.path).desired_width(f32::INFINITY).hint_text("Path"));
-            field.request_focus();
+            let range = self.name_range();
+            let mut field =
+                egui::TextEdit::singleline(&mut self.path).desired_width(f32::INFINITY).hint_text("Path").show(ui);
+            field.response.request_focus();
+            if std::mem::take(&mut self.is_new) {
+                let [start, end] = range.map(egui::text::CCursor::new);
+                field.state.cursor.set_char_range(Some(egui::text::CCursorRange::two(start, end)));
+                field.state.store(ui.ctx(), field.response.id);
+            }
             let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
             ui.add_space(8.0);
             let button = if self.request.writes() { "Save" } else { "Open" };
@@ -238,8 +296,7 @@ impl PathField {
                 |ui| {
                     let has_path = !self.path.trim().is_empty();
                     if ui.add_enabled(has_path, egui::Button::new(button)).clicked() || (has_path && entered) {
-                        outcome =
-                            Some(DialogOutcome::Chosen { path: PathBuf::from(self.path.trim()), may_replace: false });
+                        outcome = Some(DialogOutcome::Chosen { path: self.chosen(), may_replace: false });
                     }
                     if ui.button("Cancel").clicked() {
                         outcome = Some(DialogOutcome::Cancelled);
@@ -260,7 +317,7 @@ mod tests {
 
     #[test]
     fn filters_cover_every_format_that_can_be_opened() {
-        let request = |purpose| DialogRequest { purpose, file_name: String::new() };
+        let request = |purpose| DialogRequest { purpose, folder: None, file_name: String::new() };
         let filters = request(DialogPurpose::Open).filters();
         let (name, known) = &filters[0];
         assert_eq!(*name, "All supported files");
@@ -270,5 +327,29 @@ mod tests {
         assert_eq!(request(DialogPurpose::Save { project_id: 0 }).filters(), [("Projects", vec!["json"])]);
         assert_eq!(request(DialogPurpose::Import { target: None }).filters()[0].0, "Heightmaps");
         assert!(request(DialogPurpose::ExportFolder).filters().is_empty());
+    }
+
+    #[test]
+    fn typed_paths_are_relative_to_the_suggested_folder() {
+        let request = |purpose, name: &str| DialogRequest {
+            purpose,
+            folder: Some(PathBuf::from("/land")),
+            file_name: name.into(),
+        };
+        let typed = Path::new("/elsewhere/alps.tif");
+        let mut field =
+            PathField::new(request(DialogPurpose::Save { project_id: 0 }, "höhe.upthrust.json"), Some(typed));
+        assert_eq!((field.path.as_str(), field.name_range()), ("/land/höhe.upthrust.json", [6, 10]));
+        for (text, expected) in [("a.png", "/land/a.png"), (" /b.png ", "/b.png"), ("~x.png", "/land/~x.png")] {
+            field.path = text.into();
+            assert_eq!(field.chosen(), Path::new(expected), "{text}");
+        }
+        if let Some(home) = std::env::home_dir() {
+            field.path = "~/c.png".into();
+            assert_eq!(field.chosen(), home.join("c.png"));
+        }
+        let again = PathField::new(request(DialogPurpose::Open, ""), Some(typed));
+        assert_eq!(again.path, "/elsewhere/alps.tif", "a mistyped path can be corrected");
+        assert_eq!(PathField::new(request(DialogPurpose::Open, ""), None).path, "/land/");
     }
 }

@@ -7,7 +7,6 @@ use crate::app::dialogs::file_dialogs::{DialogRequest, PathField};
 use crate::app::dialogs::question::Question;
 use crate::app::dialogs::save_preset::SavePresetDialog;
 use crate::app::document::Unsaved;
-use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::views::scene::RenderDialog;
 
 /// A modal dialog. At most one is open.
@@ -18,7 +17,7 @@ pub(crate) enum Modal {
     /// Asks before closing the window would lose these projects.
     SaveFirst(Vec<Unsaved>),
     /// Offers projects that an earlier editor could not save.
-    Recovered(Vec<RecoveredProject>),
+    Recovered,
     /// Asks before files are replaced.
     Replace {
         request: DialogRequest,

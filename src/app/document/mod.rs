@@ -166,6 +166,11 @@ impl Document {
         self.opened().path.as_deref()
     }
 
+    /// The file of the project with that id.
+    pub(crate) fn path_of(&self, project_id: usize) -> Option<&Path> {
+        self.opened_projects.get(project_id)?.path.as_deref()
+    }
+
     /// The file's name, or the project's title, marked while there are unsaved changes.
     pub(crate) fn heading(&self) -> String {
         let name = self.path().map_or_else(|| title(self.project()).into(), file_name);

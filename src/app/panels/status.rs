@@ -12,12 +12,29 @@ use crate::engine::cast::ToInteger;
 use crate::worker::{ExportStatus, Preview};
 
 /// A message in the status bar.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Message {
     pub(crate) text: String,
     pub(crate) is_error: bool,
     /// A text that can be copied with a button.
     pub(crate) offer: Option<CopyableText>,
+    /// When it was first shown, seconds.
+    shown_at_s: Option<f64>,
+}
+
+/// How long a note stays that is neither an error nor has a button, seconds.
+const NOTE_TIME_S: f64 = 15.0;
+
+impl Message {
+    pub(crate) fn new(text: impl Into<String>, is_error: bool) -> Self {
+        Self { text: text.into(), is_error, offer: None, shown_at_s: None }
+    }
+
+    /// How long the message stays, which is shown at the time `now_s`; `None`: until it is dismissed or replaced.
+    pub(crate) fn remaining_s(&mut self, now_s: f64) -> Option<f64> {
+        let is_note = !self.is_error && self.offer.is_none();
+        is_note.then(|| *self.shown_at_s.get_or_insert(now_s) + NOTE_TIME_S - now_s)
+    }
 }
 
 /// The width below which a message is shown without its copy button, points.
@@ -134,4 +151,20 @@ fn probe_text(preview: &Preview, x_m: f64, z_m: f64) -> String {
     let (longest, terrain_type) = (names.max().unwrap_or_default(), preview.type_at([x_m, z_m]));
     let name = terrain_type.map_or("", |terrain_type| &terrain_type.name);
     format!("x {x_m:>6.0} m  z {z_m:>6.0} m  height {height:>7.1} m  {slope:>2.0}°  {name:<longest$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_disappear_but_errors_and_offers_stay() {
+        let mut note = Message::new("Saved a.upthrust.json", false);
+        assert_eq!(note.remaining_s(100.0), Some(NOTE_TIME_S));
+        assert_eq!(note.remaining_s(110.0), Some(NOTE_TIME_S - 10.0));
+        assert!(note.remaining_s(116.0).is_some_and(|left| left < 0.0));
+        assert_eq!(Message::new("cannot save", true).remaining_s(100.0), None);
+        note.offer = Some(CopyableText { name: "Copy", text: String::new() });
+        assert_eq!(note.remaining_s(200.0), None);
+    }
 }

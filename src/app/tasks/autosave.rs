@@ -22,6 +22,7 @@ use crate::files::FileError;
 use crate::files::io::atomic;
 use crate::files::io::failure::{self, Operation};
 use crate::files::io::folders::folder_of;
+use crate::project::ProjectFile;
 use crate::worker::{JobContext, JobError, Policy, Runner, RunnerConfig, Shutdown, Wake, Worker};
 
 /// How long after the last change unsaved projects are written, in seconds.
@@ -119,7 +120,10 @@ pub(crate) struct Autosave {
     changed: Option<[f64; 2]>,
     projects_retry: Retry,
     adopted: Vec<RecoveryFile>,
+    /// The projects of editors that crashed, until they are opened or discarded.
     recovered: Vec<RecoveredProject>,
+    /// Whether the user is still to be told about them.
+    is_offer_due: bool,
 }
 
 impl Autosave {
@@ -157,6 +161,7 @@ impl Autosave {
             projects_retry: Retry::default(),
             adopted: Vec::new(),
             recovered: Vec::new(),
+            is_offer_due: false,
         })
     }
 
@@ -188,6 +193,7 @@ impl Autosave {
             let output = result.unwrap_or_else(|error| kind.failed(error.to_string()));
             let new = match output {
                 JobOutput::Recovered { projects, errors } => {
+                    self.is_offer_due |= !projects.is_empty();
                     self.recovered.extend(projects);
                     errors.into_iter().next().map(AutosaveMessage::error)
                 }
@@ -210,9 +216,28 @@ impl Autosave {
         message
     }
 
-    /// Takes the recovered projects to offer to the user.
-    pub(crate) fn take_recovered(&mut self) -> Vec<RecoveredProject> {
-        std::mem::take(&mut self.recovered)
+    /// Whether the thread has done everything that it was told to do.
+    #[cfg(test)]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.jobs.status().is_none()
+    }
+
+    /// The projects of editors that crashed.
+    pub(crate) fn recovered(&self) -> &[RecoveredProject] {
+        &self.recovered
+    }
+
+    /// Whether to offer those projects to the user, who was not told about them yet.
+    pub(crate) fn take_offer(&mut self) -> bool {
+        std::mem::take(&mut self.is_offer_due)
+    }
+
+    /// Takes one of those projects to open it, and covers it from now on: its recovery file is deleted once this editor
+    /// has written its own.
+    pub(crate) fn take_recovered(&mut self, index: usize) -> Option<(ProjectFile, Option<PathBuf>)> {
+        let taken = (index < self.recovered.len()).then(|| self.recovered.remove(index))?;
+        self.adopted.push(taken.file);
+        Some((taken.contents, taken.path))
     }
 
     /// Copies the layout into the settings, if it changed.
@@ -274,13 +299,9 @@ impl Autosave {
         self.jobs.submit(Job::Projects { adopted: std::mem::take(&mut self.adopted) });
     }
 
-    /// Covers a recovered project from now on: its recovery file is deleted once this editor has written its own.
-    pub(crate) fn adopt(&mut self, file: RecoveryFile) {
-        self.adopted.push(file);
-    }
-
-    /// Discards recovered projects. They are kept for a week.
-    pub(crate) fn discard(&self, projects: Vec<RecoveredProject>) {
+    /// Discards the recovered projects. They are kept for a week.
+    pub(crate) fn discard_recovered(&mut self) {
+        let projects = std::mem::take(&mut self.recovered);
         let folders: BTreeSet<PathBuf> = projects.iter().map(|project| project.folder().to_path_buf()).collect();
         // Releases the locks: some systems cannot move a locked file.
         drop(projects);

@@ -6,8 +6,6 @@ use crate::app::App;
 use crate::app::dialogs::file_dialogs::DialogPurpose;
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::{Choice, Question};
-use crate::app::document::file_stem;
-use crate::project::PROJECT_SUFFIX;
 
 impl App {
     /// Checks whether another program has changed the open project's file, when the window gets the focus.
@@ -56,9 +54,7 @@ impl App {
                 }
             }
             (Question::SaveOverChange { project_id, .. }, Choice::SaveAs) => {
-                let stem = self.document.newest(*project_id).map(|file| file_stem(&file.project));
-                let file_name = format!("{}{PROJECT_SUFFIX}", stem.unwrap_or_default());
-                self.open_file_dialog(DialogPurpose::Save { project_id: *project_id }, file_name);
+                self.open_file_dialog(DialogPurpose::Save { project_id: *project_id });
             }
             (Question::SaveOverChange { path, .. } | Question::Reload { path, .. }, Choice::Reload) => {
                 self.ui.closing.cancel();

@@ -22,7 +22,7 @@ use crate::app::panels::status::Message;
 use crate::app::state::PendingProject;
 use crate::app::tasks::autosave::AutosaveMessage;
 use crate::app::tasks::file_tasks::{FileTaskResult, Imported};
-use crate::app::tasks::recovery::{self, RecoveredProject};
+use crate::app::tasks::recovery;
 use crate::app::tasks::user_presets;
 use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{RenderOutcome, RenderTask};
@@ -43,14 +43,11 @@ impl App {
         self.update_settings();
         let Some(autosave) = &mut self.services.autosave else { return };
         let message = autosave.update(ctx, &self.settings, &self.document);
-        if self.ui.modal.is_none() {
-            let recovered = autosave.take_recovered();
-            if !recovered.is_empty() {
-                self.ui.modal = Some(Modal::Recovered(recovered));
-            }
+        if self.ui.modal.is_none() && autosave.take_offer() {
+            self.ui.modal = Some(Modal::Recovered);
         }
         if let Some(AutosaveMessage { text, is_error }) = message {
-            self.ui.message = Some(Message { text, is_error, offer: None });
+            self.ui.message = Some(Message::new(text, is_error));
         }
     }
 
@@ -76,24 +73,29 @@ impl App {
         }
     }
 
+    /// Whether there are projects of an editor that crashed.
+    pub(crate) fn has_recovered(&self) -> bool {
+        self.services.autosave.as_ref().is_some_and(|autosave| !autosave.recovered().is_empty())
+    }
+
     /// Draws the dialog about recovered projects. Returns whether it stays open.
-    pub(crate) fn recovered_ui(&mut self, ctx: &Context, projects: &mut Vec<RecoveredProject>) -> bool {
-        match recovery_ui(ctx, projects) {
-            Some(RecoveryResponse::Open(i)) if i < projects.len() => {
-                let RecoveredProject { contents, path, file, .. } = projects.remove(i);
-                let name = format!("Recover {}", title(&contents.project));
-                self.ui.pending_project = Some(PendingProject { name, file: contents, path, is_unsaved: true });
-                if let Some(autosave) = &mut self.services.autosave {
-                    autosave.adopt(file);
+    pub(crate) fn recovered_ui(&mut self, ctx: &Context) -> bool {
+        let Some(autosave) = &mut self.services.autosave else { return false };
+        match recovery_ui(ctx, autosave.recovered()) {
+            Some(RecoveryResponse::Open(i)) => {
+                if let Some((file, path)) = autosave.take_recovered(i) {
+                    let name = format!("Recover {}", title(&file.project));
+                    self.ui.pending_project = Some(PendingProject { name, file, path, is_unsaved: true });
                 }
-                !projects.is_empty()
+                !autosave.recovered().is_empty()
             }
-            Some(RecoveryResponse::Open(_)) | None => true,
-            Some(RecoveryResponse::Later) => false,
+            None => true,
+            Some(RecoveryResponse::Later) => {
+                self.show_message("The recovered projects are in File > Recovered projects");
+                false
+            }
             Some(RecoveryResponse::Discard) => {
-                if let Some(autosave) = &self.services.autosave {
-                    autosave.discard(std::mem::take(projects));
-                }
+                autosave.discard_recovered();
                 false
             }
         }
@@ -319,7 +321,9 @@ impl App {
             DialogOutcome::Unavailable if request.purpose == DialogPurpose::ExportFolder => {
                 self.ui.export.file_dialog_unavailable();
             }
-            DialogOutcome::Unavailable => self.ui.modal = Some(Modal::PathField(PathField::new(request))),
+            DialogOutcome::Unavailable => {
+                self.ui.modal = Some(Modal::PathField(PathField::new(request, self.ui.typed_path.as_deref())));
+            }
             DialogOutcome::Chosen { path, may_replace } => {
                 let files = match request.purpose {
                     DialogPurpose::Open | DialogPurpose::Import { .. } | DialogPurpose::ExportFolder => Vec::new(),
@@ -359,8 +363,23 @@ impl App {
     }
 
     /// Opens a file dialog, unless one is open.
-    pub(crate) fn open_file_dialog(&mut self, purpose: DialogPurpose, file_name: String) {
-        if !self.services.file_dialogs.open(DialogRequest { purpose, file_name }) {
+    pub(crate) fn open_file_dialog(&mut self, purpose: DialogPurpose) {
+        let saved = match &purpose {
+            DialogPurpose::Save { project_id } => self.document.path_of(*project_id),
+            _ => self.document.path(),
+        };
+        let known = saved.or(self.settings.recent.first().map(PathBuf::as_path));
+        let folder = known.and_then(Path::parent).map(Path::to_path_buf);
+        let file_name = match &purpose {
+            DialogPurpose::Save { project_id } => saved.map(file_name).or_else(|| {
+                let file = self.document.newest(*project_id)?;
+                Some(format!("{}{PROJECT_SUFFIX}", file_stem(&file.project)))
+            }),
+            DialogPurpose::Image { .. } => Some(format!("{}.png", file_stem(self.document.project()))),
+            DialogPurpose::Open | DialogPurpose::Import { .. } | DialogPurpose::ExportFolder => None,
+        };
+        let request = DialogRequest { purpose, folder, file_name: file_name.unwrap_or_default() };
+        if !self.services.file_dialogs.open(request) {
             self.ui.closing.cancel();
             self.show_error("Another file dialog is open; close it first");
         }
@@ -378,10 +397,7 @@ impl App {
             Some(path) => {
                 self.services.file_tasks.save(path, file, project_id, self.document.disk_state(project_id));
             }
-            None => {
-                let file_name = format!("{}{PROJECT_SUFFIX}", file_stem(&file.project));
-                self.open_file_dialog(DialogPurpose::Save { project_id }, file_name);
-            }
+            None => self.open_file_dialog(DialogPurpose::Save { project_id }),
         }
     }
 

@@ -145,7 +145,15 @@ fn edits_are_saved_within_five_seconds_and_offered_after_a_crash() {
     drop(editor);
 
     let mut editor = editor_in(folder.path(), vec![]);
-    wait(&mut editor, "the offer", |app| matches!(app.ui.modal, Some(Modal::Recovered(_))));
+    wait(&mut editor, "the offer", |app| matches!(app.ui.modal, Some(Modal::Recovered)));
+    editor.run_steps(2);
+    // Put off, it can be opened from the menu.
+    editor.get_by_label("Ask again later").click();
+    editor.run_steps(2);
+    assert!(editor.state().ui.modal.is_none());
+    editor.get_by_label("File").click();
+    editor.run_steps(2);
+    editor.get_by_label("Recovered projects…").click();
     editor.run_steps(2);
     editor.get_by_label("Open Alpine range").click();
     editor.run_steps(2);
@@ -158,7 +166,7 @@ fn edits_are_saved_within_five_seconds_and_offered_after_a_crash() {
     wait_for_autosave(&mut editor, folder.path(), 1);
     drop(editor);
     let mut editor = editor_in(folder.path(), vec![]);
-    wait(&mut editor, "the offer", |app| matches!(app.ui.modal, Some(Modal::Recovered(_))));
+    wait(&mut editor, "the offer", |app| matches!(app.ui.modal, Some(Modal::Recovered)));
     editor.run_steps(2);
     editor.get_by_label("Discard").click();
     editor.run_steps(2);
@@ -168,6 +176,7 @@ fn edits_are_saved_within_five_seconds_and_offered_after_a_crash() {
     std::thread::sleep(Duration::from_millis(100));
     editor.run_steps(2);
     assert!(editor.state().ui.modal.is_none(), "discarded projects are not offered again");
+    assert!(!editor.state().has_recovered());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::app::commands::Command;
+use crate::app::tasks::autosave::Autosave;
 use crate::app::tests::autosave::{folders_in, recovery_files};
 use crate::app::tests::{Scripted, without_rivers};
 use crate::engine::Grid;
@@ -30,6 +31,11 @@ impl Session {
         });
         editor.state_mut().ui.playback.pause();
         let mut session = Self { editor, folder: folder.to_path_buf(), errors: Vec::new() };
+        // An error of the start must not be taken for one of what follows.
+        let is_idle = |app: &App| app.services.autosave.as_ref().is_some_and(Autosave::is_idle);
+        while !is_idle(session.editor.state()) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         session.step();
         session
     }

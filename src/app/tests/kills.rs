@@ -94,14 +94,15 @@ fn editor_to_kill() {
         let begin = Instant::now();
         let rng = &mut stream.at(action);
         match &editor.state().ui.modal {
-            Some(Modal::Recovered(_)) if rng.chance(0.7) => {
+            Some(Modal::Recovered) if rng.chance(0.7) => {
                 let answers = ["Ask again later", "Discard", "Discard all"];
                 if let Some(button) = editor.query_by_label(answers[below(rng, answers.len())]) {
                     button.click();
                 }
             }
-            Some(Modal::Recovered(projects)) => {
-                let name = crate::app::document::title(&projects[0].contents.project).to_string();
+            Some(Modal::Recovered) => {
+                let recovered = editor.state().services.autosave.as_ref().expect("autosave").recovered();
+                let name = crate::app::document::title(&recovered[0].contents.project).to_string();
                 if let Some(button) = editor.query_all_by_label(&format!("Open {name}")).next() {
                     button.click();
                 }
@@ -180,7 +181,7 @@ fn kill_many(kills: u32, chain: u32) -> u32 {
     drop(found);
     let mut editor = editor_in(folder.path());
     if is_asked {
-        wait(&mut editor, "the offer", |app| matches!(app.ui.modal, Some(Modal::Recovered(_))));
+        wait(&mut editor, "the offer", |app| matches!(app.ui.modal, Some(Modal::Recovered)));
         editor.run_steps(3);
     }
     for label in ["Discard", "Discard all"] {

@@ -102,6 +102,7 @@ fn any_command(app: &App, rng: &mut Rng) -> Command {
         document: &app.document,
         settings: &app.settings,
         missing: &app.services.recent_files.missing,
+        has_recovered: app.has_recovered(),
         has_import_notes: app.ui.export.import_notes().is_some(),
         panels: [true; 2],
         free_bytes: None,

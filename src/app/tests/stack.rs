@@ -51,9 +51,14 @@ fn drawn_faults_are_added_disabled_and_removed_in_the_list() {
     editor.get_by_label("Disable Fault 2").click();
     editor.run_steps(2);
     assert_eq!(faults(&editor).iter().map(|fault| fault.enabled).collect::<Vec<_>>(), [true, false, true]);
+    editor.get_by_label("Unfold Fault 3").click();
+    editor.run_steps(2);
     editor.get_by_label("Remove Fault 1").click();
     editor.run_steps(2);
     assert_eq!(faults(&editor)[1], first[2]);
+    // The same fault is still unfolded.
+    editor.get_by_label("Fold Fault 2").click();
+    editor.run_steps(2);
     editor.get_by_label("Add to fault").click();
     editor.run_steps(3);
     assert_eq!(faults(&editor).len(), 3);

@@ -67,6 +67,7 @@ impl App {
             document: &self.document,
             settings: &self.settings,
             missing: &self.services.recent_files.missing,
+            has_recovered: self.has_recovered(),
             has_import_notes: self.ui.export.import_notes().is_some(),
             panels: self.visible_panels(ctx),
             free_bytes: None,

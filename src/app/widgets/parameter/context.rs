@@ -1,6 +1,6 @@
 //! What the controls read besides the tables, and the state that they keep between frames.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use egui::{Id, Response};
 
@@ -56,8 +56,10 @@ pub(crate) struct ParameterState {
     /// The texts that are being typed, by their fields; each is applied when its field loses the focus, which may be
     /// after the next field has got it.
     pub(super) typed: HashMap<Id, String>,
-    /// The list to which an item was just added, and the index of the item, which is drawn unfolded.
+    /// The list to which an item was just added, and the index of the item, to scroll to it.
     pub(super) added: Option<(Id, usize)>,
+    /// The unfolded groups of lists.
+    pub(super) unfolded: HashMap<Id, BTreeSet<usize>>,
     /// The heights of the rows of lists.
     pub(super) row_heights: HashMap<Id, RowHeights>,
     pub(super) band_slider: BandSliderState,

@@ -1,5 +1,7 @@
 //! The parts of a list of values.
 
+use std::collections::BTreeSet;
+
 use egui::collapsing_header::{CollapsingState, paint_default_icon};
 use egui::{Align, DragValue, Label, Layout, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE, ICON_VISIBILITY, ICON_VISIBILITY_OFF};
@@ -67,12 +69,10 @@ pub(super) fn item_header_ui(
     ui: &mut Ui,
     title: &str,
     switch: Option<&mut bool>,
-    unfold: bool,
+    is_unfolded: bool,
 ) -> (CollapsingState, Response, bool) {
-    let mut state = CollapsingState::load_with_default_open(ui.ctx(), ui.scope_id().with("item"), false);
-    if unfold {
-        state.set_open(true);
-    }
+    let mut state = CollapsingState::load_with_default_open(ui.ctx(), ui.scope_id().with("item"), is_unfolded);
+    state.set_open(is_unfolded);
     let header = ui.horizontal(|ui| {
         let verb = if state.is_open() { "Fold" } else { "Unfold" };
         let toggle = state.show_toggle_button(ui, paint_default_icon);
@@ -90,4 +90,22 @@ pub(super) fn item_header_ui(
         ui.with_layout(right, |ui| icon_button(ui, ICON_CLOSE, &format!("Remove {title}")).clicked()).inner
     });
     (state, header.response, header.inner)
+}
+
+/// What stays unfolded once the item at `removed` is gone.
+pub(super) fn unfolded_after_removal(unfolded: &BTreeSet<usize>, removed: usize) -> BTreeSet<usize> {
+    let left = unfolded.iter().filter(|i| **i != removed);
+    left.map(|i| if *i > removed { i - 1 } else { *i }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_after_a_removed_one_stay_unfolded() {
+        let unfolded = BTreeSet::from([0, 3, 5]);
+        assert_eq!(unfolded_after_removal(&unfolded, 3), BTreeSet::from([0, 4]));
+        assert_eq!(unfolded_after_removal(&unfolded, 1), BTreeSet::from([0, 2, 4]));
+    }
 }

@@ -6,7 +6,7 @@ use egui_material_icons::icons::ICON_CLOSE;
 use super::choice::{boolean_ui, choice_ui, colour_ui, file_ui, text_ui};
 use super::context::ParameterContext;
 use super::label::label_ui;
-use super::list::{item_header_ui, list_header_ui, new_item, weighted_ui};
+use super::list::{item_header_ui, list_header_ui, new_item, unfolded_after_removal, weighted_ui};
 use super::number::number_ui;
 use super::range::{band_ui, limits_ui, matrix_ui, point_ui};
 use super::row::{defaults_for, row};
@@ -92,7 +92,7 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, cont
     let adds = list_header_ui(ui, parameter, of, value, context);
     let Value::List(items) = value else { return false };
     let list = ui.scope_id().with("list");
-    // A new item is drawn unfolded, as soon as it is in sight.
+    let mut unfolded = context.state.unfolded.remove(&list).unwrap_or_default();
     let added = context.state.added.filter(|(id, _)| *id == list).map(|(_, i)| i);
     let top = ui.cursor().top();
     let (mut changed, mut removed, mut wants_file) = (Vec::new(), None, false);
@@ -106,7 +106,12 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, cont
             Kind::Weighted => weighted_ui(ui, parameter, &mut item, &mut inner),
             Kind::Group(table) => {
                 let title = format!("{} {}", parameter.label, i + 1);
-                let response = item_ui(ui, &title, table(), &mut item, added == Some(i), &mut inner);
+                let response = item_ui(ui, &title, table(), &mut item, unfolded.contains(&i), &mut inner);
+                if response.is_unfolded {
+                    unfolded.insert(i);
+                } else {
+                    unfolded.remove(&i);
+                }
                 wants_file |= response.wants_file;
                 response.removed
             }
@@ -138,12 +143,15 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, cont
     }
     if let Some(i) = removed {
         items.splice(i..i + 1, &[]);
+        unfolded = unfolded_after_removal(&unfolded, i);
     }
     if adds {
         let end = items.len();
         context.state.added = Some((list, end));
+        unfolded.insert(end);
         items.splice(end..end, &[new_item(parameter, of, items)]);
     }
+    context.state.unfolded.insert(list, unfolded);
     wants_file
 }
 
@@ -151,6 +159,7 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, cont
 struct ItemResponse {
     wants_file: bool,
     removed: bool,
+    is_unfolded: bool,
 }
 
 /// A group in a list, below a title that folds it. The switch of a group that can be disabled is next to the title.
@@ -159,21 +168,21 @@ fn item_ui(
     title: &str,
     table: &'static [Parameter],
     item: &mut Value,
-    unfold: bool,
+    is_unfolded: bool,
     context: &mut ParameterContext,
 ) -> ItemResponse {
     const SWITCH: &str = "enabled";
-    let Value::Group(values) = item else { return ItemResponse { wants_file: false, removed: false } };
+    let Value::Group(values) = item else { return ItemResponse { wants_file: false, removed: false, is_unfolded } };
     let switch = values.get_mut(SWITCH).and_then(|value| match value {
         Value::Boolean(on) => Some(on),
         _ => None,
     });
-    let (mut state, header, removed) = item_header_ui(ui, title, switch, unfold);
+    let (mut state, header, removed) = item_header_ui(ui, title, switch, is_unfolded);
     let mut wants_file = false;
     state.show_body_indented(&header, ui, |ui| {
         wants_file = table_ui(ui, table, values, &[SWITCH], context).is_some();
     });
-    ItemResponse { wants_file, removed }
+    ItemResponse { wants_file, removed, is_unfolded: state.is_open() }
 }
 
 /// A group with a switch, its parameters in a frame below; returns whether the user wants to choose a file for one of

@@ -121,7 +121,7 @@ fn the_editor_writes_a_turntable_of_its_view() {
     editor.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Frames");
     editor.state_mut().ui.modal = None;
     let purpose = crate::app::dialogs::file_dialogs::DialogPurpose::Image { size: [64, 48], frames: Some(2) };
-    editor.state_mut().open_file_dialog(purpose, "terrain.png".into());
+    editor.state_mut().open_file_dialog(purpose);
     wait(&mut editor, "the turntable", |app| {
         app.ui.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))
     });
