@@ -146,6 +146,12 @@ impl FileTasks {
         })
     }
 
+    /// Whether every task has run.
+    #[cfg(test)]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.tasks.status().is_none()
+    }
+
     /// Takes the next result.
     pub(crate) fn take(&self) -> Option<FileTaskResult> {
         let Self { tasks, written: _, target_checks, cost_estimates, recent_checks, change_checks } = self;

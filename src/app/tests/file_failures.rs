@@ -31,13 +31,20 @@ impl Session {
         });
         editor.state_mut().ui.playback.pause();
         let mut session = Self { editor, folder: folder.to_path_buf(), errors: Vec::new() };
-        // An error of the start must not be taken for one of what follows.
-        let is_idle = |app: &App| app.services.autosave.as_ref().is_some_and(Autosave::is_idle);
-        while !is_idle(session.editor.state()) {
+        session.settle();
+        session
+    }
+
+    /// Waits for the threads, so that nothing late is taken for a result of what follows.
+    fn settle(&mut self) {
+        let is_busy = |app: &App| {
+            let autosaves = !app.services.autosave.as_ref().is_some_and(Autosave::is_idle);
+            autosaves || !app.services.file_tasks.is_idle()
+        };
+        while is_busy(self.editor.state()) {
             std::thread::sleep(Duration::from_millis(1));
         }
-        session.step();
-        session
+        self.step();
     }
 
     fn step(&mut self) {
@@ -98,6 +105,7 @@ fn work(operation: Operation, before: usize) -> Option<(PathBuf, Vec<String>)> {
         |app| app.services.file_tasks.open(path.clone()),
         |app, _| app.document.path() == Some(path.as_path()),
     );
+    session.settle();
     session.do_until(
         "the autosave",
         |app| app.edit(|project| project.recipe.seed = 4711),
@@ -134,6 +142,7 @@ fn work(operation: Operation, before: usize) -> Option<(PathBuf, Vec<String>)> {
         std::thread::sleep(Duration::from_millis(5));
     }
     let failed = failure.failed()?;
+    session.settle();
     Some((failed, session.errors))
 }
 
