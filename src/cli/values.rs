@@ -10,7 +10,7 @@ use clap::builder::{MapValueParser, OsStringValueParser, TypedValueParser, Value
 use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::{Extent, Grid, SIDE_LIMITS};
 use crate::engine::parameters::Band;
-use crate::files::export::{Patches, TileNaming, Tiles, texture_size};
+use crate::files::export::{Patches, Tiles, texture_size};
 use crate::files::formats::image::RENDER_SIDES;
 
 /// A project file, or `preset:NAME`.
@@ -197,7 +197,7 @@ impl TileCounts {
     }
 
     /// The tiles, of which `only` one is written if given. The error is a message.
-    pub fn tiles(self, only: Option<TileIndex>, naming: TileNaming) -> Result<Tiles, String> {
+    pub fn tiles(self, only: Option<TileIndex>) -> Result<Tiles, String> {
         let Self(counts) = self;
         let only = only.map(|TileIndex(index)| index);
         match only {
@@ -206,7 +206,7 @@ impl TileCounts {
                 counts[0] - 1,
                 counts[1] - 1
             )),
-            _ => Ok(Tiles { counts, only, naming }),
+            _ => Ok(Tiles { only, ..Tiles::new(counts) }),
         }
     }
 }

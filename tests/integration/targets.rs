@@ -9,7 +9,7 @@ use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::parameters::{Band, FileName};
 use upthrust::engine::recipe::World;
 use upthrust::engine::{Grid, Heightfield, Inputs, Progress, Raster, Recipe, SampleScale, Step, stack};
-use upthrust::files::export::{ImportGuide as _, Order, Plan, TileNaming, Tiles, build};
+use upthrust::files::export::{ImportFacts, ImportGuide as _, Order, Plan, Tiles, build};
 use upthrust::files::formats::heightmap::{self, RowOrder};
 use upthrust::files::import::open_heightmap;
 use upthrust::files::targets::{self, Target};
@@ -39,7 +39,7 @@ fn order(
     let recipe = Recipe { stack: vec![step], world, ..Default::default() };
     let grid = target.grid(recipe.world.extent(), target.nearest(recipe.world.extent(), longer, counts), counts);
     let inputs = Inputs { rasters: [(file, Arc::new(raster))].into(), ..Default::default() };
-    let tiles = (counts != [1, 1]).then_some(Tiles { counts, only: None, naming: TileNaming::FromNorthWest });
+    let tiles = (counts != [1, 1]).then_some(Tiles::new(counts));
     let mut order = Order { tiles, inputs, ..Order::new("Marked", recipe, grid) };
     target.add_to(&mut order, folder, [64 * counts[0], 64 * counts[1]]);
     // Decoding the built-in textures would take long.
@@ -166,7 +166,8 @@ fn import_numbers_for_unity_and_unreal_give_metres() {
     let value =
         |x: usize, z: usize| f64::from(u16::from_le_bytes([bytes[2 * (z * 129 + x)], bytes[2 * (z * 129 + x) + 1]]));
     for (x, z) in (0..129).flat_map(|z| [(0, z), (40, z), (128, z)]) {
-        let metres = value(x, z) / 65_535.0 * height + y;
+        // Unity divides by 65536.
+        let metres = value(x, z) / 65_536.0 * height + y;
         assert!((metres - f64::from(terrain[(x, 128 - z)])).abs() <= 0.5001 * height / 65_535.0);
     }
     let alphamap = image::open(folder.path().join("weights_RGBA_0.png")).expect("an image");
@@ -175,7 +176,7 @@ fn import_numbers_for_unity_and_unreal_give_metres() {
 
 #[test]
 fn tiles_have_the_target_names_one_range_and_shared_edges() {
-    for (key, longer, side) in [("unity", 129, 65), ("unreal", 253, 127), ("generic", 65, 33)] {
+    for (key, longer, side) in [("unity", 129, 65), ("generic", 65, 33)] {
         let folder = tempfile::tempdir().expect("folder");
         let (order, _) = asymmetric(targets::from_key(key).expect("there"), folder.path(), longer, [2, 2]);
         build(&order, &Progress::new()).expect("built");
@@ -198,13 +199,83 @@ fn tiles_have_the_target_names_one_range_and_shared_edges() {
     // Without tiles, no name looks like that of a tile.
     let folder = tempfile::tempdir().expect("folder");
     let (mut order, _) = asymmetric(targets::from_key("unreal").expect("there"), folder.path(), 127, [1, 1]);
-    order.recipe.texture.types[0].name = "Grass 4x4".into();
+    order.recipe.texture.types[0].name = "Clay2 4x4".into();
     for path in Plan::new(order).expect("possible").paths() {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        let letters: Vec<char> = name.chars().collect();
-        let reads_as_tile =
-            letters.windows(3).any(|three| three[0].is_ascii_digit() && three[1] == 'x' && three[2].is_ascii_digit());
+        let letters: Vec<char> = name.to_lowercase().chars().collect();
+        let reads_as_tile = letters.windows(2).any(|two| "uvxy".contains(two[0]) && two[1].is_ascii_digit());
         assert!(!reads_as_tile, "{name}");
+    }
+}
+
+#[test]
+fn tiles_for_programs_that_lay_them_side_by_side_join_to_the_whole_map() {
+    for (key, extension) in [("unreal", "png"), ("godot-terrain3d", "exr")] {
+        let target = targets::from_key(key).expect("there");
+        for counts in [[2, 2], [3, 2], [1, 4]] {
+            let folder = tempfile::tempdir().expect("folder");
+            let (order, terrain) = asymmetric(target, folder.path(), 200, counts);
+            let grid = order.grid;
+            // The whole map is one that the program supports.
+            assert_eq!(target.check(grid, [1, 1]), Ok(()), "{key} {counts:?}: {grid:?}");
+            build(&order, &Progress::new()).expect("built");
+            let size = [grid.width() / counts[0], grid.height() / counts[1]];
+            for (column, row) in (0..counts[0]).flat_map(|column| (0..counts[1]).map(move |row| (column, row))) {
+                let path = folder.path().join(format!("height_x{column}_y{row}.{extension}"));
+                let reading = heightmap::read(&path, None).expect("readable");
+                let half_step = reading.range_m().map_or(0.0, |range| (range.max - range.min) / 65_535.0 * 0.5001);
+                assert_eq!([reading.raster.width, reading.raster.height], size);
+                for (at, height) in reading.into_metres(None).into_iter().enumerate() {
+                    let place = (column * size[0] + at % size[0], row * size[1] + at / size[0]);
+                    assert!(f64::from((height - terrain[place]).abs()) <= half_step + 1e-4, "{key} {place:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_import_steps_of_every_preset_ask_for_nothing_that_a_dialog_refuses() {
+    for (_, file) in upthrust::project::preset_projects() {
+        let recipe = &file.project.recipe;
+        let extent = recipe.world.extent();
+        let inputs = upthrust::files::export::load_inputs(recipe, &file.project.files).expect("readable");
+        let coarse = Grid::fitted(extent, 65);
+        let terrain = stack::evaluate(recipe, coarse, None, &inputs, &Progress::new()).expect("not cancelled");
+        let [min, max] = terrain.min_max().map(f64::from);
+        for target in targets::ALL {
+            let longer = target.nearest(extent, file.settings.export.samples as usize, [1, 1]);
+            let facts = ImportFacts {
+                file: "height",
+                grid: target.grid(extent, longer, [1, 1]),
+                range_m: target.range_m.unwrap_or(Band { min, max }),
+                is_estimate: false,
+                water_m: None,
+                tiles: None,
+                layers: &[],
+            };
+            assert_eq!(target.refusals(&facts), Vec::<String>::new(), "{} for {}", file.project.name, target.key);
+        }
+    }
+}
+
+#[test]
+fn high_and_wide_worlds_are_scaled_to_what_the_dialogs_accept() {
+    for (key, width_m, [min, max]) in [
+        ("worldpainter", 200_000.0, [-500.0, 8800.0]),
+        ("worldpainter", 300.0, [-2.0, 40.0]),
+        ("roblox", 1000.0, [0.0, 3000.0]),
+        ("roblox", 90_000.0, [-10.0, 20.0]),
+        ("cryengine", 64_000.0, [0.0, 900.0]),
+        ("cryengine", 90.0, [0.0, 9.0]),
+    ] {
+        let target = targets::from_key(key).expect("there");
+        let extent = Extent { width_m, depth_m: width_m };
+        let grid = target.grid(extent, target.nearest(extent, 1025, [1, 1]), [1, 1]);
+        let range_m = Band { min, max };
+        let facts =
+            ImportFacts { file: "height", grid, range_m, is_estimate: false, water_m: None, tiles: None, layers: &[] };
+        assert_eq!(target.refusals(&facts), Vec::<String>::new(), "{key}, {width_m} m");
     }
 }
 
@@ -270,7 +341,7 @@ fn the_nearest_size_is_valid_for_the_target() {
                 let grid = target.grid(extent, nearest, counts);
                 let told = format!("{key} {extent:?} {counts:?} {longer}: {nearest}, {grid:?}");
                 assert_eq!(target.check(grid, counts), Ok(()), "{told}");
-                let tiles = Tiles { counts, only: None, naming: TileNaming::FromNorthWest };
+                let tiles = Tiles { edges: target.tile_edges, ..Tiles::new(counts) };
                 assert!(Tiles::of_samples(Some(tiles), [grid.width(), grid.height()]).is_ok(), "{told}");
             }
         }
@@ -280,7 +351,7 @@ fn the_nearest_size_is_valid_for_the_target() {
 #[test]
 fn terrain3d_gets_heights_a_control_map_and_roughness() {
     let folder = tempfile::tempdir().expect("folder");
-    let (order, terrain) = asymmetric(targets::from_key("godot-terrain3d").expect("there"), folder.path(), 65, [1, 1]);
+    let (order, terrain) = asymmetric(targets::from_key("godot-terrain3d").expect("there"), folder.path(), 64, [1, 1]);
     build(&order, &Progress::new()).expect("built");
     let channels = |name: &str| {
         let image = exr::prelude::read_first_flat_layer_from_file(folder.path().join(name)).expect("readable");
@@ -302,7 +373,7 @@ fn terrain3d_gets_heights_a_control_map_and_roughness() {
     }
     assert!(bases.len() > 1, "{bases:?}");
     let colours = image::open(folder.path().join("color.png")).expect("an image");
-    assert_eq!((colours.color(), colours.width(), colours.height()), (image::ColorType::Rgba8, 65, 65));
+    assert_eq!((colours.color(), colours.width(), colours.height()), (image::ColorType::Rgba8, 64, 64));
     assert!(colours.into_rgba8().pixels().all(|pixel| pixel.0[3] == 128));
 }
 
@@ -310,13 +381,12 @@ fn terrain3d_gets_heights_a_control_map_and_roughness() {
 fn colour_maps_for_godot_have_the_size_of_the_heightmap_or_of_each_tile() {
     let folder = tempfile::tempdir().expect("folder");
     for (key, side, counts) in
-        [("godot-terrain3d", 65, [1, 1]), ("godot-hterrain", 513, [1, 1]), ("godot-terrain3d", 65, [2, 2])]
+        [("godot-terrain3d", 64, [1, 1]), ("godot-hterrain", 513, [1, 1]), ("godot-terrain3d", 128, [2, 2])]
     {
         let target = targets::from_key(key).expect("there");
         let (order, _) = asymmetric(target, folder.path(), side, counts);
         let texture = order.texture.as_ref().expect("a texture");
-        let tile = [order.grid.width(), order.grid.height()].map(|samples| (samples - 1) / counts[0] + 1);
-        assert_eq!(texture.size, tile.map(|samples| samples * counts[0]), "{key} {counts:?}");
+        assert_eq!(texture.size, [order.grid.width(), order.grid.height()], "{key} {counts:?}");
         assert!(Plan::new(order).is_ok(), "{key} {counts:?}");
     }
 }

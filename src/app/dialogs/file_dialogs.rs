@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::app::commands::{FileSlot, ImportTarget};
-use crate::app::widgets::modal;
+use crate::app::widgets::{main_button, modal};
 use crate::files::formats::heightmap::Format;
 use crate::worker::{JobContext, JobError, Policy, Runner, RunnerConfig, Wake, Worker};
 
@@ -295,7 +295,7 @@ impl PathField {
                 |_| {},
                 |ui| {
                     let has_path = !self.path.trim().is_empty();
-                    if ui.add_enabled(has_path, egui::Button::new(button)).clicked() || (has_path && entered) {
+                    if main_button(ui, button, has_path).clicked() || (has_path && entered) {
                         outcome = Some(DialogOutcome::Chosen { path: self.chosen(), may_replace: false });
                     }
                     if ui.button("Cancel").clicked() {

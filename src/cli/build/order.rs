@@ -13,7 +13,7 @@ use crate::engine::parameters::nearest_name;
 use crate::engine::texture::{AnalysisMap, Points};
 use crate::files::export::{
     BitDepth, FramesOrder, HeightmapOrder, MapOrder, MeshDetail, MeshOrder, Order, RiversOrder, TextureOrder,
-    TileNaming, WeightsLayout, WeightsOrder,
+    WeightsLayout, WeightsOrder,
 };
 use crate::files::formats::heightmap::Encoding;
 use crate::files::targets::{self, Target};
@@ -37,7 +37,7 @@ pub fn order(source: &Source, file: ProjectFile, options: &BuildOptions) -> Resu
         (_, None) | (None, _) => size_option.grid(extent),
     };
     target.map_or(Ok(()), |target| target.check(grid, counts)).map_err(CliError::Usage)?;
-    let tiles = options.tiles.map(|counts| counts.tiles(options.tile, TileNaming::FromNorthWest));
+    let tiles = options.tiles.map(|counts| counts.tiles(options.tile));
     // A target names its own files; without one, the output folder has a heightmap and a texture.
     let default_folder = options.output.as_deref().filter(|_| target.is_none());
     let mut order = Order {
@@ -112,7 +112,7 @@ fn weights(options: &BuildOptions, size: [usize; 2], depth: BitDepth) -> Option<
         WeightsAt::Samples => Points::Samples,
     };
     let layout = WeightsLayout::MapsAndPacks;
-    options.weights.clone().map(|folder| WeightsOrder { folder, points, depth, layout })
+    options.weights.clone().map(|folder| WeightsOrder { folder, points, depth, layout, suffix: "", max_types: None })
 }
 
 fn maps(options: &BuildOptions, size: [usize; 2], depth: BitDepth) -> Vec<MapOrder> {

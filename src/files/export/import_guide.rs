@@ -53,6 +53,9 @@ pub trait ImportGuide: fmt::Debug + Send + Sync {
     /// The import steps, with the numbers to type.
     fn import_steps(&self, facts: &ImportFacts) -> Vec<String>;
 
+    /// The number of terrain types that the program takes, if it is small.
+    fn max_layers(&self) -> Option<usize>;
+
     /// What the program does not support about a grid and a texture.
     fn warnings(&self, grid: Grid, texture: &TextureRecipe) -> Vec<String>;
 }

@@ -33,6 +33,6 @@ pub use self::order::{
 pub use self::plan::{FileKind, Plan, PlannedFile, check_paths};
 pub use self::report::BuildReport;
 pub use self::steps::{estimated_import_steps, import_steps};
-pub use self::tiles::{TileFile, TileNaming, TileRegion, Tiles};
+pub use self::tiles::{TileEdges, TileFile, TileNaming, TileRegion, Tiles};
 pub use crate::files::formats::mesh::MeshDetail;
 pub use crate::files::formats::png::BitDepth;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::import_guide::ImportGuide;
-use super::tiles::{TileNaming, Tiles};
+use super::tiles::Tiles;
 use crate::engine::heightfield::Extent;
 use crate::engine::light::Light;
 use crate::engine::parameters::Band;
@@ -108,7 +108,7 @@ impl Patches {
     pub const MAX_PER_SIDE: usize = 16;
 
     pub(super) fn tiles(self) -> Tiles {
-        Tiles { counts: [self.columns, self.rows], only: None, naming: TileNaming::FromNorthWest }
+        Tiles::new([self.columns, self.rows])
     }
 }
 
@@ -124,6 +124,11 @@ pub struct WeightsOrder {
     pub depth: BitDepth,
     /// The files that the weights are written to.
     pub layout: WeightsLayout,
+    /// The end of the names of the maps of single types, before the extension.
+    pub suffix: &'static str,
+    /// The number of covering types that the program distinguishes; the packs add the weights of the others to the types
+    /// with the nearest colours.
+    pub max_types: Option<usize>,
 }
 
 /// The files that weights are written to.

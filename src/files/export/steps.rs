@@ -20,7 +20,8 @@ pub(super) fn steps_of_file(order: &Order, path: &Path, grid: Grid, range_m: Ban
         return Vec::new();
     };
     let weighted = order.recipe.texture.active().filter(|it| it.covers() && order.weights.is_some());
-    let layers: Vec<String> = weighted.map(|terrain_type| terrain_type.name.clone()).collect();
+    let names = weighted.map(|terrain_type| terrain_type.name.clone());
+    let layers: Vec<String> = names.take(target.max_layers().unwrap_or(usize::MAX)).collect();
     let file = &path.file_name().unwrap_or_default().to_string_lossy();
     let tiles = order.tiles.map(|tiles| tiles.counts).filter(|counts| *counts != [1, 1]);
     let water_m = order.sea_m.map(f64::from);

@@ -7,7 +7,7 @@ use super::build::build;
 use super::memory::memory_needed;
 use super::order::{HeightmapOrder, MapOrder, Order, Patches, TextureOrder, WeightsLayout, WeightsOrder};
 use super::plan::Plan;
-use super::tiles::{TileNaming, Tiles};
+use super::tiles::Tiles;
 use crate::engine::operations::faults::Faults;
 use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::texture::{AnalysisMap, PaintInput, Points, SurfaceMaps, paint};
@@ -128,6 +128,8 @@ fn textures_are_only_decoded_if_types_are_painted_or_weighted() {
         points: Points::Samples,
         depth: BitDepth::Eight,
         layout: WeightsLayout::MapsAndPacks,
+        suffix: "",
+        max_types: None,
     });
     assert!(load(&mut order).is_err(), "weighted");
 }
@@ -189,6 +191,8 @@ fn nothing_is_computed_if_a_file_cannot_be_written() {
             points: Points::Samples,
             depth: BitDepth::Eight,
             layout: WeightsLayout::MapsAndPacks,
+            suffix: "",
+            max_types: None,
         })
     };
     check(&|order| order.weights = weights("none"), "there is no folder");
@@ -232,7 +236,7 @@ fn tiles_are_parts_of_the_map_with_one_range_and_shared_edges() {
     order.heightmaps[0].encoding.row_order = heightmap::RowOrder::SouthFirst;
     let whole = stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Progress::new()).expect("heights");
     order.texture = None;
-    order.tiles = Some(Tiles { counts: [2, 4], only: None, naming: TileNaming::FromNorthWest });
+    order.tiles = Some(Tiles::new([2, 4]));
     let built = build(&order, &Progress::new()).expect("built");
     assert_eq!(built.files.len(), 2 * 2 * 8);
     let read = |name: &str| heightmap::read(&folder.path().join(name), None).expect(name);

@@ -1,6 +1,7 @@
 //! Maps split into tiles: columns and rows of files.
 //!
-//! Neighbouring tiles of samples share the samples on their common edge. Pixels are areas, so each belongs to one tile.
+//! Neighbouring tiles of samples share the samples on their common edge, unless the target lays them side by side. Pixels
+//! are areas, so each belongs to one tile.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,16 @@ pub enum TileNaming {
     Before(&'static str),
 }
 
+/// Whether neighbouring tiles of samples have samples in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TileEdges {
+    /// Both tiles have the samples on their common edge.
+    #[default]
+    Shared,
+    /// The first samples of a tile follow the last ones of its neighbour, so the program lays tiles side by side.
+    SideBySide,
+}
+
 /// How maps are split into tiles, and which tiles are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiles {
@@ -30,6 +41,8 @@ pub struct Tiles {
     pub only: Option<[usize; 2]>,
     /// How the files are named.
     pub naming: TileNaming,
+    /// What neighbouring tiles have in common.
+    pub edges: TileEdges,
 }
 
 /// A tile of a map, or a complete map.
@@ -53,7 +66,7 @@ pub struct TileFile {
 }
 
 impl TileFile {
-    /// The files of a map of samples; neighbouring tiles share the samples on their common edge.
+    /// The files of a map of samples.
     pub fn of_samples(tiles: Option<Tiles>, path: &Path, size: [usize; 2]) -> Result<Vec<Self>, FileError> {
         Self::named(tiles, path, size, Tiles::of_samples(tiles, size))
     }
@@ -79,11 +92,19 @@ impl Tiles {
     /// The maximum number of tiles along a side.
     pub const MAX_PER_SIDE: usize = 64;
 
-    /// The tiles of a map of samples, which share their edges. The error lists the possible sizes.
+    /// These columns and rows, with the usual names and edges.
+    pub fn new(counts: [usize; 2]) -> Self {
+        Self { counts, only: None, naming: TileNaming::default(), edges: TileEdges::default() }
+    }
+
+    /// The tiles of a map of samples. The error lists the possible sizes.
     pub fn of_samples(tiles: Option<Self>, size: [usize; 2]) -> Result<Vec<TileRegion>, String> {
         let Some(tiles) = tiles else {
             return Ok(vec![TileRegion { tile: None, region: Region::full(size) }]);
         };
+        if tiles.edges == TileEdges::SideBySide {
+            return Self::side_by_side(tiles, size, "the number of samples along a side");
+        }
         let [steps_x, steps_z] =
             [0, 1].map(|axis| tiles.per_tile(axis, size[axis] - 1, "the number of samples along a side minus one"));
         let steps = [steps_x?, steps_z?];
@@ -99,10 +120,15 @@ impl Tiles {
         let Some(tiles) = tiles else {
             return Ok(vec![TileRegion { tile: None, region: Region::full(size) }]);
         };
-        let [width, height] = [0, 1].map(|axis| tiles.per_tile(axis, size[axis], "the number of pixels along a side"));
+        Self::side_by_side(tiles, size, "the number of pixels along a side")
+    }
+
+    /// Tiles that have nothing in common.
+    fn side_by_side(self, size: [usize; 2], what: &str) -> Result<Vec<TileRegion>, String> {
+        let [width, height] = [0, 1].map(|axis| self.per_tile(axis, size[axis], what));
         let size = [width?, height?];
         let region_of = |tile: [usize; 2]| Region { first: [0, 1].map(|axis| tile[axis] * size[axis]), size };
-        Ok(tiles.written().map(|tile| TileRegion { tile: Some(tile), region: region_of(tile) }).collect())
+        Ok(self.written().map(|tile| TileRegion { tile: Some(tile), region: region_of(tile) }).collect())
     }
 
     /// The steps or pixels per tile along an axis.
@@ -151,7 +177,7 @@ mod tests {
     use super::*;
 
     fn tiles(counts: [usize; 2], only: Option<[usize; 2]>) -> Option<Tiles> {
-        Some(Tiles { counts, only, naming: TileNaming::FromNorthWest })
+        Some(Tiles { only, ..Tiles::new(counts) })
     }
 
     #[test]
@@ -164,6 +190,10 @@ mod tests {
         let pixels = regions(Tiles::of_pixels(tiles([1, 3], Some([0, 2])), [4, 12]));
         assert_eq!(pixels, [Region { first: [0, 8], size: [4, 4] }]);
         assert_eq!(regions(Tiles::of_samples(None, [3, 4])), [Region::full([3, 4])]);
+        let side_by_side = tiles([2, 1], None).map(|tiles| Tiles { edges: TileEdges::SideBySide, ..tiles });
+        let samples = regions(Tiles::of_samples(side_by_side, [10, 5]));
+        assert_eq!(samples, [Region { first: [0, 0], size: [5, 5] }, Region { first: [5, 0], size: [5, 5] }]);
+        assert!(Tiles::of_samples(side_by_side, [9, 5]).is_err());
     }
 
     #[test]

@@ -32,23 +32,28 @@ const MAX_CONTROL_TYPES: usize = 32;
 fn safe_name(name: &str) -> String {
     let letter = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
     let safe: Vec<char> = name.trim().chars().take(MAX_NAME_LENGTH).map(letter).collect();
-    // Unreal would take an x before digits for the column of a tile.
-    let is_column =
-        |at: usize| safe[at].eq_ignore_ascii_case(&'x') && safe.get(at + 1).is_some_and(char::is_ascii_digit);
-    let safe: String = (0..safe.len()).map(|at| if is_column(at) { '_' } else { safe[at] }).collect();
+    // Unreal takes u, v, x and y before digits for the column and row of a tile (LandscapeTiledImage.cpp, "Tokens").
+    let is_token = |at: usize| {
+        let is_letter = matches!(safe[at].to_ascii_lowercase(), 'u' | 'v' | 'x' | 'y');
+        is_letter && safe.get(at + 1).is_some_and(char::is_ascii_digit)
+    };
+    let separator = |at: usize| is_token(at).then_some('_');
+    let safe: String = (0..safe.len()).flat_map(|at| [Some(safe[at]), separator(at)]).flatten().collect();
     if safe.is_empty() { "unnamed".into() } else { safe }
 }
 
 /// The paths of the maps of single types, in order.
 fn map_paths(order: &WeightsOrder, recipe: &TextureRecipe) -> Vec<PathBuf> {
-    let name = |(at, mapped): (usize, &TerrainType)| format!("weight_{at:02}_{}.png", safe_name(&mapped.name));
+    let name =
+        |(at, mapped): (usize, &TerrainType)| format!("weight_{at:02}_{}{}.png", safe_name(&mapped.name), order.suffix);
     let mapped = recipe.active().filter(|terrain_type| order.layout.has_map(terrain_type));
     mapped.enumerate().map(|numbered| order.folder.join(name(numbered))).collect()
 }
 
 /// The paths of the packs of covering types.
 fn pack_paths(order: &WeightsOrder, recipe: &TextureRecipe) -> Vec<PathBuf> {
-    let count = recipe.active().filter(|terrain_type| terrain_type.covers()).count().div_ceil(PER_PACK);
+    let covering = recipe.active().filter(|terrain_type| terrain_type.covers()).count();
+    let count = covering.min(order.max_types.unwrap_or(covering)).div_ceil(PER_PACK);
     (0..count).map(|at| order.folder.join(format!("weights_RGBA_{at}.png"))).collect()
 }
 
@@ -171,20 +176,29 @@ fn stage_maps_and_packs(
             progress.stage(0.7..0.85, || weight_maps(input, points, BitDepth::Eight.max(), progress))?
         }
     };
-    let covering: Vec<&Vec<u16>> = weights
-        .maps
-        .iter()
-        .zip(input.recipe.active())
-        .filter(|(_, mapped)| mapped.covers())
-        .map(|(map, _)| map)
-        .collect();
+    let size = weights.size;
+    let of_types = weights.maps.into_iter().zip(input.recipe.active());
+    let (mut covering, colours): (Vec<Vec<u16>>, Vec<[u8; 3]>) =
+        of_types.filter(|(_, mapped)| mapped.covers()).map(|(map, mapped)| (map, mapped.colour.0)).unzip();
+    merge_types(&mut covering, &colours, order.max_types.unwrap_or(usize::MAX));
     let share = |at: usize| 0.85 + 0.15 * at.to_f32() / pack_files.len().max(1).to_f32();
     for (at, (files, pack)) in pack_files.iter().zip(covering.chunks(PER_PACK)).enumerate() {
         let value = |pixel: usize, channel: usize| pack.get(channel).map_or(0, |map| map[pixel]);
-        let staging = || stage_tiles(files, pack_layout(weights.size), value, overwrite, progress);
+        let staging = || stage_tiles(files, pack_layout(size), value, overwrite, progress);
         staged.extend(progress.stage(share(at)..share(at + 1), staging)?);
     }
     Ok(staged)
+}
+
+/// Adds the weights of the types after the first `max` ones to those with the nearest colours among these.
+fn merge_types(maps: &mut Vec<Vec<u16>>, colours: &[[u8; 3]], max: usize) {
+    while maps.len() > max.max(1) {
+        let Some(merged) = maps.pop() else { return };
+        let colour = colours[maps.len()];
+        let distance = |other: [u8; 3]| (0..3).map(|i| u32::from(colour[i].abs_diff(other[i])).pow(2)).sum::<u32>();
+        let nearest = (0..max.max(1)).min_by_key(|at| distance(colours[*at])).unwrap_or(0);
+        maps[nearest].iter_mut().zip(merged).for_each(|(sum, weight)| *sum += weight);
+    }
 }
 
 /// The 8-bit weights of the covering types.
@@ -279,12 +293,23 @@ mod tests {
             ("..\\..\\a:b*?\"<>|", "______a_b______"),
             ("Fichtenwälder-2", "Fichtenwälder-2"),
             ("", "unnamed"),
-            ("Scree 2x4 xx", "Scree_2_4_xx"),
-            ("Moss_X2_y0", "Moss__2_y0"),
+            ("Scree 2x4 xx", "Scree_2x_4_xx"),
+            ("Moss_X2_y0", "Moss_X_2_y_0"),
+            ("Clay2", "Clay_2"),
         ] {
             assert_eq!(safe_name(name), file);
         }
         assert_eq!(safe_name(&"x".repeat(500)).len(), MAX_NAME_LENGTH);
+    }
+
+    #[test]
+    fn types_beyond_the_limit_are_added_to_those_with_the_nearest_colours() {
+        let mut maps = vec![vec![10, 0], vec![200, 5], vec![45, 50], vec![0, 200]];
+        merge_types(&mut maps, &[[10, 10, 10], [240, 240, 240], [30, 20, 10], [255, 250, 250]], 2);
+        assert_eq!(maps, [[55, 50], [200, 205]]);
+        let single = maps.clone();
+        merge_types(&mut maps, &[[0; 3]; 2], 4);
+        assert_eq!(maps, single);
     }
 
     #[test]

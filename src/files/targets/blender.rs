@@ -1,30 +1,40 @@
-//! Blender's displacement (Manual, "Displace Modifier").
+//! Blender's displacement (Manual, "Displace Modifier", "Image Texture"): without interpolation, and with the border
+//! extended, the vertex i of n at the coordinate i / (n − 1) takes the pixel i.
 
 use super::target::{DEFAULT_ENCODING, DEFAULTS, Target};
 use crate::files::export::ImportFacts;
 use crate::files::formats::numbers::{METRE_PLACES, metres};
 
-pub(super) static BLENDER: Target =
-    Target { key: "blender", label: "Blender", heightmaps: &[("height.exr", DEFAULT_ENCODING)], import, ..DEFAULTS };
+pub(super) static BLENDER: Target = Target {
+    key: "blender",
+    label: "Blender",
+    heightmaps: &[("height.exr", DEFAULT_ENCODING)],
+    mesh: Some("terrain.glb"),
+    import,
+    ..DEFAULTS
+};
 
 fn import(facts: &ImportFacts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
     let mut steps = vec![
+        "File > Import > glTF 2.0, terrain.glb, is the quick way: a mesh in metres with its texture.".into(),
         format!(
-            "add a Grid of {} × {} vertices and set its dimensions to X {} m, Y {} m; the top of the map is at +Y.",
-            grid.width(),
-            grid.height(),
+            "for every sample, add a Grid with X Subdivisions {} and Y Subdivisions {}, and set its dimensions to X {} m, \
+             Y {} m; the top of the map is at +Y.",
+            grid.width() - 1,
+            grid.height() - 1,
             metres(extent.width_m),
             metres(extent.depth_m)
         ),
         format!(
-            "open {} with colour space Non-Color and use it in a Displace modifier with texture coordinates UV, \
-             Strength 1 and Midlevel 0; heights are in metres, from {} to {}.",
+            "add a Displace modifier with a new texture of the type Image or Movie: Coordinates UV, Strength 1, Midlevel \
+             0. Open {} in the texture with Color Space Non-Color, and set Extension to Extend and Interpolation off, or \
+             to Closest in shader nodes; heights are in metres, from {} to {}.",
             facts.file,
             facts.range_number(facts.range_m.min, METRE_PLACES),
             facts.range_number(facts.range_m.max, METRE_PLACES)
         ),
-        "texture.png is the base colour, in sRGB. Alternatively, --mesh terrain.glb exports a mesh.".into(),
+        "texture.png is the base colour, in sRGB.".into(),
     ];
     steps.extend(facts.water_m.map(|water_m| format!("the water level is at Z = {} m.", metres(water_m))));
     steps

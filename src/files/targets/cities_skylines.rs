@@ -1,7 +1,7 @@
 //! Cities: Skylines (wiki, "Map editor"), with 0 to 1024 m over 17.28 km and the sea at 40 m, and its successor.
 
 use super::sizes::Sizes;
-use super::target::{DEFAULTS, Target};
+use super::target::{DEFAULTS, Field, Target};
 use crate::engine::parameters::Band;
 use crate::files::export::ImportFacts;
 use crate::files::formats::numbers::{METRE_PLACES, metres};
@@ -24,10 +24,9 @@ pub(super) static SECOND: Target = Target {
     sizes: Sizes::Exactly(4096),
     texture: None,
     import: second,
-    unverified: &[
-        "whether maps are flipped; the first row of the file is the northern one.",
-        "the extent of a map in metres.",
-    ],
+    side_m: Some(14_336.0),
+    fields: &[Field { name: "Height Scale", number: height_scale_m, accepts: [0.0, 4096.0] }],
+    unverified: &["whether maps are flipped; the first row of the file is the northern one."],
     ..DEFAULTS
 };
 
@@ -40,13 +39,22 @@ fn first(facts: &ImportFacts) -> Vec<String> {
     steps
 }
 
+fn height_scale_m(facts: &ImportFacts) -> f64 {
+    facts.span_m()
+}
+
 fn second(facts: &ImportFacts) -> Vec<String> {
-    let mut steps = vec![format!(
-        "import {} in the map editor with a Height Scale of {} m; the value 0 is a height of {} m.",
-        facts.file,
-        facts.range_number(facts.span_m(), METRE_PLACES),
-        facts.range_number(facts.range_m.min, METRE_PLACES)
-    )];
+    let mut steps = vec![
+        format!(
+            "import {} in the map editor as the heightmap, with a Height Scale of {} m; the value 0 is a height of {} m.",
+            facts.file,
+            facts.range_number(height_scale_m(facts), METRE_PLACES),
+            facts.range_number(facts.range_m.min, METRE_PLACES)
+        ),
+        "the map is 14336 m wide; the world map around it, of 57344 m and also 4096 × 4096 pixels, has to continue it with \
+         the same Height Scale, and its middle quarter has to show the same land."
+            .into(),
+    ];
     steps.extend(facts.water_m.map(|water_m| {
         format!(
             "the water level is {} m above the value 0.",

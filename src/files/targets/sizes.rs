@@ -20,6 +20,8 @@ pub enum Sizes {
     Exactly(usize),
     /// Complete Unreal components, at most 1024.
     Components,
+    /// Multiples of this many samples along both sides.
+    MultiplesOf(usize),
 }
 
 /// Quads along a side of an Unreal component: one section or 2 × 2, each of 7, 15, … 255 quads.
@@ -32,7 +34,7 @@ impl Sizes {
     /// The allowed sides in ascending order, or the recommended ones if there are many. Empty if any side is allowed.
     pub fn sides(self) -> Vec<usize> {
         match self {
-            Self::Any | Self::UpTo(_) => Vec::new(),
+            Self::Any | Self::UpTo(_) | Self::MultiplesOf(_) => Vec::new(),
             Self::PowersOfTwo { plus, min, max } => {
                 let sides = (1..=16).map(|power| (1 << power) + plus);
                 sides.filter(|side| (min..=max).contains(side)).collect()
@@ -51,6 +53,7 @@ impl Sizes {
     pub fn nearest(self, side: usize) -> usize {
         match self {
             Self::UpTo(max) => side.min(max),
+            Self::MultiplesOf(step) => (side + step / 2) / step * step,
             _ => self.sides().into_iter().min_by_key(|allowed| allowed.abs_diff(side)).unwrap_or(side),
         }
     }
@@ -60,6 +63,7 @@ impl Sizes {
         match self {
             Self::Any => true,
             Self::UpTo(max) => width.max(height) <= max,
+            Self::MultiplesOf(step) => width.is_multiple_of(step) && height.is_multiple_of(step),
             Self::PowersOfTwo { .. } | Self::Exactly(_) => width == height && self.sides().contains(&width),
             Self::Components => QUADS.iter().any(|quads| {
                 let is_complete = |side: usize| side > 1 && (side - 1).is_multiple_of(*quads);
@@ -73,6 +77,7 @@ impl Sizes {
         match self {
             Self::Any => "any size".into(),
             Self::UpTo(max) => format!("up to {max} samples along a side"),
+            Self::MultiplesOf(step) => format!("multiples of {step} samples"),
             Self::PowersOfTwo { plus: 0, .. } => "powers of two".into(),
             Self::PowersOfTwo { plus, .. } => format!("powers of two plus {plus}"),
             Self::Exactly(side) => format!("{side} × {side} samples"),
@@ -85,6 +90,7 @@ impl Sizes {
         match self {
             Self::Any => "any size".into(),
             Self::UpTo(max) => format!("up to {max} along a side"),
+            Self::MultiplesOf(step) => format!("multiples of {step}"),
             Self::PowersOfTwo { plus: 0, min, max } => format!("square, powers of two from {min} to {max}"),
             Self::PowersOfTwo { plus, min, max } => {
                 format!("square, powers of two plus {plus}, from {min} to {max}")
@@ -113,5 +119,8 @@ mod tests {
         assert!(unreal.allows([2017, 1009]) && !unreal.allows([1025, 1025]) && !unreal.allows([8129, 8130]));
         assert_eq!(unreal.nearest(1025), 1009);
         assert_eq!(Sizes::UpTo(4096).nearest(5000), 4096);
+        let regions = Sizes::MultiplesOf(64);
+        assert_eq!((regions.nearest(1025), regions.nearest(2017)), (1024, 2048));
+        assert!(regions.allows([1024, 448]) && !regions.allows([1024, 449]));
     }
 }

@@ -5,15 +5,16 @@ use std::path::Path;
 
 use super::sizes::{QUADS, RECOMMENDED, Sizes};
 use crate::engine::Grid;
-use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::{Extent, SIDE_LIMITS};
 use crate::engine::parameters::Band;
 use crate::engine::texture::{AnalysisMap, Points, TerrainType, TextureRecipe};
 use crate::files::export::{
     BitDepth, HeightmapOrder, ImportFacts, ImportGuide, MapOrder, MeshDetail, MeshOrder, Order, TextureOrder,
-    TileNaming, Tiles, WeightsLayout, WeightsOrder,
+    TileEdges, TileNaming, Tiles, WeightsLayout, WeightsOrder,
 };
 use crate::files::formats::heightmap::{Encoding, RowOrder};
+use crate::files::formats::numbers::{metres, scale};
 
 /// A program to export for.
 #[derive(Debug)]
@@ -42,16 +43,37 @@ pub struct Target {
     pub side_m: Option<f64>,
     /// Whether the spacing of samples has to be the same in both directions.
     pub needs_square_cells: bool,
+    /// The smallest and the largest sample spacing that the program supports, metres.
+    pub spacing_limits_m: [f64; 2],
+    /// The sample spacings that the program supports, in ascending order, metres; empty: any.
+    pub spacings_m: &'static [f64],
     /// The maximum number of terrain types, if it is small.
     pub max_layers: Option<usize>,
     /// How tiles are named.
     pub tile_naming: TileNaming,
+    /// What neighbouring tiles have in common.
+    pub tile_edges: TileEdges,
+    /// The end of the names of the weights of single types, before the extension.
+    pub weight_suffix: &'static str,
+    /// The numbers that the import steps ask for, and which of them the program's dialogs accept.
+    pub fields: &'static [Field],
     /// The import steps, with the numbers to type.
     pub import: fn(&ImportFacts) -> Vec<String>,
     /// Notes on facts known only from documentation, or not at all. Listed after the steps.
     pub unverified: &'static [&'static str],
     /// The same notes about tiles, listed if there are tiles.
     pub unverified_tiles: &'static [&'static str],
+}
+
+/// A number in a dialog of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name in the dialog.
+    pub name: &'static str,
+    /// The number of an export.
+    pub number: fn(&ImportFacts) -> f64,
+    /// The smallest and the largest number that the dialog accepts.
+    pub accepts: [f64; 2],
 }
 
 /// The points at which a target expects weights.
@@ -84,8 +106,13 @@ pub(super) const DEFAULTS: Target = Target {
     range_m: None,
     side_m: None,
     needs_square_cells: false,
+    spacing_limits_m: [0.0, f64::INFINITY],
+    spacings_m: &[],
     max_layers: None,
     tile_naming: TileNaming::FromNorthWest,
+    tile_edges: TileEdges::Shared,
+    weight_suffix: "",
+    fields: &[],
     import: |_| Vec::new(),
     unverified: &[],
     unverified_tiles: &[],
@@ -101,6 +128,10 @@ impl PartialEq for Target {
 impl ImportGuide for Target {
     fn import_steps(&self, facts: &ImportFacts) -> Vec<String> {
         self.steps(facts)
+    }
+
+    fn max_layers(&self) -> Option<usize> {
+        self.max_layers
     }
 
     fn warnings(&self, grid: Grid, texture: &TextureRecipe) -> Vec<String> {
@@ -121,92 +152,146 @@ impl ImportGuide for Target {
                 self.label
             )
         });
+        let is_supported = |spacing: &f64| (spacing / x_m - 1.0).abs() < 1e-6;
+        let rounded = (!self.spacings_m.is_empty() && !self.spacings_m.iter().any(is_supported)).then(|| {
+            let spacings: Vec<String> = self.spacings_m.iter().map(|spacing| scale(*spacing)).collect();
+            let worlds = self.spacings_m.iter().map(|spacing| spacing * (grid.width() - 1).to_f64());
+            let nearest = worlds.min_by(|a, b| (a - extent.width_m).abs().total_cmp(&(b - extent.width_m).abs()));
+            format!(
+                "{} supports sample spacings of {} m, but here it is {} m; the map becomes wider or narrower unless the \
+                 world is {} m wide",
+                self.label,
+                spacings.join(", "),
+                scale(x_m),
+                metres(nearest.unwrap_or(extent.width_m))
+            )
+        });
         let covering = texture.active().filter(|terrain_type| terrain_type.covers()).count();
         let bare = (self.weights.is_some() && covering == 0)
             .then(|| format!("no active terrain type covers the terrain, so {} gets no weights", self.label));
-        let too_many = self
-            .max_layers
-            .filter(|max| covering > *max)
-            .map(|max| format!("{} supports {max} terrain types, but {covering} have weights", self.label));
-        stretched.into_iter().chain(oblong).chain(bare).chain(too_many).collect()
+        let too_many = self.max_layers.filter(|max| covering > *max).map(|max| {
+            format!(
+                "{} takes {max} terrain types; the weights of the other {} are added to those with the nearest colours",
+                self.label,
+                covering - max
+            )
+        });
+        stretched.into_iter().chain(oblong).chain(rounded).chain(bare).chain(too_many).collect()
     }
 }
 
-/// All tiles of a map.
-fn all_tiles(counts: [usize; 2]) -> Tiles {
-    Tiles { counts, only: None, naming: TileNaming::FromNorthWest }
-}
-
-/// The samples of a tile of a grid.
-fn tile_size(grid: Grid, counts: [usize; 2]) -> [usize; 2] {
-    let size = [grid.width(), grid.height()];
-    [0, 1].map(|axis| (size[axis] - 1) / counts[axis] + 1)
-}
-
-/// The pixels of a texture with as many pixels as the heightmap, or each of its tiles, has samples.
-fn texture_at_samples(order: &Order) -> [usize; 2] {
-    let counts = order.tiles.map_or([1; 2], |tiles| tiles.counts);
-    let tile = tile_size(order.grid, counts);
-    [0, 1].map(|axis| tile[axis] * counts[axis])
+/// The smallest distance from `start` first, the number of samples along a side that fulfils a condition.
+fn nearest_side(start: usize, fulfils: impl Fn(usize) -> bool) -> Option<usize> {
+    let sides = (0..SIDE_LIMITS[1]).flat_map(|distance| [start.checked_sub(distance), Some(start + distance)]);
+    sides.flatten().find(|side| (SIDE_LIMITS[0]..=SIDE_LIMITS[1]).contains(side) && fulfils(*side))
 }
 
 impl Target {
+    /// The samples of a tile along a side of this many samples.
+    fn tile_side(&self, side: usize, count: usize) -> usize {
+        match self.tile_edges {
+            TileEdges::Shared => (side - 1) / count + 1,
+            TileEdges::SideBySide => side / count,
+        }
+    }
+
+    /// The samples along a side that consists of this many tiles.
+    fn side_of_tiles(&self, tile: usize, count: usize) -> usize {
+        match self.tile_edges {
+            TileEdges::Shared => (tile - 1) * count + 1,
+            TileEdges::SideBySide => tile * count,
+        }
+    }
+
+    fn tile_size(&self, grid: Grid, counts: [usize; 2]) -> [usize; 2] {
+        let size = [grid.width(), grid.height()];
+        [0, 1].map(|axis| self.tile_side(size[axis], counts[axis]))
+    }
+
+    /// The tiles of a map.
+    fn tiles(&self, counts: [usize; 2]) -> Tiles {
+        Tiles { naming: self.tile_naming, edges: self.tile_edges, ..Tiles::new(counts) }
+    }
+
     /// A grid with about `longer` samples along the longer side, adjusted to the program: if `longer` is allowed, so is
     /// the size of each tile.
     pub fn grid(&self, extent: Extent, longer: usize, counts: [usize; 2]) -> Grid {
         let [columns, rows] = counts;
-        let max = columns.max(rows);
         if self.sizes.is_square() {
-            let steps = longer.saturating_sub(1) / max;
-            return Grid::new(extent, steps * columns + 1, steps * rows + 1);
+            let tile = self.tile_side(longer.max(2), columns.max(rows)).max(2);
+            return Grid::new(extent, self.side_of_tiles(tile, columns), self.side_of_tiles(tile, rows));
         }
         let fitted = Grid::fitted(extent, longer);
-        if self.sizes != Sizes::Components || (fitted.width() == fitted.height() && columns == rows) {
-            return fitted;
-        }
-        // The shorter side has complete components, too.
-        let tile = |side: usize, count: usize| (side - 1) / count + 1;
-        let longer_tile = tile(longer, if extent.width_m >= extent.depth_m { columns } else { rows });
-        let quads = QUADS.into_iter().find(|quads| (longer_tile - 1).is_multiple_of(*quads)).unwrap_or(1);
-        let complete = |side: usize, count: usize| {
-            let components = ((tile(side, count) - 1).to_f64() / quads.to_f64()).round().to_usize().max(1);
-            components * quads * count + 1
+        let is_wide = extent.width_m >= extent.depth_m;
+        let (shorter, count) = if is_wide { (fitted.height(), rows) } else { (fitted.width(), columns) };
+        // Whether the shorter side suits the longer one.
+        let suits: Box<dyn Fn(usize) -> bool> = match self.sizes {
+            Sizes::Components => {
+                let along = self.component_side(longer, if is_wide { columns } else { rows });
+                let quads = QUADS.into_iter().find(|quads| (along - 1).is_multiple_of(*quads)).unwrap_or(1);
+                Box::new(move |side| {
+                    let along = self.component_side(side, count);
+                    side == self.side_of_tiles(self.tile_side(side, count), count)
+                        && along > 1
+                        && (along - 1).is_multiple_of(quads)
+                })
+            }
+            Sizes::MultiplesOf(step) => {
+                Box::new(move |side| side.is_multiple_of(count) && self.tile_side(side, count).is_multiple_of(step))
+            }
+            Sizes::Any | Sizes::UpTo(_) | Sizes::PowersOfTwo { .. } | Sizes::Exactly(_) => return fitted,
         };
-        if extent.width_m >= extent.depth_m {
-            Grid::new(extent, longer, complete(fitted.height(), rows))
-        } else {
-            Grid::new(extent, complete(fitted.width(), columns), longer)
+        let shorter = nearest_side(shorter, suits).unwrap_or(shorter);
+        if is_wide { Grid::new(extent, longer, shorter) } else { Grid::new(extent, shorter, longer) }
+    }
+
+    /// The samples that have to be complete components: of a tile, or of all tiles if they are laid side by side.
+    fn component_side(&self, side: usize, count: usize) -> usize {
+        match self.tile_edges {
+            TileEdges::Shared => self.tile_side(side, count),
+            TileEdges::SideBySide => side,
         }
     }
 
     /// The supported number of samples along the longer side that is nearest to `longer`.
     pub fn nearest(&self, extent: Extent, longer: usize, counts: [usize; 2]) -> usize {
-        let along = if extent.width_m >= extent.depth_m { counts[0] } else { counts[1] };
         let suits = |side: &usize| {
             let grid = self.grid(extent, *side, counts);
             self.supports(grid, counts)
-                && Tiles::of_samples(Some(all_tiles(counts)), [grid.width(), grid.height()]).is_ok()
         };
-        let among = |tiles: &mut dyn Iterator<Item = usize>| {
-            let sides = tiles.map(|tile| (tile - 1) * along + 1);
-            let mut sides: Vec<usize> = sides.filter(|side| *side <= SIDE_LIMITS[1]).collect();
-            sides.sort_unstable_by_key(|side| side.abs_diff(longer));
-            sides.into_iter().find(suits)
-        };
-        if self.sizes == Sizes::Components {
-            // If no recommended size fits all tiles, use any size of complete components.
-            let others = || QUADS.into_iter().flat_map(|quads| (1..=1024).map(move |count| quads * count + 1));
-            let found = among(&mut RECOMMENDED.into_iter()).or_else(|| among(&mut others()));
-            return found.unwrap_or(longer);
-        }
         let max = counts[0].max(counts[1]);
-        let tile = self.sizes.nearest(longer.saturating_sub(1) / max + 1);
-        (tile - 1) * max + 1
+        match self.sizes {
+            Sizes::Components => {
+                // If no recommended size fits, use any size of complete components.
+                let along = if extent.width_m >= extent.depth_m { counts[0] } else { counts[1] };
+                let mut recommended: Vec<usize> = RECOMMENDED
+                    .into_iter()
+                    .map(|side| match self.tile_edges {
+                        TileEdges::Shared => self.side_of_tiles(side, along),
+                        TileEdges::SideBySide => side,
+                    })
+                    .collect();
+                recommended.sort_unstable_by_key(|side| side.abs_diff(longer));
+                let found = recommended.into_iter().filter(|side| *side <= SIDE_LIMITS[1]).find(|side| suits(side));
+                found.or_else(|| nearest_side(longer, |side| suits(&side))).unwrap_or(longer)
+            }
+            Sizes::MultiplesOf(_) => nearest_side(longer, |side| suits(&side)).unwrap_or(longer),
+            Sizes::Any | Sizes::UpTo(_) | Sizes::PowersOfTwo { .. } | Sizes::Exactly(_) => {
+                let tile = self.sizes.nearest(self.tile_side(longer.max(1), max));
+                self.side_of_tiles(tile, max)
+            }
+        }
     }
 
     /// Whether the program supports the tiles of a grid.
     fn supports(&self, grid: Grid, counts: [usize; 2]) -> bool {
-        self.sizes.allows(tile_size(grid, counts))
+        let size = [grid.width(), grid.height()];
+        let whole = [0, 1].map(|axis| self.component_side(size[axis], counts[axis]));
+        let [min_m, max_m] = self.spacing_limits_m;
+        let is_spaced = [grid.spacing_x_m(), grid.spacing_z_m()].iter().all(|m| (min_m..=max_m).contains(m));
+        is_spaced
+            && self.sizes.allows(if self.sizes == Sizes::Components { whole } else { self.tile_size(grid, counts) })
+            && Tiles::of_samples(Some(self.tiles(counts)), size).is_ok()
     }
 
     /// Checks that the program supports this grid in this number of tiles. The error names the nearest supported size.
@@ -214,11 +299,15 @@ impl Target {
         if self.supports(grid, counts) {
             return Ok(());
         }
-        let [width, height] = tile_size(grid, counts);
+        let [width, height] = self.tile_size(grid, counts);
         let which = if counts == [1, 1] { "a heightmap" } else { "a tile" };
         let nearest = self.nearest(grid.extent(), grid.width().max(grid.height()), counts);
+        let [min_m, max_m] = self.spacing_limits_m;
+        let spacing =
+            if max_m.is_finite() { format!(" with {min_m} to {max_m} m between samples") } else { String::new() };
         Err(format!(
-            "{} does not support {which} of {width} × {height} samples; it supports {}, and the nearest is --size {nearest}",
+            "{} does not support {which} of {width} × {height} samples; it supports {}{spacing}, and the nearest is --size \
+             {nearest}",
             self.label,
             self.sizes.describe()
         ))
@@ -227,7 +316,14 @@ impl Target {
     /// Adds the files of the target to an order, all in one folder. Outputs that the order already has are kept.
     pub fn add_to(&'static self, order: &mut Order, folder: &Path, texture: [usize; 2]) {
         let path = |name: &str| folder.join(name);
-        let texture = if self.texture_at_samples { texture_at_samples(order) } else { texture };
+        if let Some(tiles) = &mut order.tiles {
+            *tiles = Tiles { only: tiles.only, ..self.tiles(tiles.counts) };
+        }
+        let counts = order.tiles.map_or([1; 2], |tiles| tiles.counts);
+        let tile = self.tile_size(order.grid, counts);
+        // Pixels belong to one tile each, so shared samples count twice.
+        let at_samples = [0, 1].map(|axis| tile[axis] * counts[axis]);
+        let texture = if self.texture_at_samples { at_samples } else { texture };
         let heightmap = |(name, encoding): &(&str, Encoding)| HeightmapOrder { path: path(name), encoding: *encoding };
         order.heightmaps.extend(self.heightmaps.iter().map(heightmap));
         if order.texture.is_none() {
@@ -242,7 +338,14 @@ impl Target {
                 WeightsSampling::Cells => Points::Pixels([grid.width() - 1, grid.height() - 1]),
             };
             let folder = folder.to_path_buf();
-            order.weights = Some(WeightsOrder { folder, points, depth: BitDepth::Eight, layout });
+            order.weights = Some(WeightsOrder {
+                folder,
+                points,
+                depth: BitDepth::Eight,
+                layout,
+                suffix: self.weight_suffix,
+                max_types: self.max_layers,
+            });
         }
         let normals = |name| MapOrder {
             path: path(name),
@@ -256,9 +359,6 @@ impl Target {
             order.mesh = self.mesh.map(|name| MeshOrder { path: path(name), detail, texture: Some(texture) });
         }
         order.range_m = order.range_m.or(self.range_m);
-        if let Some(tiles) = &mut order.tiles {
-            tiles.naming = self.tile_naming;
-        }
         order.target = Some(self);
     }
 
@@ -269,7 +369,21 @@ impl Target {
         let of_tiles = if facts.tiles.is_some() { self.unverified_tiles } else { &[] };
         let unverified = self.unverified.iter().chain(of_tiles);
         steps.extend(unverified.map(|what| format!("{}, not verified: {what}", self.label)));
+        steps.extend(self.refusals(facts));
         steps
+    }
+
+    /// The numbers of an export that the program's dialogs do not accept.
+    pub fn refusals(&self, facts: &ImportFacts) -> Vec<String> {
+        let refused = |Field { name, number, accepts: [low, high] }: &Field| {
+            let number = number(facts);
+            let is_accepted = (*low..=*high).contains(&number);
+            (!is_accepted).then(|| {
+                let [number, low, high] = [number, *low, *high].map(scale);
+                format!("{}: {name} goes from {low} to {high}, but this export needs {number}.", self.label)
+            })
+        };
+        self.fields.iter().filter_map(refused).collect()
     }
 
     /// The line of the target in a list.

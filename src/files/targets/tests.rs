@@ -37,7 +37,7 @@ fn keys_are_unique_and_every_target_has_import_steps() {
         // Four decimal places, or seven digits for a scale.
         let is_short = |number: &str| {
             let places = number.split_once('.').map_or(0, |(_, places)| places.len());
-            places <= 4 || number.len() <= 8
+            places <= 4 || number.trim_start_matches(['0', '.']).len() <= 8
         };
         let numbers = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|part| part.trim_end_matches('.'));
         assert!(numbers.clone().count() > 5 && numbers.clone().all(is_short), "{text}");
@@ -54,10 +54,11 @@ fn keys_are_unique_and_every_target_has_import_steps() {
 #[test]
 fn non_square_cells_are_warned_about_if_unsupported() {
     let warned = |target: &Target, size: [usize; 2]| {
-        let grid = Grid::new(Extent { width_m: 4000.0, depth_m: 2000.0 }, size[0], size[1]);
+        let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 2048.0 }, size[0], size[1]);
         !target.warnings(grid, &TextureRecipe::default()).is_empty()
     };
     assert!(warned(&CRYENGINE, [513, 513]) && !warned(&CRYENGINE, [513, 257]));
+    assert!(warned(&CRYENGINE, [257, 129]), "16 m is more than any unit");
     assert!(!warned(&BLENDER, [513, 513]), "Blender's dimensions are set for each side");
 }
 

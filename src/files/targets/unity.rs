@@ -18,6 +18,11 @@ pub(super) static UNITY: Target = Target {
     ..DEFAULTS
 };
 
+/// Unity divides the values by 65536 when it imports them, so the largest one is a step below the terrain height.
+fn terrain_height_m(facts: &ImportFacts) -> f64 {
+    facts.span_m() * 65_536.0 / 65_535.0
+}
+
 fn import(facts: &ImportFacts) -> Vec<String> {
     let (grid, extent) = (facts.grid, facts.grid.extent());
     let mut steps = vec![
@@ -26,11 +31,11 @@ fn import(facts: &ImportFacts) -> Vec<String> {
              Resolution {}.",
             metres(extent.width_m),
             metres(extent.depth_m),
-            facts.range_number(facts.span_m(), METRE_PLACES),
+            facts.range_number(terrain_height_m(facts), METRE_PLACES),
             grid.width()
         ),
         format!(
-            "place the Terrain at y = {}; a height is value / 65535 × Terrain Height above that.",
+            "place the Terrain at y = {}; a height is value / 65536 × Terrain Height above that.",
             facts.range_number(facts.range_m.min, METRE_PLACES)
         ),
         format!(

@@ -4,7 +4,7 @@
 use super::sizes::Sizes;
 use super::target::{DEFAULTS, Target, WeightsSampling};
 use crate::engine::cast::ToFloat;
-use crate::files::export::{ImportFacts, WeightsLayout};
+use crate::files::export::{ImportFacts, TileEdges, WeightsLayout};
 use crate::files::formats::numbers::{decimal, scale, scale_places};
 
 /// The decimal places of lengths in centimetres.
@@ -14,6 +14,9 @@ pub(super) static UNREAL: Target = Target {
     key: "unreal",
     label: "Unreal",
     sizes: Sizes::Components,
+    // World Partition lays the images of tiles side by side (LandscapeTiledImage.cpp), and the result has to consist of
+    // complete components.
+    tile_edges: TileEdges::SideBySide,
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
     import,
     unverified_tiles: &[
@@ -47,7 +50,10 @@ fn import(facts: &ImportFacts) -> Vec<String> {
             .map(|water_m| format!("the water level is Z = {} cm.", decimal(100.0 * water_m, CENTIMETRE_PLACES))),
     );
     if facts.tiles.is_some() {
-        steps.push("all tiles have the same height range, so use the same scale and location for each.".into());
+        steps.push(
+            "choose any of the tiles; Unreal finds the others by _x and _y. They lie side by side and share no samples."
+                .into(),
+        );
     }
     if !facts.layers.is_empty() {
         steps.push(format!(

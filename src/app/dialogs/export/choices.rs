@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::app::document::file_stem;
 use crate::engine::cast::ToFloat;
 use crate::engine::{Extent, Grid};
-use crate::files::export::{HeightmapOrder, Order, TextureOrder, TileNaming, Tiles, texture_size};
+use crate::files::export::{HeightmapOrder, Order, TextureOrder, Tiles, texture_size};
 use crate::files::targets::{Sizes, Target};
 use crate::project::{ExportSettings, Project};
 
@@ -104,7 +104,7 @@ impl Choices {
         // Every tile has the same number of pixels.
         let pixels = [0, 1].map(|axis| pixels[axis].div_ceil(counts[axis]) * counts[axis]);
         let grid = self.grid(extent, settings);
-        let tiles = Tiles { counts, only: None, naming: TileNaming::FromNorthWest };
+        let tiles = Tiles::new(counts);
         let mut order = Order {
             tiles: Some(tiles).filter(|_| counts != [1; 2]),
             sea_m: project.water.water_m.map(|water_m| water_m.to_f32()),
