@@ -10,9 +10,10 @@ use crate::app::dialogs::closing::ConfirmCloseResponse;
 use crate::app::dialogs::export::{ExportContext, ExportResponse};
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose};
 use crate::app::dialogs::modal::Modal;
-use crate::app::dialogs::question::files_ui;
+use crate::app::dialogs::question::{Choice, Question, files_ui};
 use crate::app::dialogs::{about, closing};
 use crate::app::document::{Draft, Unsaved};
+use crate::app::tasks::results::set_extent;
 use crate::app::views::scene::{RenderDialogResponse, RenderTask};
 use crate::app::widgets::{default_button_ui, modal};
 use crate::app::{App, commands};
@@ -67,6 +68,9 @@ impl App {
             },
             Modal::Question(question) => {
                 if let Some(choice) = question.ui(ctx) {
+                    if let (Question::WorldSize { extent, .. }, Choice::Resize) = (&*question, choice) {
+                        set_extent(&mut draft.project.recipe.world, *extent);
+                    }
                     self.respond_to_question(question, choice);
                     stays = false;
                 }

@@ -10,15 +10,10 @@ use crate::engine::{Grid, Heightfield, SampleScale};
 use crate::files::FileError;
 use crate::files::formats::heightmap::LoadedHeightmap;
 
-/// The spacing of the samples from the sidecar, else from the heightmap itself, if either has one.
-fn known_spacing_m(loaded: &LoadedHeightmap) -> Option<[f64; 2]> {
-    loaded.sidecar.map(|sidecar| sidecar.spacing_m).or(loaded.spacing_m)
-}
-
 /// Converts a heightmap to metres. Integers span `range_m`, else the range in the sidecar, else count as metres. An
 /// unknown spacing is taken as one metre.
 pub fn heightfield_from(loaded: LoadedHeightmap, range_m: Option<Band>) -> Result<Heightfield, FileError> {
-    let [x, z] = known_spacing_m(&loaded).unwrap_or([1.0; 2]);
+    let [x, z] = loaded.spacing_m().unwrap_or([1.0; 2]);
     let (width, height) = (loaded.raster.width, loaded.raster.height);
     let extent = Extent { width_m: x * (width - 1).to_f64(), depth_m: z * (height - 1).to_f64() };
     let grid = Grid::new(extent, width, height);
@@ -37,7 +32,7 @@ pub fn notes(loaded: &LoadedHeightmap, range_m: Option<Band>) -> Vec<String> {
     if integers && range_m.is_none() && loaded.sidecar.is_none() {
         notes.push("its height range is unknown; values are taken as metres".into());
     }
-    if known_spacing_m(loaded).is_none() {
+    if loaded.spacing_m().is_none() {
         notes.push("the spacing of its samples is unknown; one metre is assumed".into());
     }
     notes

@@ -1,5 +1,7 @@
 //! Loads the project or preset that a subcommand names.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,8 +9,13 @@ use super::arguments::Changes;
 use super::error::CliError;
 use super::output::print_error;
 use super::values::Source;
-use crate::engine::parameters::nearest_name;
-use crate::project::{ProjectFile, presets};
+use crate::engine::Step;
+use crate::engine::operations::heightmap::Heightmap;
+use crate::engine::parameters::{FileName, nearest_name};
+use crate::files::formats::heightmap::Format;
+use crate::files::import::{apply_sidecars, open_heightmap};
+use crate::files::io::folders::folder_of;
+use crate::project::{Project, ProjectFile, presets};
 
 /// Loads a project file or `preset:NAME` and applies the changes.
 pub fn load(source: &Source, changes: &Changes) -> Result<ProjectFile, CliError> {
@@ -39,13 +46,38 @@ pub fn load(source: &Source, changes: &Changes) -> Result<ProjectFile, CliError>
 /// Reads a project file, and notes which files it reads outside its folder.
 fn open(path: &Path) -> Result<ProjectFile, CliError> {
     let failed = |error| CliError::Project(path.display().to_string(), error);
+    if Format::from_path(path).is_ok() {
+        return from_heightmap(path);
+    }
     let mut file = ProjectFile::read(path).map_err(failed)?;
     let outside = file.files_outside(path);
+    let embedded: BTreeSet<FileName> = file.project.files.keys().cloned().collect();
     file.load_files(path).map_err(failed)?;
     for file in outside {
         print_error(&format!("note: {} reads {}, which is outside its folder", path.display(), file.display()));
     }
+    let Project { recipe, files, .. } = Arc::make_mut(&mut file.project);
+    let notes = apply_sidecars(recipe, files, &embedded, folder_of(path));
+    let notes = notes.map_err(|error| CliError::FileOf(path.display().to_string(), error))?;
+    notes.iter().for_each(|note| print_error(&format!("note: {note}")));
     Ok(file)
+}
+
+/// A project of a single heightmap, whose world has the size of the map if anything says it.
+fn from_heightmap(path: &Path) -> Result<ProjectFile, CliError> {
+    let imported = open_heightmap(path).map_err(|error| CliError::FileOf(path.display().to_string(), error))?;
+    imported.notes.iter().for_each(|note| print_error(&format!("note: {}: {note}", path.display())));
+    let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let mut project = Project { name: part(path.file_stem()), ..Project::default() };
+    let file = project.import_file(&part(imported.path.file_name()), imported.bytes);
+    let range_m = imported.range_m.map(|range| [range.min, range.max]);
+    let [low_m, high_m] = range_m.map_or([None; 2], |range| range.map(Some));
+    project.recipe.stack.push(Step::new(Heightmap { file, low_m, high_m, ..Heightmap::default() }));
+    match imported.extent {
+        Some(extent) => (project.recipe.world.width_m, project.recipe.world.depth_m) = (extent.width_m, extent.depth_m),
+        None => print_error(&format!("note: {}: nothing says its size; the world is 4096 m wide", path.display())),
+    }
+    Ok(ProjectFile::new(project))
 }
 
 fn preset(name: &str) -> Result<ProjectFile, CliError> {

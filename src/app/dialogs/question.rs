@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use egui::{Context, Sides};
 
 use crate::app::document::file_name;
+use crate::app::views::overlay::length;
 use crate::app::widgets::{default_button_ui, modal};
+use crate::engine::heightfield::Extent;
 use crate::files::io::disk_state::DiskState;
 
 /// The most files a question lists: a turntable has more than fit.
@@ -18,6 +20,8 @@ pub(crate) enum Question {
     ReadOutside { project: PathBuf, files: Vec<PathBuf> },
     /// Save over a file that another program has changed?
     SaveOverChange { project_id: usize, path: PathBuf },
+    /// Make the world as large as an imported heightmap?
+    WorldSize { file: PathBuf, extent: Extent, world: Extent },
     /// Reload a file that another program has changed?
     Reload { project_id: usize, path: PathBuf, state: DiskState, is_dirty: bool },
 }
@@ -29,6 +33,7 @@ pub(crate) enum Choice {
     Overwrite,
     SaveAs,
     Reload,
+    Resize,
     Cancel,
 }
 
@@ -38,7 +43,8 @@ type Answer = (&'static str, Choice);
 impl Question {
     /// Draws the question; returns the answer once there is one.
     pub(crate) fn ui(&self, ctx: &Context) -> Option<Choice> {
-        let (heading, files, text): (_, &[PathBuf], _) = match self {
+        let size_text;
+        let (heading, files, text): (_, &[PathBuf], &str) = match self {
             Self::ReadOutside { project, files } => (
                 format!("Read files outside the folder of {}?", file_name(project)),
                 files,
@@ -54,6 +60,15 @@ impl Question {
                 std::slice::from_ref(path),
                 if *is_dirty { "Reload it? Your unsaved version stays in the history." } else { "Reload it?" },
             ),
+            Self::WorldSize { file, extent, world } => {
+                size_text = format!(
+                    "The heightmap is {}, but the world is {}. In a world of another size, distances and slopes of the \
+                     heightmap are wrong.",
+                    size_of(*extent),
+                    size_of(*world)
+                );
+                ("Resize the world?".into(), std::slice::from_ref(file), size_text.as_str())
+            }
         };
         // What discards something stands apart. The main choice comes first, at the right.
         let (discarding, choices): (Option<Answer>, &[Answer]) = match self {
@@ -62,6 +77,9 @@ impl Question {
                 Some(("Overwrite", Choice::Overwrite)),
                 &[("Save as…", Choice::SaveAs), ("Reload", Choice::Reload), ("Cancel", Choice::Cancel)],
             ),
+            Self::WorldSize { .. } => {
+                (None, &[("Resize the world", Choice::Resize), ("Keep its size", Choice::Cancel)])
+            }
             Self::Reload { .. } => (None, &[("Reload", Choice::Reload), ("Keep this version", Choice::Cancel)]),
         };
         let modal = modal("question", ctx).show(ctx, |ui| {
@@ -87,6 +105,11 @@ impl Question {
         });
         modal.inner.or(modal.should_close().then_some(Choice::Cancel))
     }
+}
+
+/// The width and the depth, for example `2 km × 1.4 km`.
+fn size_of(extent: Extent) -> String {
+    format!("{} × {}", length(extent.width_m), length(extent.depth_m))
 }
 
 /// Lists files, up to [`MAX_LISTED`].

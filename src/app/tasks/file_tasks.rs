@@ -9,13 +9,15 @@ use std::time::Duration;
 
 use crate::app::commands::{FileSlot, ImportTarget};
 use crate::app::dialogs::gallery::UserPreset;
+use crate::engine::parameters::FileName;
 use crate::files::FileError;
 use crate::files::export::{CostEstimate, Order};
 use crate::files::formats::heightmap::Format;
 use crate::files::import::{self, ImportedFile, InputFiles};
 use crate::files::io::atomic;
 use crate::files::io::disk_state::DiskState;
-use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, ProjectFile};
+use crate::files::io::folders::folder_of;
+use crate::project::{MAX_FILE_BYTES, PROJECT_SUFFIX, Project, ProjectFile};
 use crate::worker::{
     JobContext, JobError, Policy, Runner, RunnerConfig, Shutdown, TargetCheck, Wake, Worker, check_targets,
 };
@@ -24,7 +26,13 @@ use crate::worker::{
 #[derive(Debug)]
 pub(crate) enum FileTaskResult {
     /// A project was read.
-    Opened { path: PathBuf, file: ProjectFile, state: DiskState },
+    Opened {
+        path: PathBuf,
+        file: ProjectFile,
+        state: DiskState,
+        /// What the user should know.
+        notes: Vec<String>,
+    },
     /// A project was not read, because it uses these files outside its folder.
     UsesFilesOutside { path: PathBuf, files: Vec<PathBuf> },
     /// A heightmap or texture was read and can be decoded.
@@ -63,6 +71,8 @@ pub(crate) struct Imported {
     pub(crate) file: ImportedFile,
     /// The step or terrain type that it is for; `None`: a new one.
     pub(crate) target: Option<ImportTarget>,
+    /// Whether it was opened, so that the world takes its size; otherwise the user is asked.
+    pub(crate) is_opened: bool,
 }
 
 /// Whether a file definitely does not exist; in a folder that cannot be read, it may.
@@ -194,7 +204,7 @@ impl FileTasks {
                 Some(FileSlot::Texture(_)) => import::open_texture(&path),
                 Some(FileSlot::Operation(_) | FileSlot::Mask(_)) | None => import::open_heightmap(&path),
             };
-            let imported = |file| FileTaskResult::Imported(Imported { file, target });
+            let imported = |file| FileTaskResult::Imported(Imported { file, target, is_opened: false });
             read.map_or_else(|error| FileTaskResult::Failed(error.to_string()), imported)
         });
     }
@@ -281,7 +291,7 @@ fn open_file(path: &Path, reads_outside: bool) -> FileTaskResult {
         let failed = |reason: String| FileTaskResult::Failed(format!("{}: {reason}", path.display()));
         open_project(path, reads_outside).unwrap_or_else(failed)
     } else {
-        let read = import::open_any(path).map(|file| Imported { file, target: None });
+        let read = import::open_any(path).map(|file| Imported { file, target: None, is_opened: true });
         let is_known = Format::from_path(path).is_ok();
         let failed = |text: String| if is_known { text } else { format!("{text}, or {PROJECT_SUFFIX} for projects") };
         read.map_or_else(|error| FileTaskResult::Failed(failed(error.to_string())), FileTaskResult::Imported)
@@ -291,12 +301,15 @@ fn open_file(path: &Path, reads_outside: bool) -> FileTaskResult {
 fn open_project(path: &Path, reads_outside: bool) -> Result<FileTaskResult, String> {
     let (state, bytes) = DiskState::read(path, MAX_FILE_BYTES).map_err(|error| error.to_string())?;
     let mut file = ProjectFile::from_bytes(&bytes).map_err(|error| error.to_string())?;
+    let embedded: BTreeSet<FileName> = file.project.files.keys().cloned().collect();
     let files = file.files_outside(path);
     if !files.is_empty() && !reads_outside {
         return Ok(FileTaskResult::UsesFilesOutside { path: path.to_path_buf(), files });
     }
     file.load_files(path).map_err(|error| error.to_string())?;
-    Ok(FileTaskResult::Opened { path: path.to_path_buf(), file, state })
+    let Project { recipe, files, .. } = Arc::make_mut(&mut file.project);
+    let notes = import::apply_sidecars(recipe, files, &embedded, folder_of(path)).map_err(|error| error.to_string())?;
+    Ok(FileTaskResult::Opened { path: path.to_path_buf(), file, state, notes })
 }
 
 #[cfg(test)]

@@ -27,12 +27,13 @@ use crate::app::tasks::user_presets;
 use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{RenderOutcome, RenderTask};
 use crate::app::{App, panels};
+use crate::engine::heightfield::Extent;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, TextureName};
-use crate::engine::recipe::Blend;
+use crate::engine::recipe::{Blend, World};
 use crate::engine::{Recipe, Step};
-use crate::files::import::ImportedFile;
+use crate::files::import::{ImportedFile, is_same_size};
 use crate::project::{PROJECT_SUFFIX, ProjectFile};
 use crate::scene::offscreen::turntable_paths;
 use crate::worker::{ExportOutcome, JobError};
@@ -174,8 +175,11 @@ impl App {
 
     fn handle_file_result(&mut self, ctx: &Context, result: FileTaskResult) {
         match result {
-            FileTaskResult::Opened { path, file, state } => {
+            FileTaskResult::Opened { path, file, state, notes } => {
                 self.settings.add_recent(&path);
+                if !notes.is_empty() {
+                    self.show_message(notes.join("; "));
+                }
                 self.open_project(format!("Open {}", file_name(&path)), file, Some(path));
                 self.document.set_disk_state(self.document.project_id(), state);
             }
@@ -228,7 +232,8 @@ impl App {
     /// Assigns an imported image or heightmap to the step or type it was chosen for, and to nothing else; one that was
     /// not chosen for anything goes into a new step.
     fn finish_import(&mut self, imported: Imported) {
-        let Imported { file: ImportedFile { path, bytes, range_m, mut notes, is_texture }, target } = imported;
+        let Imported { file, target, is_opened } = imported;
+        let ImportedFile { path, bytes, range_m, extent, mut notes, is_texture } = file;
         let mut project = (**self.document.project()).clone();
         if bytes.len() as u64 > project.remaining_file_bytes() {
             let size = bytes.len() / 1_000_000;
@@ -244,6 +249,14 @@ impl App {
             return;
         }
         let name = project.import_file(&file_name(&path), bytes);
+        let world = project.recipe.world.extent();
+        let is_for_terrain =
+            !is_texture && !matches!(&target, Some(target) if !matches!(target.slot, FileSlot::Operation(_)));
+        let other_size = extent.filter(|extent| is_for_terrain && !is_same_size(*extent, world));
+        if let Some(extent) = other_size.filter(|_| is_opened) {
+            set_extent(&mut project.recipe.world, extent);
+            notes.push("the world has that size now".into());
+        }
         let Recipe { stack, texture, .. } = &mut project.recipe;
         match target.map(|target| target.slot) {
             Some(FileSlot::Texture(i)) => {
@@ -287,6 +300,9 @@ impl App {
         }
         self.document.commit(project, None);
         self.show_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
+        if let Some(extent) = other_size.filter(|_| !is_opened) {
+            self.ask(Question::WorldSize { file: path, extent, world });
+        }
     }
 
     pub(crate) fn open_project(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>) {
@@ -505,6 +521,12 @@ impl App {
         self.show_message(format!("Saved the preset {}; open it with File > Presets", path.display()));
         self.read_presets();
     }
+}
+
+/// Makes the world as large as a map, as far as worlds can be.
+pub(crate) fn set_extent(world: &mut World, Extent { width_m, depth_m }: Extent) {
+    let [width_m, depth_m] = [width_m, depth_m].map(|side_m| side_m.clamp(1.0, 1e6));
+    (world.width_m, world.depth_m) = (width_m, depth_m);
 }
 
 /// Makes a heightmap step use a file, and its range if it has one.

@@ -1,5 +1,8 @@
 //! Opening, saving and importing files.
 
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+
 use crate::app::App;
 use crate::app::commands::stack_edits::add_step;
 use crate::app::commands::{Command, FileSlot};
@@ -76,6 +79,35 @@ fn a_step_with_an_invalid_file_shows_an_error_and_marks_the_preview() {
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     settle(&mut editor);
     assert!(!editor.state().ui.preview.has_failed());
+}
+
+#[test]
+fn an_opened_heightmap_gives_the_world_its_size_and_an_imported_one_asks() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("alps.asc");
+    std::fs::write(&path, "ncols 3\nnrows 2\ncellsize 700\n1 2 3\n4 5 6\n").expect("written");
+    let size = |editor: &Harness<'static, App>| {
+        let world = &editor.state().document.project().recipe.world;
+        (world.width_m, world.depth_m)
+    };
+    let mut editor = editor_with(vec![chosen(path.clone()), chosen(path.clone()), chosen(path)]);
+    pause(&mut editor);
+    let before = size(&editor);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
+    wait(&mut editor, "the heightmap", |app| app.document.undo_name().is_some());
+    assert_eq!(size(&editor), (1400.0, 700.0));
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    assert_eq!(size(&editor), before);
+    for (answer, expected) in [("Keep its size", before), ("Resize the world", (1400.0, 700.0))] {
+        let context = editor.ctx.clone();
+        editor.state_mut().execute(&context, Command::ImportHeightmap);
+        wait(&mut editor, "the question", |app| app.ui.modal.is_some());
+        editor.run_steps(2);
+        assert_eq!(size(&editor), before);
+        editor.get_by_label(answer).click();
+        editor.run_steps(2);
+        assert_eq!(size(&editor), expected);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::super::BYTE_ORDER_MARK;
 use super::decoded::{Decoded, checked_size};
+use super::georeference::{Georeference, HorizontalUnit};
 use super::rows::Rows;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Progress, Raster, SampleScale};
@@ -28,7 +29,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         let key = key.to_ascii_lowercase();
         // "No data" may be NaN.
         let is_valid = |number: &f64| number.is_finite() || key == "nodata_value";
-        let number = words.next().and_then(|word| word.parse::<f64>().ok()).filter(is_valid);
+        let number = words.next().and_then(|word| word.replace(',', ".").parse::<f64>().ok()).filter(is_valid);
         let number = number.ok_or_else(|| FileError::invalid(path, format!("there is no number after \"{key}\"")))?;
         header.insert(key, number);
     }
@@ -40,7 +41,8 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let no_data = header.get("nodata_value").map_or(NO_DATA, |value| (*value).to_f32());
     let mut samples = Vec::new();
     for word in words {
-        let Ok(sample) = word.parse::<f32>() else {
+        // Some programs write decimal commas.
+        let Ok(sample) = word.parse::<f32>().or_else(|_| word.replace(',', ".").parse()) else {
             let word: String = word.chars().take(20).collect();
             return Err(FileError::invalid(path, format!("\"{word}\" is not a height")));
         };
@@ -51,9 +53,14 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         return Err(FileError::invalid(path, problem));
     }
     let spacing = |key: &str| header.get(key).or(header.get("cellsize")).copied().filter(|spacing| *spacing > 0.0);
-    let spacing_m = spacing("dx").zip(spacing("dy")).map(|(x, z)| [x, z]);
+    let southern = header.get("yllcenter").or(header.get("yllcorner")).copied();
+    let georeference = spacing("dx").zip(spacing("dy")).map(|(x, z)| Georeference {
+        cell: [x, z],
+        unit: HorizontalUnit::Unknown,
+        middle_y: southern.map(|southern| southern + 0.5 * z * (height - 1).to_f64()),
+    });
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
-    Ok(Decoded { raster, notes: Vec::new(), spacing_m })
+    Ok(Decoded { raster, notes: Vec::new(), georeference })
 }
 
 fn is_nan(word: &str) -> bool {
@@ -91,11 +98,15 @@ mod tests {
     use crate::engine::Heightfield;
     use crate::engine::heightfield::{Extent, Grid};
 
+    fn cell(decoded: &Decoded) -> Option<[f64; 2]> {
+        decoded.georeference.map(|georeference| georeference.cell)
+    }
+
     #[test]
     fn a_grid_with_a_no_data_value_is_read() {
         let text = "NCOLS 3\r\nNROWS 2\r\nxllcorner 400\r\nyllcorner 7.5\r\ncellsize 30\r\nNODATA_value -1\r\n1.5 2 -1\r\n4e1 5 6\r\n";
         let decoded = decode(Path::new("a.asc"), text.as_bytes()).expect("readable");
-        assert_eq!((decoded.raster.width, decoded.raster.height, decoded.spacing_m), (3, 2, Some([30.0, 30.0])));
+        assert_eq!((decoded.raster.width, decoded.raster.height, cell(&decoded)), (3, 2, Some([30.0, 30.0])));
         assert_eq!(decoded.raster.samples[..2], [1.5, 2.0]);
         assert!(decoded.raster.samples[2].is_nan());
         assert_eq!(decoded.raster.samples[3..], [40.0, 5.0, 6.0]);
@@ -108,6 +119,7 @@ mod tests {
         write(&mut bytes, Rows::all(&Heightfield::flat(grid)), &Progress::new()).expect("written");
         let text = String::from_utf8(bytes).expect("text");
         assert_eq!(text, "ncols 2\nnrows 2\nxllcenter 0\nyllcenter 0\ndx 10\ndy 3\nNODATA_value -9999\n0 0\n0 0\n");
-        assert_eq!(decode(Path::new("a.asc"), text.as_bytes()).expect("readable").spacing_m, Some([10.0, 3.0]));
+        let decoded = decode(Path::new("a.asc"), text.as_bytes()).expect("readable");
+        assert_eq!(cell(&decoded), Some([10.0, 3.0]));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::georeference::Georeference;
 use crate::engine::Raster;
 use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::SIDE_LIMITS;
@@ -14,8 +15,8 @@ pub(super) struct Decoded {
     pub(super) raster: Raster,
     /// Guesses and losses that the user should know about.
     pub(super) notes: Vec<String>,
-    /// Metres between samples, eastward and southward, if the file contains them.
-    pub(super) spacing_m: Option<[f64; 2]>,
+    /// The cells of the map, if the file contains them.
+    pub(super) georeference: Option<Georeference>,
 }
 
 /// The size from a header, if a grid can have it and its samples fit into memory.

@@ -16,8 +16,25 @@ use crate::files::io::cancellable::CancellableWriter;
 use crate::files::io::error::FileError;
 use crate::files::io::memory::require_memory;
 
-/// The names of channels with heights, in order of preference: luminance, depth, red, height.
-const HEIGHTS: [&str; 4] = ["Y", "Z", "R", "height"];
+/// The names of channels with heights, in order of preference. Depth (Z) is a height only without colours beside it, and a
+/// name may follow the name of its layer.
+const HEIGHTS: [&str; 6] = ["height", "displacement", "elevation", "Y", "R", "Z"];
+
+/// The channel with the heights, by its name.
+fn height_channel(names: &[String]) -> Option<usize> {
+    let last = |name: &String| name.rsplit('.').next().unwrap_or(name).to_lowercase();
+    let is_colour =
+        |name: &String| ["albedo", "diffuse", "normal"].iter().any(|layer| name.to_lowercase().contains(layer));
+    let of_name = |wanted: &&str| {
+        let is_wanted = |name: &String| last(name) == wanted.to_lowercase() && !is_colour(name);
+        // The main layer first.
+        names.iter().position(|name| is_wanted(name) && !name.contains('.')).or(names.iter().position(is_wanted))
+    };
+    HEIGHTS
+        .iter()
+        .find_map(of_name)
+        .or_else(|| (0..names.len()).find(|at| last(&names[*at]) != "a" && !is_colour(&names[*at])))
+}
 
 pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let broken = |error: exr::error::Error| {
@@ -40,19 +57,17 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let image = read.all_attributes().non_parallel().from_buffered(Cursor::new(bytes)).map_err(broken)?;
     let Layer { channel_data, size: Vec2(width, height), .. } = image.layer_data;
     let [width, height] = checked_size(path, width as u64, height as u64)?;
-    let found = HEIGHTS.iter().find_map(|name| {
-        channel_data.list.iter().position(|channel| channel.name.to_string().eq_ignore_ascii_case(name))
-    });
     let mut list = channel_data.list;
+    let names: Vec<String> = list.iter().map(|channel| channel.name.to_string()).collect();
+    let Some(found) = height_channel(&names) else {
+        let problem = format!("none of its channels ({}) can be a height; name one \"height\"", names.join(", "));
+        return Err(FileError::invalid(path, problem));
+    };
     let mut notes = Vec::new();
-    if list.len() > 1 {
-        let name = list[found.unwrap_or(0)].name.to_string();
-        notes.push(format!("it has {} channels; \"{name}\" is read as height", list.len()));
+    if names.len() > 1 {
+        notes.push(format!("it has {} channels; \"{}\" is read as height", names.len(), names[found]));
     }
-    if found.is_none() && list.is_empty() {
-        return Err(FileError::invalid(path, "this EXR has no channels"));
-    }
-    let samples = match list.swap_remove(found.unwrap_or(0)).sample_data {
+    let samples = match list.swap_remove(found).sample_data {
         FlatSamples::F16(samples) => {
             notes.push("it has 16-bit floats: heights above 2048 m are rounded to whole metres".into());
             samples.into_iter().map(|sample| sample.to_f32()).collect()
@@ -63,7 +78,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     if samples.len() != width * height {
         return Err(FileError::invalid(path, "the channel of the heights is subsampled; save it at full resolution"));
     }
-    Ok(Decoded { raster: Raster { width, height, samples, scale: SampleScale::Metres }, notes, spacing_m: None })
+    Ok(Decoded { raster: Raster { width, height, samples, scale: SampleScale::Metres }, notes, georeference: None })
 }
 
 /// The maximum number of bytes that [`write`] needs: a row of pixels and the table of row offsets.
@@ -118,6 +133,24 @@ mod tests {
         let decoded = decode(Path::new("a.exr"), bytes.get_ref()).expect("readable");
         assert_eq!(decoded.raster.samples, terrain.heights());
         assert!(decoded.notes[0].contains("3 channels; \"R\""), "{:?}", decoded.notes);
+    }
+
+    #[test]
+    fn heights_are_found_among_other_channels() {
+        for (names, expected) in [
+            (&["A", "B", "G", "R"][..], Some("R")),
+            (&["B", "G", "R", "Z"], Some("R")),
+            (&["Z"], Some("Z")),
+            (&["A", "R", "height"], Some("height")),
+            (&["albedo.B", "albedo.G", "albedo.R", "terrain.Displacement"], Some("terrain.Displacement")),
+            (&["A", "elevation.Y"], Some("elevation.Y")),
+            (&["A", "land"], Some("land")),
+            (&["albedo.R", "A"], None),
+            (&[], None),
+        ] {
+            let names: Vec<String> = names.iter().map(|name| (*name).into()).collect();
+            assert_eq!(height_channel(&names).map(|at| names[at].as_str()), expected, "{names:?}");
+        }
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub(super) fn from_image(path: &Path, image: DynamicImage, format: Format) -> Re
         (image.into_luma16().into_raw().into_iter().map(f32::from).collect(), 65_535.0)
     };
     let raster = Raster { width, height, samples, scale: SampleScale::Integers { max_value } };
-    Ok(Decoded { raster, notes, spacing_m: None })
+    Ok(Decoded { raster, notes, georeference: None })
 }
 
 /// The bits per pixel of a PNG (specification, 11.2.1), which may be fewer than those of the decoded pixels.

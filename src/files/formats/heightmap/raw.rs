@@ -38,15 +38,32 @@ fn encode_sample(sample: RawSample, height_m: f32, quantiser: &Quantiser, bytes:
     }
 }
 
+/// How much smaller the differences of neighbours have to be in one byte order to be sure of it.
+const CLEARLY: u64 = 4;
+
+/// Whether 16-bit samples are those of a map in big-endian order: a map is smooth, and the low bytes of its heights are
+/// not.
+fn seems_big_endian(bytes: &[u8]) -> bool {
+    let pairs = bytes.as_chunks::<4>().0;
+    let roughness = |value: fn([u8; 2]) -> u16| -> u64 {
+        pairs.iter().map(|[a, b, c, d]| u64::from(value([*a, *b]).abs_diff(value([*c, *d])))).sum()
+    };
+    CLEARLY * roughness(u16::from_be_bytes) < roughness(u16::from_le_bytes)
+}
+
 pub(super) fn decode(
     path: &Path,
     bytes: &[u8],
     layout: Option<RawLayout>,
     default: RawSample,
 ) -> Result<Decoded, FileError> {
-    let sample = RawSample::of(layout, default);
-    let found = bytes.len() as u64;
     let mut notes = Vec::new();
+    let is_big_endian = layout.is_none() && default == RawSample::U16Le && seems_big_endian(bytes);
+    if is_big_endian {
+        notes.push("its samples are read as big-endian, because neighbours are much more alike that way".into());
+    }
+    let sample = if is_big_endian { RawSample::U16Be } else { RawSample::of(layout, default) };
+    let found = bytes.len() as u64;
     let [width, height] = match layout.and_then(|layout| layout.size) {
         Some([width, height]) => [width as u64, height as u64],
         None => {
@@ -71,7 +88,7 @@ pub(super) fn decode(
         return Err(FileError::RawLength { path: path.to_path_buf(), layout, expected, found });
     }
     let raster = Raster { width, height, samples: decode_samples(sample, bytes), scale: sample.scale() };
-    Ok(Decoded { raster, notes, spacing_m: None })
+    Ok(Decoded { raster, notes, georeference: None })
 }
 
 pub(super) fn write(
@@ -110,6 +127,19 @@ mod tests {
         let decoded = decode(Path::new("a.r16"), &bytes, None, RawSample::U16Le).expect("readable");
         assert_eq!(decoded.raster.samples, [1.0, 2.0, 256.0, 65_535.0]);
         assert_eq!(decoded.notes, ["its layout was guessed from its length: u16le,2x2"]);
+    }
+
+    #[test]
+    fn the_byte_order_of_a_smooth_map_is_found() {
+        let heights: Vec<u16> = (0..32 * 32).map(|at| 20_000 + 37 * (at % 32) + 113 * (at / 32)).collect();
+        let of = |bytes: Vec<u8>| decode(Path::new("a.raw"), &bytes, None, RawSample::U16Le).expect("readable");
+        let little = of(heights.iter().flat_map(|height| height.to_le_bytes()).collect());
+        let big = of(heights.iter().flat_map(|height| height.to_be_bytes()).collect());
+        assert_eq!(little.raster, big.raster);
+        assert!(big.notes[0].contains("big-endian") && !little.notes[0].contains("big-endian"), "{:?}", little.notes);
+        // Noise is as rough in either order, and little-endian is usual.
+        let noise = of((0..2 * 32 * 32).map(|at: u32| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect());
+        assert!(!noise.notes[0].contains("big-endian"));
     }
 
     #[test]

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use super::decoded::Decoded;
 use super::format::{Format, format_of};
+use super::georeference::{self, GUESSED_DEGREES, Georeference};
 use super::layout::{RawLayout, RawSample, RowOrder};
-use super::{asc, exr, image, krten, pgm, raw, tiff};
+use super::{asc, exr, holes, image, krten, pgm, raw, tiff};
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::MAX_HEIGHT_M;
+use crate::engine::heightfield::{Extent, MAX_HEIGHT_M};
 use crate::engine::parameters::Band;
 use crate::engine::{Raster, SampleScale};
 use crate::files::formats::sidecar::Sidecar;
@@ -30,11 +31,34 @@ pub struct LoadedHeightmap {
     pub sidecar: Option<Sidecar>,
     /// Whether the file alone would decode to another raster: the sidecar supplied the layout or the row order.
     pub depends_on_sidecar: bool,
-    /// Metres between samples, eastward and southward, if the heightmap itself contains them.
-    pub spacing_m: Option<[f64; 2]>,
+    /// Metres between samples, eastward and southward, if the heightmap or the files beside it contain them; see
+    /// [`Self::spacing_m`] for those of the sidecar.
+    pub own_spacing_m: Option<[f64; 2]>,
+    /// The cells of the map as the file describes them.
+    pub(super) georeference: Option<Georeference>,
 }
 
 impl LoadedHeightmap {
+    /// Metres between samples, eastward and southward, if anything says them.
+    pub fn spacing_m(&self) -> Option<[f64; 2]> {
+        self.sidecar.map(|sidecar| sidecar.spacing_m).or(self.own_spacing_m)
+    }
+
+    /// The width and the depth of the map, if anything says them, metres.
+    pub fn extent(&self) -> Option<Extent> {
+        let [x, z] = self.spacing_m()?;
+        let Raster { width, height, .. } = self.raster;
+        Some(Extent { width_m: x * (width - 1).to_f64(), depth_m: z * (height - 1).to_f64() })
+    }
+
+    /// Sets the georeference, and the spacing according to it.
+    fn place(&mut self, georeference: Option<Georeference>) {
+        self.georeference = georeference;
+        let found = georeference.and_then(|georeference| georeference.spacing_m());
+        self.own_spacing_m = found.as_ref().map(|(spacing_m, _)| *spacing_m);
+        self.notes.extend(found.and_then(|(_, note)| note));
+    }
+
     /// The heights of the value 0 and of the largest value of an integer format: from the sidecar, or else the values
     /// themselves. `None` for a format in metres.
     pub fn range_m(&self) -> Option<Band> {
@@ -70,6 +94,13 @@ pub fn read_bytes(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<L
     let known = sidecar.as_ref().ok().and_then(Option::as_ref);
     let layout = known.and_then(|sidecar| layout_from_sidecar(path, sidecar, bytes.len()));
     let mut loaded = decode(path, bytes, raw.or(layout))?;
+    if loaded.own_spacing_m.is_none() || loaded.georeference.is_some_and(|found| found.has_unknown_unit()) {
+        let beside = georeference::read_beside(path, loaded.raster.height, loaded.georeference)?;
+        if beside != loaded.georeference {
+            loaded.notes.retain(|note| !note.contains(GUESSED_DEGREES));
+            loaded.place(beside);
+        }
+    }
     loaded.depends_on_sidecar = raw.is_none() && layout.is_some_and(|layout| !is_guessed(path, layout, bytes.len()));
     apply_sidecar(&mut loaded, sidecar);
     Ok(loaded)
@@ -147,29 +178,59 @@ pub(crate) fn from_image(
 }
 
 fn loaded(path: &Path, format: Format, decoded: Decoded) -> Result<LoadedHeightmap, FileError> {
-    let Decoded { mut raster, mut notes, spacing_m } = decoded;
+    let Decoded { mut raster, mut notes, georeference } = decoded;
     fill_holes(path, &mut raster, &mut notes)?;
-    Ok(LoadedHeightmap { format, raster, notes, sidecar: None, depends_on_sidecar: false, spacing_m })
+    let mut loaded = LoadedHeightmap {
+        format,
+        raster,
+        notes,
+        sidecar: None,
+        depends_on_sidecar: false,
+        own_spacing_m: None,
+        georeference: None,
+    };
+    loaded.place(georeference);
+    Ok(loaded)
 }
 
-/// Sets samples without a height to the lowest height of the map. They are not finite, or beyond any height, such as the
-/// ±3.4·10³⁸ that some programs write for "no data".
+/// Numbers that programs write for "no data" without saying so.
+const UNDECLARED_VOIDS: [f32; 5] = [-32_768.0, -32_767.0, -9999.0, -99_999.0, -10_000.0];
+
+/// No land or sea floor is lower.
+const LOWEST_M: f32 = -9000.0;
+
+/// The number that a map in metres uses for "no data", if it has one: one of the usual ones, below every height.
+fn undeclared_void(raster: &Raster) -> Option<f32> {
+    let is_void = |sample: f32| UNDECLARED_VOIDS.contains(&sample);
+    let lowest = raster.samples.iter().copied().fold(f32::INFINITY, f32::min);
+    let is_used = raster.scale == SampleScale::Metres && is_void(lowest);
+    let has_deep_heights = || raster.samples.iter().any(|sample| *sample < LOWEST_M && !is_void(*sample));
+    (is_used && !has_deep_heights()).then_some(lowest)
+}
+
+/// Fills samples without a height from those around them. They are not finite, beyond any height, such as the ±3.4·10³⁸
+/// that some programs write for "no data", or one of the usual numbers for it.
 fn fill_holes(path: &Path, raster: &mut Raster, notes: &mut Vec<String>) -> Result<(), FileError> {
     // Integers are no metres yet; only NaN is a hole there.
     let limit = match raster.scale {
         SampleScale::Metres => MAX_HEIGHT_M,
         SampleScale::Integers { .. } => f32::MAX,
     };
-    let is_height = |sample: &f32| sample.abs() <= limit;
-    let holes = raster.samples.iter().filter(|sample| !is_height(sample)).count();
+    raster.samples.iter_mut().filter(|sample| sample.abs() > limit).for_each(|sample| *sample = f32::NAN);
+    let undeclared = undeclared_void(raster);
+    if undeclared.is_some() {
+        let is_void = |sample: &f32| UNDECLARED_VOIDS.contains(sample);
+        raster.samples.iter_mut().filter(|sample| is_void(sample)).for_each(|sample| *sample = f32::NAN);
+    }
+    let holes = raster.samples.iter().filter(|sample| sample.is_nan()).count();
     if holes == 0 {
         return Ok(());
     }
-    let lowest = raster.samples.iter().copied().filter(is_height).fold(f32::INFINITY, f32::min);
-    if lowest == f32::INFINITY {
+    if holes == raster.samples.len() {
         return Err(FileError::invalid(path, "none of its samples has a height"));
     }
-    raster.samples.iter_mut().filter(|sample| !is_height(sample)).for_each(|sample| *sample = lowest);
-    notes.push(format!("{holes} samples without a height were set to the lowest one, {lowest} m"));
+    holes::fill(raster);
+    let value = undeclared.map_or(String::new(), |value| format!(" (the value {value} is taken as \"no data\")"));
+    notes.push(format!("{holes} samples without a height were filled from the heights around them{value}"));
     Ok(())
 }

@@ -100,7 +100,7 @@ fn devices_and_folders_are_not_read() {
 fn holes_are_filled_and_noted() {
     let bytes: Vec<u8> = [7.0, f32::NAN, 3.0, f32::INFINITY].iter().flat_map(|h: &f32| h.to_le_bytes()).collect();
     let loaded = decode(Path::new("a.r32"), &bytes, None).expect("readable");
-    assert_eq!(loaded.raster.samples, [7.0, 3.0, 3.0, 3.0]);
+    assert_eq!(loaded.raster.samples, [7.0, 5.0, 3.0, 5.0]);
     assert!(loaded.notes.iter().any(|note| note.starts_with("2 samples")), "{:?}", loaded.notes);
 }
 

@@ -10,6 +10,7 @@ use tiff::encoder::{TiffEncoder, TiffValue};
 use tiff::tags::Tag;
 
 use super::decoded::{Decoded, bit_depth_notes, check_decoded_length, checked_size};
+use super::geotiff::GeoTags;
 use super::quantiser::Quantiser;
 use super::rows::Rows;
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -26,12 +27,19 @@ pub(super) const MAX_SAMPLES: u64 = ((1 << 32) - (1 << 21)) / 4;
 const MIN_STRIP: usize = 1 << 16;
 
 pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
-    let broken = |error: tiff::TiffError| {
-        FileError::invalid(path, format!("this TIFF cannot be read ({error}); it may be damaged"))
+    let broken = |error: tiff::TiffError| match error {
+        tiff::TiffError::UnsupportedError(kind) => {
+            let cure = "convert it, for example with gdal_translate -co COMPRESS=DEFLATE -co INTERLEAVE=PIXEL";
+            FileError::invalid(path, format!("this kind of TIFF is not supported ({kind}); {cure}"))
+        }
+        error => FileError::invalid(path, format!("this TIFF cannot be read ({error}); it may be damaged")),
     };
     let mut decoder = Decoder::new(Cursor::new(bytes)).map_err(broken)?;
     let (width, height) = decoder.dimensions().map_err(broken)?;
     let [width, height] = checked_size(path, width.into(), height.into())?;
+    let tags = GeoTags::read(&mut decoder, height);
+    let no_data = decoder.get_tag_ascii_string(Tag::GdalNodata).ok();
+    let no_data = no_data.and_then(|text| text.trim_matches(['\0', ' ']).parse::<f64>().ok());
     let colour = decoder.colortype().map_err(broken)?;
     let channels = match colour {
         ColorType::Gray(_) => 1,
@@ -52,15 +60,13 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     limits.decoding_buffer_size = usize::try_from(decoded_bytes).unwrap_or(usize::MAX);
     limits.intermediate_buffer_size = limits.decoding_buffer_size.max(1 << 16);
     decoder = decoder.with_limits(limits);
-    let no_data = decoder.get_tag_ascii_string(Tag::GdalNodata).ok();
-    let no_data = no_data.and_then(|text| text.trim_matches(['\0', ' ']).parse::<f64>().ok());
 
     fn first<Sample: Copy>(all: &[Sample], channels: usize, height: impl Fn(Sample) -> f32) -> Vec<f32> {
         all.iter().step_by(channels.max(1)).map(|sample| height(*sample)).collect()
     }
     let integers = |max_value: f64| SampleScale::Integers { max_value: max_value.to_f32() };
-    let mut notes = Vec::new();
-    let (mut samples, scale) = match decoder.read_image().map_err(broken)? {
+    let mut notes = tags.notes.clone();
+    let (mut samples, mut scale) = match decoder.read_image().map_err(broken)? {
         DecodingResult::U8(all) => {
             notes.extend(bit_depth_notes(true));
             (first(&all, channels, f32::from), integers(255.0))
@@ -86,7 +92,13 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     if let Some(no_data) = no_data {
         samples.iter_mut().filter(|sample| **sample == no_data.to_f32()).for_each(|sample| *sample = f32::NAN);
     }
-    Ok(Decoded { raster: Raster { width, height, samples, scale }, notes, spacing_m: None })
+    if let Some([factor, offset]) = tags.metres {
+        samples.iter_mut().for_each(|sample| *sample = (f64::from(*sample) * factor + offset).to_f32());
+        scale = SampleScale::Metres;
+    }
+    let mut raster = Raster { width, height, samples, scale };
+    tags.turn(&mut raster);
+    Ok(Decoded { raster, notes, georeference: tags.georeference })
 }
 
 /// Writes strip by strip: integers if there is a quantiser, or else metres.
@@ -129,6 +141,7 @@ where
 #[cfg(test)]
 mod tests {
     use tiff::encoder::colortype::{Gray8, GrayI16, RGB8};
+    use tiff::encoder::{DirectoryEncoder, TiffKindStandard};
 
     use super::*;
     use crate::engine::heightfield::Extent;
@@ -178,5 +191,53 @@ mod tests {
         let colours = read(&encoded::<RGB8>(2, 2, &[9, 1, 1, 8, 1, 1, 7, 1, 1, 6, 1, 1], None));
         assert_eq!(colours.raster.samples, [9.0, 8.0, 7.0, 6.0]);
         assert!(colours.notes[1].contains("3 channels"), "{:?}", colours.notes);
+    }
+
+    /// A map of 3 × 2 with these tags.
+    fn tagged(
+        samples: &[i16; 6],
+        write: impl Fn(&mut DirectoryEncoder<'_, &mut Cursor<Vec<u8>>, TiffKindStandard>),
+    ) -> Decoded {
+        let mut bytes = Cursor::new(Vec::new());
+        let mut file = TiffEncoder::new(&mut bytes).expect("begun");
+        let mut image = file.new_image::<GrayI16>(3, 2).expect("begun");
+        write(image.encoder());
+        image.write_data(samples).expect("written");
+        decode(Path::new("a.tif"), &bytes.into_inner()).expect("readable")
+    }
+
+    #[test]
+    fn the_tags_of_geographic_programs_are_understood() {
+        let spacing = |decoded: &Decoded| decoded.georeference.and_then(|found| found.spacing_m()).expect("known").0;
+        let heights = [1, 2, 3, 4, 5, 6];
+        // Projected, in feet, with heights in feet too.
+        let feet = tagged(&heights, |tags| {
+            tags.write_tag(Tag::ModelPixelScaleTag, &[100.0_f64, 50.0, 0.0][..]).expect("written");
+            tags.write_tag(Tag::ModelTiepointTag, &[0.0_f64, 0.0, 0.0, 5e5, 4e6, 0.0][..]).expect("written");
+            let keys = [1_u16, 1, 0, 3, 1024, 0, 1, 1, 3076, 0, 1, 9002, 4099, 0, 1, 9002];
+            tags.write_tag(Tag::GeoKeyDirectoryTag, &keys[..]).expect("written");
+        });
+        assert_eq!(spacing(&feet), [30.48, 15.24]);
+        assert!((feet.raster.samples[5] - 6.0 * 0.3048).abs() < 1e-6, "{:?}", feet.raster.samples);
+        // In degrees, one arc second at 60° north, in decimetres above −100 m.
+        let degrees = tagged(&heights, |tags| {
+            tags.write_tag(Tag::ModelPixelScaleTag, &[1.0 / 3600.0, 1.0 / 3600.0, 0.0][..]).expect("written");
+            tags.write_tag(Tag::ModelTiepointTag, &[0.0_f64, 0.0, 0.0, 10.0, 60.0, 0.0][..]).expect("written");
+            tags.write_tag(Tag::GeoKeyDirectoryTag, &[1_u16, 1, 0, 1, 1024, 0, 1, 2][..]).expect("written");
+            let items = "<Item name=\"SCALE\" sample=\"0\" role=\"scale\">0.1</Item>\
+                         <Item name=\"OFFSET\" sample=\"0\" role=\"offset\">-100</Item>";
+            tags.write_tag(Tag::Unknown(42_112), items).expect("written");
+        });
+        let [x, z] = spacing(&degrees);
+        assert!((x - 15.5).abs() < 0.01 && (z - 30.95).abs() < 0.01, "{x} {z}");
+        assert!((degrees.raster.samples[2] + 99.7).abs() < 1e-4, "{:?}", degrees.raster.samples);
+        // With south at the top.
+        let south_up = tagged(&heights, |tags| {
+            let matrix = [20.0_f64, 0.0, 0.0, 7.0, 0.0, 20.0, 0.0, 9.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+            tags.write_tag(Tag::ModelTransformationTag, &matrix[..]).expect("written");
+        });
+        assert_eq!(south_up.raster.samples, [4.0, 5.0, 6.0, 1.0, 2.0, 3.0]);
+        assert_eq!(spacing(&south_up), [20.0; 2]);
+        assert_eq!(tagged(&heights, |_| ()).georeference, None);
     }
 }

@@ -1,0 +1,194 @@
+//! Where a map lies and how far apart its samples are, as files of geographic programs say it.
+
+use std::path::Path;
+
+use crate::engine::cast::ToFloat;
+use crate::files::io::error::FileError;
+use crate::files::io::read::read_regular;
+
+/// The cells of a map in the units of its coordinate system.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Georeference {
+    /// Units between samples, eastward and southward.
+    pub(super) cell: [f64; 2],
+    pub(super) unit: HorizontalUnit,
+    /// The northing or the latitude of the middle of the map, in units, if it is known.
+    pub(super) middle_y: Option<f64>,
+}
+
+/// The unit of horizontal coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum HorizontalUnit {
+    /// A length: metres per unit.
+    Length(f64),
+    /// Angles: degrees per unit.
+    Angle(f64),
+    /// Nothing says which.
+    Unknown,
+}
+
+/// Cells smaller than this, in a map between the poles, are degrees rather than metres: no elevation model has samples
+/// every five centimetres.
+const MAX_LIKELY_DEGREES: f64 = 0.05;
+
+/// The latitude that is assumed for a map in degrees that does not say where it lies.
+const UNKNOWN_LATITUDE_DEG: f64 = 45.0;
+
+/// The largest world file or description of a coordinate system that is read, bytes.
+const MAX_TEXT_BYTES: u64 = 1 << 16;
+
+/// How a guess is worded.
+pub(super) const GUESSED_DEGREES: &str = "probably degrees";
+
+impl Georeference {
+    /// Whether nothing says what the unit of the cells is.
+    pub(super) fn has_unknown_unit(&self) -> bool {
+        self.unit == HorizontalUnit::Unknown
+    }
+
+    /// Metres between samples, eastward and southward, and what the user should know about them; `None` if the cells
+    /// make no sense.
+    pub(super) fn spacing_m(&self) -> Option<([f64; 2], Option<String>)> {
+        let [x, z] = self.cell.map(f64::abs);
+        let is_between_poles = self.middle_y.is_none_or(|y| y.abs() <= 90.0);
+        let (spacing_m, note) = match self.unit {
+            HorizontalUnit::Length(metres) => ([x * metres, z * metres], None),
+            HorizontalUnit::Angle(degrees) => self.in_metres([x * degrees, z * degrees], degrees, "degrees"),
+            HorizontalUnit::Unknown if x.max(z) < MAX_LIKELY_DEGREES && is_between_poles => {
+                self.in_metres([x, z], 1.0, GUESSED_DEGREES)
+            }
+            HorizontalUnit::Unknown => ([x, z], None),
+        };
+        let is_possible = spacing_m.iter().all(|spacing| spacing.is_finite() && *spacing > 0.0);
+        is_possible.then_some((spacing_m, note))
+    }
+
+    fn in_metres(&self, cell_deg: [f64; 2], degrees_per_unit: f64, unit: &str) -> ([f64; 2], Option<String>) {
+        let known = self.middle_y.map(|y| y * degrees_per_unit);
+        let latitude_deg = known.unwrap_or(UNKNOWN_LATITUDE_DEG).clamp(-89.0, 89.0);
+        let [east_m, north_m] = metres_per_degree(latitude_deg);
+        let place = if known.is_some() { "its latitude" } else { "an assumed latitude" };
+        let note = format!("its coordinates are {unit}, converted to metres at {place} of {latitude_deg:.2}°");
+        ([cell_deg[0] * east_m, cell_deg[1] * north_m], Some(note))
+    }
+}
+
+/// Metres per degree of longitude and of latitude on the WGS 84 ellipsoid: the radii of curvature of the parallel and of
+/// the meridian (Snyder, "Map Projections: A Working Manual", 1987, equations 4-18 to 4-21).
+fn metres_per_degree(latitude_deg: f64) -> [f64; 2] {
+    const MAJOR_AXIS_M: f64 = 6_378_137.0;
+    const ECCENTRICITY_2: f64 = 0.006_694_379_990_14;
+    let (sin, cos) = (libm::sin(latitude_deg.to_radians()), libm::cos(latitude_deg.to_radians()));
+    let root = (1.0 - ECCENTRICITY_2 * sin * sin).sqrt();
+    let parallel = MAJOR_AXIS_M * cos / root;
+    let meridian = MAJOR_AXIS_M * (1.0 - ECCENTRICITY_2) / (root * root * root);
+    [parallel.to_radians(), meridian.to_radians()]
+}
+
+/// Completes the georeference of a map from the files beside it: a world file and the description of the coordinate
+/// system (`.prj`).
+pub(super) fn read_beside(
+    path: &Path,
+    height: usize,
+    known: Option<Georeference>,
+) -> Result<Option<Georeference>, FileError> {
+    let text = |extension: &str| {
+        let bytes = read_regular(&path.with_extension(extension), MAX_TEXT_BYTES).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let found = match known {
+        Some(known) => Some(known),
+        None => match world_file_extensions(path).iter().find_map(|extension| text(extension)) {
+            Some(world) => from_world_file(path, &world, height)?,
+            None => None,
+        },
+    };
+    Ok(found.map(|found| match (found.unit, text("prj").and_then(|prj| unit_of_system(&prj))) {
+        (HorizontalUnit::Unknown, Some(unit)) => Georeference { unit, ..found },
+        _ => found,
+    }))
+}
+
+/// The extensions of world files: the first and the last letter of the map's extension and a w, the whole extension and a
+/// w, or wld.
+fn world_file_extensions(path: &Path) -> Vec<String> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let (first, last) = (extension.chars().next(), extension.chars().last());
+    let short: Option<String> = first.zip(last).map(|(first, last)| format!("{first}{last}w"));
+    short.into_iter().chain([format!("{extension}w"), "wld".into()]).collect()
+}
+
+/// A world file has six lines: the cell eastward, two rotations, the cell northward (negative if north is up), and the
+/// coordinates of the middle of the north-western cell.
+fn from_world_file(path: &Path, text: &str, height: usize) -> Result<Option<Georeference>, FileError> {
+    let numbers: Vec<f64> = text.split_whitespace().map_while(|word| word.replace(',', ".").parse().ok()).collect();
+    let [x, turn_x, turn_y, y, _, north] = numbers[..] else { return Ok(None) };
+    if turn_x != 0.0 || turn_y != 0.0 || y > 0.0 || x < 0.0 {
+        let problem = "its world file turns or mirrors it; write it with north at the top first (gdalwarp does)";
+        return Err(FileError::invalid(path, problem));
+    }
+    let middle_y = Some(north + 0.5 * y * (height - 1).to_f64());
+    Ok(Some(Georeference { cell: [x, -y], unit: HorizontalUnit::Unknown, middle_y }))
+}
+
+/// The unit of a coordinate system in well-known text (OGC 01-009): degrees if it is geographic, otherwise the last
+/// `UNIT`, which is that of the whole system.
+fn unit_of_system(text: &str) -> Option<HorizontalUnit> {
+    let text = text.trim_start().to_ascii_uppercase();
+    if ["GEOGCS", "GEOGCRS", "GEODCRS"].iter().any(|key| text.starts_with(key)) {
+        return Some(HorizontalUnit::Angle(1.0));
+    }
+    let unit = text.rfind("UNIT[")?;
+    let factor = text[unit..].split(',').nth(1)?;
+    let factor: String = factor.trim().chars().take_while(|c| c.is_ascii_digit() || ".E-+".contains(*c)).collect();
+    let metres = factor.parse::<f64>().ok().filter(|metres| metres.is_finite() && *metres > 0.0)?;
+    text.starts_with("PROJC").then_some(HorizontalUnit::Length(metres))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_degree_has_the_lengths_of_published_tables() {
+        // National Geospatial-Intelligence Agency, "Length of a degree": metres of longitude and of latitude.
+        for (latitude_deg, expected) in
+            [(0.0, [111_319.5, 110_574.3]), (45.0, [78_846.8, 111_131.7]), (60.0, [55_800.0, 111_412.2])]
+        {
+            let found = metres_per_degree(latitude_deg);
+            assert!((0..2).all(|i| (found[i] - expected[i]).abs() < 1.0), "{latitude_deg}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn units_are_known_or_guessed() {
+        let of = |cell: f64, unit, middle_y| Georeference { cell: [cell; 2], unit, middle_y }.spacing_m();
+        assert_eq!(of(30.0, HorizontalUnit::Unknown, Some(4e6)), Some(([30.0; 2], None)));
+        assert_eq!(of(100.0, HorizontalUnit::Length(0.3048), None).map(|found| found.0), Some([30.48; 2]));
+        let ([x, z], note) = of(1.0 / 3600.0, HorizontalUnit::Unknown, Some(60.0)).expect("degrees");
+        assert!((x - 15.5).abs() < 0.01 && (z - 30.948).abs() < 0.01, "{x} {z}");
+        assert!(note.is_some_and(|note| note.contains("probably degrees") && note.contains("60.00°")));
+        // Survey cells of one centimetre are far from the poles' numbers.
+        assert_eq!(of(0.01, HorizontalUnit::Unknown, Some(5_400_000.0)), Some(([0.01; 2], None)));
+        assert_eq!(of(0.0, HorizontalUnit::Unknown, None), None);
+    }
+
+    #[test]
+    fn world_files_and_coordinate_systems_beside_a_map_are_read() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("alps.png");
+        assert_eq!(read_beside(&path, 101, None).expect("nothing there"), None);
+        std::fs::write(folder.path().join("alps.pgw"), "25.0\n0\n0\n-20,0\n600000\n200000\n").expect("written");
+        let found = read_beside(&path, 101, None).expect("readable").expect("a world file");
+        assert_eq!((found.cell, found.unit, found.middle_y), ([25.0, 20.0], HorizontalUnit::Unknown, Some(199_000.0)));
+        let feet = r#"PROJCS["A",GEOGCS["B",UNIT["degree",0.0174532925199433]],UNIT["Foot_US",0.3048006096012192]]"#;
+        std::fs::write(folder.path().join("alps.prj"), feet).expect("written");
+        let found = read_beside(&path, 101, None).expect("readable").expect("a world file");
+        assert_eq!(found.unit, HorizontalUnit::Length(0.304_800_609_601_219_2));
+        std::fs::write(folder.path().join("alps.prj"), r#"GEOGCS["B",UNIT["degree",0.0174]]"#).expect("written");
+        let found = read_beside(&path, 101, None).expect("readable").expect("a world file");
+        assert_eq!(found.unit, HorizontalUnit::Angle(1.0));
+        std::fs::write(folder.path().join("alps.pgw"), "25\n3\n0\n-25\n0\n0\n").expect("written");
+        assert!(read_beside(&path, 101, None).is_err_and(|error| error.to_string().contains("gdalwarp")));
+    }
+}

@@ -1,0 +1,176 @@
+//! What GeoTIFF files say besides their samples (OGC 19-008, "GeoTIFF Standard"; GDAL, "GTiff -- GeoTIFF File Format").
+
+use std::io::Cursor;
+
+use tiff::decoder::Decoder;
+use tiff::tags::Tag;
+
+use super::georeference::{Georeference, HorizontalUnit};
+use crate::engine::Raster;
+use crate::engine::cast::ToFloat;
+
+/// GDAL's own metadata, as XML.
+const GDAL_METADATA: Tag = Tag::Unknown(42_112);
+
+/// What the tags of a file say.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct GeoTags {
+    pub(super) georeference: Option<Georeference>,
+    /// The factor and the offset in metres of values that are no plain metres.
+    pub(super) metres: Option<[f64; 2]>,
+    /// Whether the first row is the southern one.
+    pub(super) is_south_up: bool,
+    /// How the rows and columns are stored (TIFF 6.0, "Orientation").
+    pub(super) orientation: u16,
+    pub(super) notes: Vec<String>,
+}
+
+/// Keys of the GeoKey directory, and their values.
+mod keys {
+    pub(super) const MODEL_TYPE: u16 = 1024;
+    pub(super) const GEOGRAPHIC_MODEL: u16 = 2;
+    pub(super) const ANGULAR_UNITS: u16 = 2054;
+    pub(super) const PROJECTED_UNITS: u16 = 3076;
+    pub(super) const VERTICAL_UNITS: u16 = 4099;
+}
+
+impl GeoTags {
+    pub(super) fn read(decoder: &mut Decoder<Cursor<&[u8]>>, height: usize) -> Self {
+        let scale = decoder.get_tag_f64_vec(Tag::ModelPixelScaleTag).ok();
+        let tiepoint = decoder.get_tag_f64_vec(Tag::ModelTiepointTag).ok();
+        let matrix = decoder.get_tag_f64_vec(Tag::ModelTransformationTag).ok().filter(|matrix| matrix.len() >= 8);
+        let directory = decoder.get_tag_u16_vec(Tag::GeoKeyDirectoryTag).unwrap_or_default();
+        let metadata = decoder.get_tag_ascii_string(GDAL_METADATA).unwrap_or_default();
+        let orientation = decoder.get_tag_unsigned::<u16>(Tag::Orientation).unwrap_or(1);
+        let key = |wanted: u16| {
+            // Four numbers per key; the value is in the directory itself if the second one is 0.
+            let entries = directory.get(4..).unwrap_or_default().chunks_exact(4);
+            entries.filter(|entry| entry[0] == wanted && entry[1] == 0).map(|entry| entry[3]).next()
+        };
+        let mut notes = Vec::new();
+        let rows = (height - 1).to_f64();
+        // The cell eastward and southward, the northing of the first row, and whether rows go north.
+        let placed = match (&matrix, scale.as_deref()) {
+            (Some(m), _) => {
+                if m[1] != 0.0 || m[4] != 0.0 {
+                    notes.push("it is turned against north; its rows are taken as they are".into());
+                }
+                let cell = [libm::hypot(m[0], m[4]), libm::hypot(m[1], m[5])];
+                Some((cell, Some(m[7]), m[5] > 0.0))
+            }
+            (None, Some([x, y, ..])) => {
+                let north = tiepoint.as_ref().filter(|point| point.len() >= 6).map(|point| point[4] + point[1] * y);
+                Some(([x.abs(), y.abs()], north, *y < 0.0))
+            }
+            (None, _) => None,
+        };
+        let unit = match key(keys::MODEL_TYPE) {
+            Some(keys::GEOGRAPHIC_MODEL) => HorizontalUnit::Angle(match key(keys::ANGULAR_UNITS) {
+                Some(9101) => 1.0_f64.to_degrees(),
+                Some(9103) => 1.0 / 60.0,
+                Some(9104) => 1.0 / 3600.0,
+                Some(9105) => 0.9,
+                _ => 1.0,
+            }),
+            Some(1) => HorizontalUnit::Length(key(keys::PROJECTED_UNITS).and_then(metres_of).unwrap_or(1.0)),
+            _ => HorizontalUnit::Unknown,
+        };
+        let is_south_up = placed.is_some_and(|(_, _, is_south_up)| is_south_up);
+        let georeference = placed.map(|(cell, north, is_south_up)| {
+            let southward = if is_south_up { -cell[1] } else { cell[1] };
+            Georeference { cell, unit, middle_y: north.map(|north| north - 0.5 * southward * rows) }
+        });
+        let [factor, offset] = ["scale", "offset"].map(|role| item(&metadata, role).and_then(|text| text.parse().ok()));
+        let unit_m = match item(&metadata, "unittype").map(str::to_ascii_lowercase).as_deref() {
+            Some("ft" | "feet" | "foot") => Some(0.3048),
+            Some("us-ft" | "ftus" | "us_ft" | "us survey foot") => Some(1200.0 / 3937.0),
+            Some("m" | "metre" | "meter" | "metres" | "meters") => Some(1.0),
+            _ => key(keys::VERTICAL_UNITS).and_then(metres_of),
+        };
+        if unit_m.is_some_and(|unit_m| unit_m != 1.0) {
+            notes.push("its heights are in feet; they are converted to metres".into());
+        }
+        let is_plain = factor.is_none() && offset.is_none() && unit_m.is_none_or(|unit_m| unit_m == 1.0);
+        let unit_m = unit_m.unwrap_or(1.0);
+        let metres = (!is_plain).then(|| [factor.unwrap_or(1.0) * unit_m, offset.unwrap_or(0.0) * unit_m]);
+        let metres = metres.filter(|numbers| numbers.iter().all(|number| number.is_finite()));
+        Self { georeference, metres, is_south_up, orientation, notes }
+    }
+
+    /// Brings the samples into rows from north to south, each from west to east.
+    pub(super) fn turn(&self, raster: &mut Raster) {
+        // The first row is at the top for 1 and 2, the first column at the left for 1 and 4; 5 to 8 have rows and columns
+        // exchanged.
+        if self.orientation >= 5 && self.orientation <= 8 {
+            let (width, height) = (raster.width, raster.height);
+            let turned = (0..width * height).map(|at| raster.samples[(at % height) * width + at / height]).collect();
+            *raster = Raster { width: height, height: width, samples: turned, scale: raster.scale };
+        }
+        let is_mirrored = matches!(self.orientation, 2 | 3 | 6 | 7);
+        let is_upside_down = matches!(self.orientation, 3 | 4 | 7 | 8);
+        if is_mirrored {
+            raster.samples.chunks_exact_mut(raster.width).for_each(<[f32]>::reverse);
+        }
+        if is_upside_down != self.is_south_up {
+            let width = raster.width;
+            let rows: Vec<f32> = raster.samples.chunks_exact(width).rev().flatten().copied().collect();
+            raster.samples = rows;
+        }
+    }
+}
+
+/// Metres per unit of length, by its EPSG code.
+fn metres_of(code: u16) -> Option<f64> {
+    match code {
+        9001 => Some(1.0),
+        9002 => Some(0.3048),
+        9003 => Some(1200.0 / 3937.0),
+        9036 => Some(1000.0),
+        _ => None,
+    }
+}
+
+/// The text of the item with a role in GDAL's metadata: `<Item name="SCALE" sample="0" role="scale">0.1</Item>`.
+fn item<'a>(metadata: &'a str, role: &str) -> Option<&'a str> {
+    let at = metadata.find(&format!("role=\"{role}\""))?;
+    let (_, rest) = metadata[at..].split_once('>')?;
+    rest.split_once('<').map(|(text, _)| text.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::SampleScale;
+
+    #[test]
+    fn every_orientation_is_turned_to_north_up() {
+        // The map 1 2 3 / 4 5 6, stored in each orientation.
+        let stored: [(u16, usize, [f32; 6]); 8] = [
+            (1, 3, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+            (2, 3, [3.0, 2.0, 1.0, 6.0, 5.0, 4.0]),
+            (3, 3, [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]),
+            (4, 3, [4.0, 5.0, 6.0, 1.0, 2.0, 3.0]),
+            (5, 2, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]),
+            (6, 2, [3.0, 6.0, 2.0, 5.0, 1.0, 4.0]),
+            (7, 2, [6.0, 3.0, 5.0, 2.0, 4.0, 1.0]),
+            (8, 2, [4.0, 1.0, 5.0, 2.0, 6.0, 3.0]),
+        ];
+        for (orientation, width, samples) in stored {
+            let scale = SampleScale::Metres;
+            let mut raster = Raster { width, height: 6 / width, samples: samples.to_vec(), scale };
+            GeoTags { orientation, ..GeoTags::default() }.turn(&mut raster);
+            assert_eq!((raster.width, raster.height), (3, 2), "{orientation}");
+            assert_eq!(raster.samples, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "{orientation}");
+        }
+    }
+
+    #[test]
+    fn items_of_metadata_are_found_by_their_role() {
+        let text = r#"<GDALMetadata><Item name="OFFSET" sample="0" role="offset">-100</Item>
+            <Item name="SCALE" sample="0" role="scale">0.1</Item></GDALMetadata>"#;
+        assert_eq!(
+            (item(text, "scale"), item(text, "offset"), item(text, "unittype")),
+            (Some("0.1"), Some("-100"), None)
+        );
+    }
+}

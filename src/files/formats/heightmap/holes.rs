@@ -1,0 +1,89 @@
+//! Fills the holes of a map from the heights around them.
+
+use crate::engine::Raster;
+use crate::engine::cast::ToFloat;
+
+/// Sets the samples that are NaN to heights interpolated from those around them, by the pull-push method: averages of
+/// what is known at ever coarser sizes, and from the coarsest back to what is missing (S. J. Gortler et al., "The
+/// Lumigraph", 1996, section 3.4). Nothing changes if every sample is NaN.
+pub(super) fn fill(raster: &mut Raster) {
+    fill_level(&mut raster.samples, raster.width, raster.height);
+}
+
+fn fill_level(samples: &mut [f32], width: usize, height: usize) {
+    if !samples.iter().any(|sample| sample.is_nan()) || (width == 1 && height == 1) {
+        return;
+    }
+    let (coarse_width, coarse_height) = (width.div_ceil(2), height.div_ceil(2));
+    let mut coarse = Vec::with_capacity(coarse_width * coarse_height);
+    for r in 0..coarse_height {
+        for c in 0..coarse_width {
+            let (mut sum, mut count) = (0.0, 0.0);
+            for (dr, dc) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let (row, column) = (2 * r + dr, 2 * c + dc);
+                if row < height && column < width && !samples[row * width + column].is_nan() {
+                    sum += f64::from(samples[row * width + column]);
+                    count += 1.0;
+                }
+            }
+            coarse.push(if count > 0.0 { (sum / count).to_f32() } else { f32::NAN });
+        }
+    }
+    fill_level(&mut coarse, coarse_width, coarse_height);
+    for r in 0..height {
+        for c in 0..width {
+            let sample = &mut samples[r * width + c];
+            if sample.is_nan() {
+                *sample = between(&coarse, [coarse_width, coarse_height], [c, r]);
+            }
+        }
+    }
+}
+
+/// The bilinear interpolation of the coarser map at a sample of the finer one, whose samples lie a quarter of a coarse
+/// cell beside the coarse ones.
+fn between(coarse: &[f32], [width, height]: [usize; 2], at: [usize; 2]) -> f32 {
+    let axis = |at: usize, count: usize| {
+        let near = at / 2;
+        let far = if at.is_multiple_of(2) { near.saturating_sub(1) } else { (near + 1).min(count - 1) };
+        [(near, 0.75), (far, 0.25)]
+    };
+    let (columns, rows) = (axis(at[0], width), axis(at[1], height));
+    let corners = rows.into_iter().flat_map(|row| columns.map(|column| (row.0 * width + column.0, row.1 * column.1)));
+    corners.map(|(place, share)| f64::from(coarse[place]) * share).sum::<f64>().to_f32()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::SampleScale;
+
+    fn filled(width: usize, height: usize, known: impl Fn(usize, usize) -> Option<f32>) -> Vec<f32> {
+        let samples = (0..width * height).map(|at| known(at % width, at / width).unwrap_or(f32::NAN)).collect();
+        let mut raster = Raster { width, height, samples, scale: SampleScale::Metres };
+        fill(&mut raster);
+        raster.samples
+    }
+
+    #[test]
+    fn a_hole_in_a_slope_is_filled_with_nearly_that_slope() {
+        let height = |c: usize, r: usize| 10.0 * c as f32 + 4.0 * r as f32;
+        let is_hole = |c: usize, r: usize| (12..20).contains(&c) && (9..15).contains(&r);
+        let heights = filled(41, 33, |c, r| (!is_hole(c, r)).then(|| height(c, r)));
+        for (at, found) in heights.iter().enumerate() {
+            let (c, r) = (at % 41, at / 41);
+            if is_hole(c, r) {
+                // Four cells from the nearest known height, the slope is at most 10 m per cell.
+                assert!((found - height(c, r)).abs() < 25.0, "({c}, {r}): {found} for {}", height(c, r));
+            } else {
+                assert_eq!(*found, height(c, r), "known heights stay");
+            }
+        }
+    }
+
+    #[test]
+    fn one_known_height_fills_everything_and_none_nothing() {
+        assert!(filled(7, 5, |c, r| (c == 3 && r == 1).then_some(8.0)).iter().all(|height| *height == 8.0));
+        assert!(filled(3, 3, |_, _| None).iter().all(|height| height.is_nan()));
+    }
+}
