@@ -13,7 +13,6 @@ use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::{Choice, Question, files_ui};
 use crate::app::dialogs::{about, closing};
 use crate::app::document::{Draft, Unsaved};
-use crate::app::tasks::results::set_extent;
 use crate::app::views::scene::{RenderDialogResponse, RenderTask};
 use crate::app::widgets::{default_button_ui, modal};
 use crate::app::{App, commands};
@@ -41,7 +40,9 @@ impl App {
             Modal::PathField(field) => {
                 if let Some(outcome) = field.ui(ctx) {
                     let request = field.request.clone();
-                    if let DialogOutcome::Chosen { path, .. } = &outcome {
+                    if let DialogOutcome::Chosen { path, .. } = &outcome
+                        && !request.writes()
+                    {
                         self.ui.typed_path = Some(path.clone());
                     }
                     self.handle_dialog_outcome(request, outcome);
@@ -68,8 +69,11 @@ impl App {
             },
             Modal::Question(question) => {
                 if let Some(choice) = question.ui(ctx) {
-                    if let (Question::WorldSize { extent, .. }, Choice::Resize) = (&*question, choice) {
-                        set_extent(&mut draft.project.recipe.world, *extent);
+                    if let (Question::WorldSize { project_id, extent, .. }, Choice::Resize) = (&*question, choice)
+                        && *project_id == self.document.project_id()
+                    {
+                        draft.project.recipe.world.set_extent(*extent);
+                        self.show_whole_terrain();
                     }
                     self.respond_to_question(question, choice);
                     stays = false;

@@ -55,7 +55,7 @@ pub(crate) struct UiState {
     pub(crate) export: ExportDialog,
     /// The dialog that covers the editor.
     pub(crate) modal: Option<Modal>,
-    /// The path that was last typed where the desktop has no file dialog.
+    /// The path that was typed where the desktop has no file dialog, until it was read.
     pub(crate) typed_path: Option<PathBuf>,
     /// A project that a dialog opens once this frame's edits are in the document.
     pub(crate) pending_project: Option<PendingProject>,

@@ -48,7 +48,7 @@ pub struct ListOptions {
 /// A project or preset, and changes to its recipe.
 #[derive(Args, Debug)]
 pub struct SourceOptions {
-    /// A project file, or preset:NAME.
+    /// A project file, a heightmap, or preset:NAME.
     pub source: Source,
     #[command(flatten)]
     pub changes: Changes,
@@ -68,7 +68,7 @@ pub struct Changes {
 #[derive(Args, Clone, Debug)]
 #[command(group(ArgGroup::new("uplift").args(["frames", "animation"]).multiple(true)))]
 pub struct BuildOptions {
-    /// A project file, or preset:NAME.
+    /// A project file, a heightmap, or preset:NAME.
     #[arg(required_unless_present = "target")]
     pub source: Option<Source>,
     #[command(flatten)]

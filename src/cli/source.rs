@@ -13,11 +13,11 @@ use crate::engine::Step;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{FileName, nearest_name};
 use crate::files::formats::heightmap::Format;
-use crate::files::import::{apply_sidecars, open_heightmap};
+use crate::files::import::{apply_sidecars, open_heightmap, size_text};
 use crate::files::io::folders::folder_of;
 use crate::project::{Project, ProjectFile, presets};
 
-/// Loads a project file or `preset:NAME` and applies the changes.
+/// Loads a project file, a heightmap or `preset:NAME` and applies the changes.
 pub fn load(source: &Source, changes: &Changes) -> Result<ProjectFile, CliError> {
     let mut file = match source {
         Source::Preset(name) => preset(name)?,
@@ -56,9 +56,10 @@ fn open(path: &Path) -> Result<ProjectFile, CliError> {
     for file in outside {
         print_error(&format!("note: {} reads {}, which is outside its folder", path.display(), file.display()));
     }
-    let Project { recipe, files, .. } = Arc::make_mut(&mut file.project);
-    let notes = apply_sidecars(recipe, files, &embedded, folder_of(path));
-    let notes = notes.map_err(|error| CliError::FileOf(path.display().to_string(), error))?;
+    let project = Arc::make_mut(&mut file.project);
+    let max_bytes = project.remaining_file_bytes();
+    let Project { recipe, files, .. } = project;
+    let notes = apply_sidecars(recipe, files, &embedded, folder_of(path), max_bytes);
     notes.iter().for_each(|note| print_error(&format!("note: {note}")));
     Ok(file)
 }
@@ -74,8 +75,11 @@ fn from_heightmap(path: &Path) -> Result<ProjectFile, CliError> {
     let [low_m, high_m] = range_m.map_or([None; 2], |range| range.map(Some));
     project.recipe.stack.push(Step::new(Heightmap { file, low_m, high_m, ..Heightmap::default() }));
     match imported.extent {
-        Some(extent) => (project.recipe.world.width_m, project.recipe.world.depth_m) = (extent.width_m, extent.depth_m),
-        None => print_error(&format!("note: {}: nothing says its size; the world is 4096 m wide", path.display())),
+        Some(extent) => project.recipe.world.set_extent(extent),
+        None => {
+            let world = size_text(project.recipe.world.extent());
+            print_error(&format!("note: {}: its size is unknown; the world is {world}", path.display()));
+        }
     }
     Ok(ProjectFile::new(project))
 }

@@ -13,7 +13,7 @@ use crate::engine::parameters::Band;
 use crate::files::export::{Patches, Tiles, texture_size};
 use crate::files::formats::image::RENDER_SIDES;
 
-/// A project file, or `preset:NAME`.
+/// A project file, a heightmap, or `preset:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The path of a project file, which need not be UTF-8.

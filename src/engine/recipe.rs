@@ -23,13 +23,13 @@ parameters! {
     /// The extent of the terrain.
     pub struct World {
         /// The size of the world from west to east.
-        width_m: f64 = 4096.0, Spec::number("Width", 1.0, 1_000_000.0).slider(256.0, 32_768.0).unit("m").logarithmic();
+        width_m: f64 = 4096.0, Spec::number("Width", MIN_SIDE_M, MAX_SIDE_M).slider(256.0, 32_768.0).unit("m").logarithmic();
         /// The size of the world from north to south.
-        depth_m: f64 = 4096.0, Spec::number("Depth", 1.0, 1_000_000.0).slider(256.0, 32_768.0).unit("m").logarithmic();
+        depth_m: f64 = 4096.0, Spec::number("Depth", MIN_SIDE_M, MAX_SIDE_M).slider(256.0, 32_768.0).unit("m").logarithmic();
         /// A fixed height range for exports and for elevations in percent. Empty: from the lowest to the highest point
         /// of the terrain.
         height_range_m: Option<Band> = None,
-            Spec::number("Fixed height range", -100_000.0, 100_000.0).slider(-1000.0, 5000.0).unit("m");
+            Spec::number("Height range", -100_000.0, 100_000.0).slider(-1000.0, 5000.0).unit("m");
     }
 }
 
@@ -38,7 +38,17 @@ impl World {
     pub fn extent(&self) -> Extent {
         Extent { width_m: self.width_m, depth_m: self.depth_m }
     }
+
+    /// Gives the world this size, or the nearest possible one with the same proportions.
+    pub fn set_extent(&mut self, Extent { width_m, depth_m }: Extent) {
+        let factor = (MAX_SIDE_M / width_m.max(depth_m)).min(1.0).max(MIN_SIDE_M / width_m.min(depth_m));
+        [self.width_m, self.depth_m] = [width_m, depth_m].map(|side_m| (side_m * factor).clamp(MIN_SIDE_M, MAX_SIDE_M));
+    }
 }
+
+/// The shortest and the longest side of a world, metres.
+const MIN_SIDE_M: f64 = 1.0;
+const MAX_SIDE_M: f64 = 1_000_000.0;
 
 choices! {
     /// How the output of a step is combined with the terrain below it.

@@ -266,8 +266,7 @@ fn high_and_wide_worlds_are_scaled_to_what_the_dialogs_accept() {
         ("worldpainter", 300.0, [-2.0, 40.0]),
         ("roblox", 1000.0, [0.0, 3000.0]),
         ("roblox", 90_000.0, [-10.0, 20.0]),
-        ("cryengine", 64_000.0, [0.0, 900.0]),
-        ("cryengine", 90.0, [0.0, 9.0]),
+        ("worldpainter", 1e6, [0.0, 8000.0]),
     ] {
         let target = targets::from_key(key).expect("there");
         let extent = Extent { width_m, depth_m: width_m };
@@ -335,7 +334,14 @@ fn the_nearest_size_is_valid_for_the_target() {
     for (width_m, depth_m) in [(1000.0, 1000.0), (4000.0, 1900.0), (1900.0, 4000.0), (1000.0, 3000.0)] {
         let extent = Extent { width_m, depth_m };
         for counts in [[1, 1], [2, 1], [1, 2], [2, 2], [3, 2], [5, 3]] {
-            for (key, longer) in [("unreal", 300), ("unreal", 1025), ("unreal", 4097), ("cryengine", 1025)] {
+            for (key, longer) in [
+                ("unreal", 300),
+                ("unreal", 1025),
+                ("unreal", 4097),
+                ("cryengine", 1025),
+                ("godot-terrain3d", 1025),
+                ("godot-terrain3d", 2100),
+            ] {
                 let target = targets::from_key(key).expect("there");
                 let nearest = target.nearest(extent, longer, counts);
                 let grid = target.grid(extent, nearest, counts);
@@ -375,6 +381,41 @@ fn terrain3d_gets_heights_a_control_map_and_roughness() {
     let colours = image::open(folder.path().join("color.png")).expect("an image");
     assert_eq!((colours.color(), colours.width(), colours.height()), (image::ColorType::Rgba8, 64, 64));
     assert!(colours.into_rgba8().pixels().all(|pixel| pixel.0[3] == 128));
+}
+
+#[test]
+fn maps_for_terrain3d_fit_around_the_origin() {
+    let target = targets::from_key("godot-terrain3d").expect("there");
+    let steps = |extent: Extent, longer: usize, counts: [usize; 2]| {
+        let grid = target.grid(extent, target.nearest(extent, longer, counts), counts);
+        assert_eq!(target.check(grid, counts), Ok(()));
+        let tile = Grid::new(extent, grid.width() / counts[0], grid.height() / counts[1]);
+        let facts = ImportFacts {
+            file: "height.exr",
+            grid: tile,
+            range_m: Band { min: 0.0, max: 900.0 },
+            is_estimate: false,
+            water_m: None,
+            tiles: Some(counts).filter(|counts| *counts != [1, 1]),
+            layers: &[],
+        };
+        target.steps(&facts).join(" ")
+    };
+    let square = Extent { width_m: 4096.0, depth_m: 4096.0 };
+    let usual = steps(square, 1025, [1, 1]);
+    assert!(usual.contains("Region Size to 256") && !usual.contains("Import Position"), "{usual}");
+    let large = steps(square, 8192, [1, 1]);
+    assert!(large.contains("Region Size to 512") && !large.contains("Import Position"), "{large}");
+    let odd = steps(Extent { depth_m: 2688.0, ..square }, 2048, [1, 1]);
+    assert!(odd.contains("Region Size to 64 ") && odd.contains("−1024 and −640"), "{odd}");
+    let tiles = steps(square, 2048, [2, 2]);
+    assert!(tiles.contains("1024 × N − 0") && tiles.contains("Region Size to 256"), "{tiles}");
+    // 33 regions of 64 samples are too many, and 2112 has no other region size.
+    let refused = target.check(Grid::new(square, 2112, 2112), [1, 1]).expect_err("too many regions");
+    assert!(refused.contains("--size 2"), "{refused}");
+    let tiny = Extent { width_m: 10.0, depth_m: 10.0 };
+    let refused = target.check(Grid::new(tiny, 64, 64), [1, 1]).expect_err("less than 0.25 m");
+    assert!(refused.contains("no size fits"), "{refused}");
 }
 
 #[test]

@@ -263,10 +263,11 @@ impl PathField {
         }
     }
 
-    /// The characters that are selected at first, to be typed over: the file's name up to its ending.
+    /// The characters that are selected at first, to be typed over: the file's name, up to its ending if it is written.
     fn name_range(&self) -> [usize; 2] {
         let start = self.path.rfind(std::path::MAIN_SEPARATOR).map_or(0, |at| at + 1);
-        let end = self.path[start..].find('.').map_or(self.path.len(), |at| start + at);
+        let ending = self.path[start..].find('.').filter(|_| self.request.writes());
+        let end = ending.map_or(self.path.len(), |at| start + at);
         [start, end].map(|at| self.path[..at].chars().count())
     }
 
@@ -350,6 +351,7 @@ mod tests {
         }
         let again = PathField::new(request(DialogPurpose::Open, ""), Some(typed));
         assert_eq!(again.path, "/elsewhere/alps.tif", "a mistyped path can be corrected");
+        assert_eq!(again.name_range(), [11, 19]);
         assert_eq!(PathField::new(request(DialogPurpose::Open, ""), None).path, "/land/");
     }
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use egui::{Context, Sides};
 
 use crate::app::document::file_name;
-use crate::app::views::overlay::length;
 use crate::app::widgets::{default_button_ui, modal};
 use crate::engine::heightfield::Extent;
+use crate::files::import::size_text;
 use crate::files::io::disk_state::DiskState;
 
 /// The most files a question lists: a turntable has more than fit.
@@ -21,7 +21,7 @@ pub(crate) enum Question {
     /// Save over a file that another program has changed?
     SaveOverChange { project_id: usize, path: PathBuf },
     /// Make the world as large as an imported heightmap?
-    WorldSize { file: PathBuf, extent: Extent, world: Extent },
+    WorldSize { file: PathBuf, project_id: usize, extent: Extent, world: Extent },
     /// Reload a file that another program has changed?
     Reload { project_id: usize, path: PathBuf, state: DiskState, is_dirty: bool },
 }
@@ -43,7 +43,7 @@ type Answer = (&'static str, Choice);
 impl Question {
     /// Draws the question; returns the answer once there is one.
     pub(crate) fn ui(&self, ctx: &Context) -> Option<Choice> {
-        let size_text;
+        let about_sizes;
         let (heading, files, text): (_, &[PathBuf], &str) = match self {
             Self::ReadOutside { project, files } => (
                 format!("Read files outside the folder of {}?", file_name(project)),
@@ -60,14 +60,14 @@ impl Question {
                 std::slice::from_ref(path),
                 if *is_dirty { "Reload it? Your unsaved version stays in the history." } else { "Reload it?" },
             ),
-            Self::WorldSize { file, extent, world } => {
-                size_text = format!(
+            Self::WorldSize { file, extent, world, .. } => {
+                about_sizes = format!(
                     "The heightmap is {}, but the world is {}. In a world of another size, distances and slopes of the \
                      heightmap are wrong.",
-                    size_of(*extent),
-                    size_of(*world)
+                    size_text(*extent),
+                    size_text(*world)
                 );
-                ("Resize the world?".into(), std::slice::from_ref(file), size_text.as_str())
+                ("Resize the world?".into(), std::slice::from_ref(file), about_sizes.as_str())
             }
         };
         // What discards something stands apart. The main choice comes first, at the right.
@@ -78,7 +78,7 @@ impl Question {
                 &[("Save as…", Choice::SaveAs), ("Reload", Choice::Reload), ("Cancel", Choice::Cancel)],
             ),
             Self::WorldSize { .. } => {
-                (None, &[("Resize the world", Choice::Resize), ("Keep its size", Choice::Cancel)])
+                (None, &[("Resize the world", Choice::Resize), ("Keep the world's size", Choice::Cancel)])
             }
             Self::Reload { .. } => (None, &[("Reload", Choice::Reload), ("Keep this version", Choice::Cancel)]),
         };
@@ -105,11 +105,6 @@ impl Question {
         });
         modal.inner.or(modal.should_close().then_some(Choice::Cancel))
     }
-}
-
-/// The width and the depth, for example `2 km × 1.4 km`.
-fn size_of(extent: Extent) -> String {
-    format!("{} × {}", length(extent.width_m), length(extent.depth_m))
 }
 
 /// Lists files, up to [`MAX_LISTED`].

@@ -140,7 +140,8 @@ fn selected_ui(
 ) -> Option<Command> {
     let (selected, reveal) = (context.selected, context.reveal);
     let step = recipe.stack.get_mut(selected)?;
-    // A step keeps its seed when it moves, and with it what is unfolded and being typed.
+    // A step keeps its seed when it moves, and with it what is unfolded. The settings contain the seed, whose control
+    // would lose a drag that changes its own id.
     let seed = step.settings.seed;
     heading(ui, step.title());
     let locks = Some(Locks { names: locked, step_seed: seed });
@@ -154,7 +155,7 @@ fn selected_ui(
         context.heights_m.iter().map(|range| SliderOverride { key: "elevation_m", range: *range, unit: "m" }).collect();
     let mut settings = ParameterContext { overrides: &overrides, reveal, ..ParameterContext::new(context.parameters) };
     let group = &mut step.settings;
-    let wants_mask = ui.push_id(("settings", seed), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
+    let wants_mask = ui.push_id(("settings", selected), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
     let slot = wants_file.map(|_| FileSlot::Operation(selected)).or(wants_mask.map(|_| FileSlot::Mask(selected)));
     slot.map(Command::ChooseFile)
 }

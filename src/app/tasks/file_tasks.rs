@@ -307,8 +307,10 @@ fn open_project(path: &Path, reads_outside: bool) -> Result<FileTaskResult, Stri
         return Ok(FileTaskResult::UsesFilesOutside { path: path.to_path_buf(), files });
     }
     file.load_files(path).map_err(|error| error.to_string())?;
-    let Project { recipe, files, .. } = Arc::make_mut(&mut file.project);
-    let notes = import::apply_sidecars(recipe, files, &embedded, folder_of(path)).map_err(|error| error.to_string())?;
+    let project = Arc::make_mut(&mut file.project);
+    let max_bytes = project.remaining_file_bytes();
+    let Project { recipe, files, .. } = project;
+    let notes = import::apply_sidecars(recipe, files, &embedded, folder_of(path), max_bytes);
     Ok(FileTaskResult::Opened { path: path.to_path_buf(), file, state, notes })
 }
 

@@ -27,13 +27,12 @@ use crate::app::tasks::user_presets;
 use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{RenderOutcome, RenderTask};
 use crate::app::{App, panels};
-use crate::engine::heightfield::Extent;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, TextureName};
-use crate::engine::recipe::{Blend, World};
+use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
-use crate::files::import::{ImportedFile, is_same_size};
+use crate::files::import::{ImportedFile, is_same_size, size_text};
 use crate::project::{PROJECT_SUFFIX, ProjectFile};
 use crate::scene::offscreen::turntable_paths;
 use crate::worker::{ExportOutcome, JobError};
@@ -176,6 +175,7 @@ impl App {
     fn handle_file_result(&mut self, ctx: &Context, result: FileTaskResult) {
         match result {
             FileTaskResult::Opened { path, file, state, notes } => {
+                self.ui.typed_path = None;
                 self.settings.add_recent(&path);
                 if !notes.is_empty() {
                     self.show_message(notes.join("; "));
@@ -186,7 +186,10 @@ impl App {
             FileTaskResult::UsesFilesOutside { path, files } => {
                 self.ask(Question::ReadOutside { project: path, files });
             }
-            FileTaskResult::Imported(imported) => self.finish_import(imported),
+            FileTaskResult::Imported(imported) => {
+                self.ui.typed_path = None;
+                self.finish_import(imported);
+            }
             FileTaskResult::Saved { path, file, project_id, state } => {
                 self.show_message(format!("Saved {}", path.display()));
                 self.settings.add_recent(&path);
@@ -254,8 +257,9 @@ impl App {
             !is_texture && !matches!(&target, Some(target) if !matches!(target.slot, FileSlot::Operation(_)));
         let other_size = extent.filter(|extent| is_for_terrain && !is_same_size(*extent, world));
         if let Some(extent) = other_size.filter(|_| is_opened) {
-            set_extent(&mut project.recipe.world, extent);
-            notes.push("the world has that size now".into());
+            project.recipe.world.set_extent(extent);
+            notes.push(format!("the world is {} now", size_text(project.recipe.world.extent())));
+            self.show_whole_terrain();
         }
         let Recipe { stack, texture, .. } = &mut project.recipe;
         match target.map(|target| target.slot) {
@@ -301,7 +305,7 @@ impl App {
         self.document.commit(project, None);
         self.show_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
         if let Some(extent) = other_size.filter(|_| !is_opened) {
-            self.ask(Question::WorldSize { file: path, extent, world });
+            self.ask(Question::WorldSize { file: path, project_id, extent, world });
         }
     }
 
@@ -325,9 +329,14 @@ impl App {
         }
         // Show the finished terrain; playing shows how it rises.
         self.ui.playback.seek(self.total(), self.total());
+        self.show_whole_terrain();
+        self.settings.hints_seen.insert(hints::PRESETS.into());
+    }
+
+    /// Shows the whole terrain in all views, as when a project is opened.
+    pub(crate) fn show_whole_terrain(&mut self) {
         self.ui.maps.viewport = MapViewport::default();
         self.ui.scene.reset();
-        self.settings.hints_seen.insert(hints::PRESETS.into());
     }
 
     /// Handles the outcome of a file dialog.
@@ -521,12 +530,6 @@ impl App {
         self.show_message(format!("Saved the preset {}; open it with File > Presets", path.display()));
         self.read_presets();
     }
-}
-
-/// Makes the world as large as a map, as far as worlds can be.
-pub(crate) fn set_extent(world: &mut World, Extent { width_m, depth_m }: Extent) {
-    let [width_m, depth_m] = [width_m, depth_m].map(|side_m| side_m.clamp(1.0, 1e6));
-    (world.width_m, world.depth_m) = (width_m, depth_m);
 }
 
 /// Makes a heightmap step use a file, and its range if it has one.

@@ -135,7 +135,7 @@ fn edits_are_saved_within_five_seconds_and_offered_after_a_crash() {
     }
     assert!(editor.ctx.input(|input| input.time) <= start + 5.0);
     let deadline = Instant::now() + Duration::from_secs(10);
-    while recovery_files(folder.path()).len() == 0 {
+    while recovery_files(folder.path()).is_empty() {
         assert!(Instant::now() < deadline, "nothing was written in five seconds of the editor's time");
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -98,7 +98,7 @@ fn an_opened_heightmap_gives_the_world_its_size_and_an_imported_one_asks() {
     assert_eq!(size(&editor), (1400.0, 700.0));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     assert_eq!(size(&editor), before);
-    for (answer, expected) in [("Keep its size", before), ("Resize the world", (1400.0, 700.0))] {
+    for (answer, expected) in [("Keep the world's size", before), ("Resize the world", (1400.0, 700.0))] {
         let context = editor.ctx.clone();
         editor.state_mut().execute(&context, Command::ImportHeightmap);
         wait(&mut editor, "the question", |app| app.ui.modal.is_some());

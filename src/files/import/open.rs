@@ -10,10 +10,11 @@ use image::{DynamicImage, GenericImageView, Rgba};
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::operations::AnyOperation;
+use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName};
 use crate::engine::{Grid, Heightfield, Progress, Raster, Recipe, SampleScale};
 use crate::files::formats::heightmap::{
-    Encoding, Format, LoadedHeightmap, Rows, apply_sidecar, from_image, read_bytes, write,
+    Encoding, Format, LoadedHeightmap, Rows, complete, from_image, read_bytes, write,
 };
 use crate::files::formats::image::ImageFileFormat;
 use crate::files::formats::image_decode::decode_dynamic;
@@ -33,7 +34,7 @@ pub struct ImportedFile {
     pub bytes: Vec<u8>,
     /// The heights of the lowest and the highest value; `None` if the samples are metres.
     pub range_m: Option<Band>,
-    /// The size of the map on the ground, if anything says it.
+    /// The size of the map on the ground, if known.
     pub extent: Option<Extent>,
     /// What the user should know.
     pub notes: Vec<String>,
@@ -61,13 +62,13 @@ pub fn open_any(path: &Path) -> Result<ImportedFile, FileError> {
         Ok((_, image)) if is_coloured(&image) => Ok(texture(path, bytes, &image)),
         Ok((detected, image)) if detected == format.in_image_crate() => {
             let mut loaded = from_image(path, Format::from_path(path)?, image)?;
-            apply_sidecar(&mut loaded, Sidecar::read_for(path));
-            heightmap(path, bytes, loaded)
+            complete(path, &mut loaded, Sidecar::read_for(path))?;
+            heightmap(path, bytes, &loaded)
         }
         // The image is too large for a texture, is corrupt, or has a format that does not match its extension.
         Ok(_) | Err(_) => {
             let loaded = read_bytes(path, &bytes, None)?;
-            heightmap(path, bytes, loaded)
+            heightmap(path, bytes, &loaded)
         }
     }
 }
@@ -77,7 +78,7 @@ pub fn open_heightmap(path: &Path) -> Result<ImportedFile, FileError> {
     Format::from_path(path)?;
     let bytes = read_file(path)?;
     let loaded = read_bytes(path, &bytes, None)?;
-    heightmap(path, bytes, loaded)
+    heightmap(path, bytes, &loaded)
 }
 
 /// Opens the texture of a material.
@@ -96,13 +97,13 @@ fn texture(path: &Path, bytes: Vec<u8>, image: &DynamicImage) -> ImportedFile {
     ImportedFile { path: path.to_path_buf(), bytes, range_m: None, extent: None, notes, is_texture: true }
 }
 
-fn heightmap(path: &Path, bytes: Vec<u8>, loaded: LoadedHeightmap) -> Result<ImportedFile, FileError> {
-    let converted = converted_to_metres(path, &loaded)?;
+fn heightmap(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap) -> Result<ImportedFile, FileError> {
+    let converted = converted_to_metres(path, loaded, None)?;
     let samples = || loaded.raster.samples.iter().copied();
     let (low, high) = (samples().fold(f32::INFINITY, f32::min), samples().fold(f32::NEG_INFINITY, f32::max));
     let extent = loaded.extent();
-    let mut notes = loaded.notes;
-    let range_m = match (loaded.sidecar, loaded.raster.scale) {
+    let mut notes = loaded.all_notes();
+    let range_m = match (&loaded.sidecar, loaded.raster.scale) {
         (Some(_), _) if converted.is_some() => {
             notes.push("it was converted to metres with north at the top, as its sidecar says".into());
             None
@@ -124,8 +125,7 @@ fn heightmap(path: &Path, bytes: Vec<u8>, loaded: LoadedHeightmap) -> Result<Imp
         // Gaea and World Machine write shares of a height that only the user knows.
         (None, SampleScale::Metres) if low >= 0.0 && high <= 1.0 && low < high => {
             notes.push(format!(
-                "its values from {low} to {high} are taken as shares of {} m; change Low and High if they are not",
-                WHITE_M
+                "its values from {low} to {high} are taken as shares of {WHITE_M} m; change Low and High if they are not"
             ));
             Some(Band { min: WHITE_M * f64::from(low), max: WHITE_M * f64::from(high) })
         }
@@ -134,54 +134,94 @@ fn heightmap(path: &Path, bytes: Vec<u8>, loaded: LoadedHeightmap) -> Result<Imp
             None
         }
     };
-    if let Some(Extent { width_m, depth_m }) = extent {
-        notes.push(format!("it is {} × {} m in size", metres(width_m), metres(depth_m)));
-    }
+    notes.extend(extent.map(|extent| format!("it is {} in size", size_text(extent))));
     let (path, bytes) = converted.unwrap_or_else(|| (path.to_path_buf(), bytes));
     Ok(ImportedFile { path, bytes, range_m, extent, notes, is_texture: false })
 }
 
-/// Uses the sidecars of heightmaps that were just read from `folder`, not `embedded` in the project: a file that cannot be decoded
-/// without its sidecar is replaced by its heights in metres, and a step without a height range takes that of the sidecar.
-/// Returns what the user should know, such as that a map is stretched.
+/// Completes the heightmaps that were just read from `folder`, not `embedded` in the project, with their sidecars: a file
+/// that cannot be decoded without its sidecar is replaced by its heights in metres, and a step without a height range
+/// takes that of the sidecar. The files that are added have at most `max_bytes` together. Returns what the user should
+/// know, such as that a map is stretched; a file that cannot be read is reported when its step is evaluated.
 pub fn apply_sidecars(
     recipe: &mut Recipe,
     files: &mut InputFiles,
     embedded: &BTreeSet<FileName>,
     folder: &Path,
-) -> Result<Vec<String>, FileError> {
+    mut max_bytes: u64,
+) -> Vec<String> {
     let world = recipe.world.extent();
     let mut notes = Vec::new();
     for step in &mut recipe.stack {
-        let AnyOperation::Heightmap(heightmap) = &mut step.operation else { continue };
-        let (false, Some(bytes)) = (embedded.contains(&heightmap.file), files.get(&heightmap.file)) else { continue };
-        let path = folder.join(&heightmap.file.0);
-        let loaded = read_bytes(&path, bytes, None)?;
-        let extent = loaded.extent();
-        if loaded.sidecar.is_some() {
-            let imported = self::heightmap(&path, bytes.to_vec(), loaded)?;
-            if heightmap.low_m.is_none() && heightmap.high_m.is_none() {
-                (heightmap.low_m, heightmap.high_m) =
-                    imported.range_m.map_or((None, None), |range| (Some(range.min), Some(range.max)));
+        if let AnyOperation::Heightmap(heightmap) = &mut step.operation
+            && !embedded.contains(&heightmap.file)
+            && let Some(bytes) = files.get(&heightmap.file)
+        {
+            let path = folder.join(&heightmap.file.0);
+            let Ok(loaded) = read_bytes(&path, bytes, None) else { continue };
+            let extent = loaded.extent();
+            match complete_step(heightmap, &path, &loaded, files, &mut max_bytes) {
+                Ok(()) => {}
+                Err(error) => notes.push(error.to_string()),
             }
-            if imported.path != path {
-                let name = Path::new(&heightmap.file.0).with_extension("exr").to_string_lossy().into_owned();
-                heightmap.file = FileName(name);
-                files.insert(heightmap.file.clone(), Arc::new(imported.bytes));
-            }
+            notes.extend(extent.filter(|extent| !is_same_size(*extent, world)).map(|extent| {
+                format!("{} is {}, but the world is {}", path.display(), size_text(extent), size_text(world))
+            }));
         }
-        if let Some(Extent { width_m, depth_m }) = extent.filter(|extent| !is_same_size(*extent, world)) {
-            notes.push(format!(
-                "{} is {} × {} m in size, but the world is {} × {} m",
-                path.display(),
-                metres(width_m),
-                metres(depth_m),
-                metres(world.width_m),
-                metres(world.depth_m)
-            ));
+        if let Some(mask) = &step.settings.mask
+            && !embedded.contains(&mask.file)
+            && let Some(bytes) = files.get(&mask.file)
+            && read_bytes(&folder.join(&mask.file.0), bytes, None).is_ok_and(|loaded| loaded.depends_on_sidecar)
+        {
+            notes.push(format!("{}: a mask does not use its sidecar; save it as PNG", mask.file.0));
         }
     }
-    Ok(notes)
+    notes
+}
+
+/// Makes a step use its file as the sidecar says.
+fn complete_step(
+    step: &mut Heightmap,
+    path: &Path,
+    loaded: &LoadedHeightmap,
+    files: &mut InputFiles,
+    max_bytes: &mut u64,
+) -> Result<(), FileError> {
+    let Some(sidecar) = loaded.sidecar else { return Ok(()) };
+    let is_integers = matches!(loaded.raster.scale, SampleScale::Integers { .. });
+    let own = (step.low_m.is_some() || step.high_m.is_some())
+        .then(|| Band { min: step.low_m.unwrap_or(0.0), max: step.high_m.unwrap_or(WHITE_M) });
+    let Some((converted, bytes)) = converted_to_metres(path, loaded, own)? else {
+        if is_integers && own.is_none() {
+            (step.low_m, step.high_m) = (Some(sidecar.range_m.min), Some(sidecar.range_m.max));
+        }
+        return Ok(());
+    };
+    let size = bytes.len() as u64;
+    if size > *max_bytes {
+        return Err(FileError::invalid(
+            path,
+            "its heights in metres do not fit into the project; import a smaller map",
+        ));
+    }
+    *max_bytes -= size;
+    let bytes = Arc::new(bytes);
+    let stem = converted.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let named =
+        |number: u32| FileName(if number == 1 { format!("{stem}.exr") } else { format!("{stem} {number}.exr") });
+    let free = (1..).map(named).find(|name| files.get(name).is_none_or(|known| *known == bytes));
+    step.file = free.unwrap_or_default();
+    files.insert(step.file.clone(), bytes);
+    // The integers had that range; in metres, it would be that of the lowest and the highest height.
+    if is_integers {
+        (step.low_m, step.high_m) = (None, None);
+    }
+    Ok(())
+}
+
+/// A size, for example `1200 × 900 m`.
+pub fn size_text(Extent { width_m, depth_m }: Extent) -> String {
+    format!("{} × {} m", metres(width_m), metres(depth_m))
 }
 
 /// Whether two sizes differ by less than a thousandth.
@@ -191,7 +231,13 @@ pub fn is_same_size(a: Extent, b: Extent) -> bool {
 
 /// The name and the bytes of an EXR with the heights in metres, if the file needs its sidecar to be decoded, because a
 /// project does not store sidecars.
-fn converted_to_metres(path: &Path, loaded: &LoadedHeightmap) -> Result<Option<(PathBuf, Vec<u8>)>, FileError> {
+///
+/// Integers span `range_m`, or else the range of the sidecar.
+fn converted_to_metres(
+    path: &Path,
+    loaded: &LoadedHeightmap,
+    range_m: Option<Band>,
+) -> Result<Option<(PathBuf, Vec<u8>)>, FileError> {
     let Some(sidecar) = loaded.sidecar.as_ref().filter(|_| loaded.depends_on_sidecar) else { return Ok(None) };
     let Raster { width, height, .. } = loaded.raster;
     // Heights, a copy of them, and the file.
@@ -200,7 +246,7 @@ fn converted_to_metres(path: &Path, loaded: &LoadedHeightmap) -> Result<Option<(
         [(width, 0), (height, 1)].map(|(side, axis)| (side - 1).to_f64() * sidecar.spacing_m[axis]);
     let grid = Grid::new(Extent { width_m, depth_m }, width, height);
     let path = path.with_extension("exr");
-    let heights = Heightfield::from_heights(grid, loaded.clone().into_metres(None));
+    let heights = Heightfield::from_heights(grid, loaded.clone().into_metres(range_m));
     let heights = heights.ok_or_else(|| FileError::invalid(&path, "its sidecar has another size"))?;
     let mut file = Cursor::new(Vec::new());
     write(&mut file, &path, Rows::all(&heights), sidecar.range_m, Encoding::default(), &Progress::new())?;
@@ -295,34 +341,67 @@ mod tests {
     }
 
     #[test]
-    fn a_project_by_hand_uses_the_sidecars_beside_it() {
+    fn a_world_file_is_used_however_the_map_is_opened() {
         let folder = tempfile::tempdir().expect("folder");
-        let path = folder.path().join("south.png");
+        let path = folder.path().join("grey.png");
+        save(&path, 0);
+        std::fs::write(folder.path().join("grey.pgw"), "30\n0\n0\n-20\n500000\n4000000\n").expect("written");
+        for open in [open_any, open_heightmap] {
+            let extent = open(&path).expect("readable").extent.expect("known");
+            assert_eq!((extent.width_m, extent.depth_m), (210.0, 100.0));
+        }
+    }
+
+    /// A recipe whose steps use a map that starts in the south, with these height ranges, and the map's bytes.
+    fn by_hand(folder: &Path, ranges: &[Option<[f64; 2]>]) -> (Recipe, InputFiles) {
+        let path = folder.join("south.png");
         save(&path, 0);
         save_sidecar(&path, "rows from south to north, each from west to east");
         let name = FileName("south.png".into());
-        let step = |low_m| {
-            crate::engine::Step::new(crate::engine::operations::heightmap::Heightmap {
-                file: name.clone(),
-                low_m,
-                ..Default::default()
-            })
+        let step = |range: &Option<[f64; 2]>| {
+            let [low_m, high_m] = range.map_or([None; 2], |range| range.map(Some));
+            crate::engine::Step::new(Heightmap { file: name.clone(), low_m, high_m, ..Default::default() })
         };
-        let mut recipe = Recipe { stack: vec![step(None)], ..Default::default() };
+        let recipe = Recipe { stack: ranges.iter().map(step).collect(), ..Default::default() };
         let bytes = std::fs::read(&path).expect("there");
-        let mut files: InputFiles = [(name.clone(), Arc::new(bytes))].into();
-        let (before, kept) = (recipe.clone(), files.clone());
-        let embedded =
-            apply_sidecars(&mut recipe, &mut files, &[name.clone()].into(), folder.path()).expect("readable");
-        assert_eq!(
-            (recipe.clone(), files.clone(), embedded),
-            (before, kept, Vec::new()),
-            "embedded files are complete"
-        );
-        let notes = apply_sidecars(&mut recipe, &mut files, &BTreeSet::new(), folder.path()).expect("readable");
-        assert!(notes.len() == 1 && notes[0].contains("7 × 5 m in size, but the world is 4096 × 4096 m"), "{notes:?}");
-        let AnyOperation::Heightmap(heightmap) = &recipe.stack[0].operation else { panic!("a heightmap") };
-        assert_eq!(heightmap.file, FileName("south.exr".into()));
-        assert!(files.contains_key(&heightmap.file));
+        (recipe, [(name, Arc::new(bytes))].into())
+    }
+
+    /// The file of a step and its range.
+    fn used(recipe: &Recipe, at: usize) -> (&str, Option<f64>, Option<f64>) {
+        let AnyOperation::Heightmap(heightmap) = &recipe.stack[at].operation else { panic!("a heightmap") };
+        (&heightmap.file.0, heightmap.low_m, heightmap.high_m)
+    }
+
+    #[test]
+    fn a_project_by_hand_uses_the_sidecars_beside_it() {
+        let folder = tempfile::tempdir().expect("folder");
+        let (mut recipe, mut files) = by_hand(folder.path(), &[None, Some([0.0, 2550.0])]);
+        let (before, kept, embedded) = (recipe.clone(), files.clone(), files.keys().cloned().collect());
+        let notes = apply_sidecars(&mut recipe, &mut files, &embedded, folder.path(), u64::MAX);
+        assert_eq!((&recipe, &files, notes), (&before, &kept, Vec::new()), "embedded files are complete");
+        // A file of the name that the converted one would have.
+        files.insert(FileName("south.exr".into()), Arc::default());
+        let notes = apply_sidecars(&mut recipe, &mut files, &BTreeSet::new(), folder.path(), u64::MAX);
+        assert!(notes.len() == 2 && notes[0].contains("is 7 × 5 m, but the world is 4096 × 4096 m"), "{notes:?}");
+        assert_eq!(used(&recipe, 0), ("south 2.exr", None, None));
+        assert_eq!(used(&recipe, 1), ("south 3.exr", None, None));
+        let heights = |name: &str| {
+            let bytes = &files[&FileName(name.into())];
+            crate::files::formats::heightmap::decode(Path::new(name), bytes, None).expect("readable").raster.samples
+        };
+        // The first row of the file, the southern one, has the values 0, 10, …; the northern one 5, 15, …: 5 is 0 m by the
+        // sidecar, and 50 m by the range of the second step.
+        assert_eq!((heights("south 2.exr")[0], heights("south 3.exr")[0]), (0.0, 50.0));
+        assert!(files[&FileName("south.exr".into())].is_empty());
+    }
+
+    #[test]
+    fn heights_that_do_not_fit_into_the_project_are_refused_with_a_note() {
+        let folder = tempfile::tempdir().expect("folder");
+        let (mut recipe, mut files) = by_hand(folder.path(), &[None]);
+        let notes = apply_sidecars(&mut recipe, &mut files, &BTreeSet::new(), folder.path(), 10);
+        assert!(notes[0].contains("do not fit"), "{notes:?}");
+        assert_eq!(used(&recipe, 0).0, "south.png");
     }
 }

@@ -19,7 +19,7 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     let mut steps = vec![
         "File > Import > glTF 2.0, terrain.glb, is the quick way: a mesh in metres with its texture.".into(),
         format!(
-            "for every sample, add a Grid with X Subdivisions {} and Y Subdivisions {}, and set its dimensions to X {} m, \
+            "for a vertex at every sample, add a Grid with X Subdivisions {} and Y Subdivisions {}, and set its dimensions to X {} m, \
              Y {} m; the top of the map is at +Y.",
             grid.width() - 1,
             grid.height() - 1,

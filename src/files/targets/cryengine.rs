@@ -1,8 +1,7 @@
 //! CRYENGINE's terrain editor ("Creating a New Level"): the metres per unit are chosen from a list.
 
 use super::sizes::Sizes;
-use super::target::{DEFAULT_ENCODING, DEFAULTS, Field, Target, WeightsSampling};
-use crate::engine::Grid;
+use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling, nearest_spacing_m};
 use crate::files::export::{ImportFacts, WeightsLayout};
 use crate::files::formats::numbers::{METRE_PLACES, scale};
 
@@ -14,7 +13,6 @@ pub(super) static CRYENGINE: Target = Target {
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
     needs_square_cells: true,
     spacings_m: &UNITS_M,
-    fields: &[Field { name: "Meters Per Unit", number: |facts| unit_m(facts.grid), accepts: [0.25, 8.0] }],
     import,
     unverified: &["whether maps are flipped; the first row of the file is the northern one."],
     ..DEFAULTS
@@ -22,14 +20,8 @@ pub(super) static CRYENGINE: Target = Target {
 
 const UNITS_M: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
 
-/// The unit that is nearest to the spacing of the samples.
-fn unit_m(grid: Grid) -> f64 {
-    let ratio = |unit: f64| (grid.spacing_x_m() / unit).max(unit / grid.spacing_x_m());
-    UNITS_M.into_iter().min_by(|a, b| ratio(*a).total_cmp(&ratio(*b))).unwrap_or(1.0)
-}
-
 fn import(facts: &ImportFacts) -> Vec<String> {
-    let unit = unit_m(facts.grid);
+    let unit = nearest_spacing_m(&UNITS_M, facts.grid.spacing_x_m());
     let mut steps = vec![
         format!(
             "create a level with Heightmap Resolution {} × {} and Meters Per Unit {}, and set the terrain's Max Height to \

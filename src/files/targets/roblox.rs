@@ -1,4 +1,4 @@
-//! Roblox's terrain editor ("Import terrain"): a pixel is 4 studs, and a colour map selects the materials.
+//! Roblox's terrain editor ("Import terrain"): a pixel is 4 studs unless that is too high, and a colour map selects the materials.
 
 use super::sizes::Sizes;
 use super::target::{DEFAULTS, Field, Target, WeightsSampling};

@@ -53,7 +53,7 @@ impl Sizes {
     pub fn nearest(self, side: usize) -> usize {
         match self {
             Self::UpTo(max) => side.min(max),
-            Self::MultiplesOf(step) => (side + step / 2) / step * step,
+            Self::MultiplesOf(step) => ((side + step / 2) / step).max(1) * step,
             _ => self.sides().into_iter().min_by_key(|allowed| allowed.abs_diff(side)).unwrap_or(side),
         }
     }
@@ -121,6 +121,7 @@ mod tests {
         assert_eq!(Sizes::UpTo(4096).nearest(5000), 4096);
         let regions = Sizes::MultiplesOf(64);
         assert_eq!((regions.nearest(1025), regions.nearest(2017)), (1024, 2048));
+        assert_eq!(regions.nearest(20), 64);
         assert!(regions.allows([1024, 448]) && !regions.allows([1024, 449]));
     }
 }

@@ -43,6 +43,8 @@ pub struct Target {
     pub side_m: Option<f64>,
     /// Whether the spacing of samples has to be the same in both directions.
     pub needs_square_cells: bool,
+    /// Whether the program can hold a map of this many samples, whatever else is allowed.
+    pub holds: fn([usize; 2]) -> bool,
     /// The smallest and the largest sample spacing that the program supports, metres.
     pub spacing_limits_m: [f64; 2],
     /// The sample spacings that the program supports, in ascending order, metres; empty: any.
@@ -106,6 +108,7 @@ pub(super) const DEFAULTS: Target = Target {
     range_m: None,
     side_m: None,
     needs_square_cells: false,
+    holds: |_| true,
     spacing_limits_m: [0.0, f64::INFINITY],
     spacings_m: &[],
     max_layers: None,
@@ -117,6 +120,12 @@ pub(super) const DEFAULTS: Target = Target {
     unverified: &[],
     unverified_tiles: &[],
 };
+
+/// The spacing with the ratio to `spacing_m` that is nearest to 1.
+pub(super) fn nearest_spacing_m(spacings_m: &[f64], spacing_m: f64) -> f64 {
+    let ratio = |other: f64| (other / spacing_m).max(spacing_m / other);
+    spacings_m.iter().copied().min_by(|a, b| ratio(*a).total_cmp(&ratio(*b))).unwrap_or(spacing_m)
+}
 
 impl PartialEq for Target {
     /// Compares the keys, which are unique.
@@ -155,15 +164,14 @@ impl ImportGuide for Target {
         let is_supported = |spacing: &f64| (spacing / x_m - 1.0).abs() < 1e-6;
         let rounded = (!self.spacings_m.is_empty() && !self.spacings_m.iter().any(is_supported)).then(|| {
             let spacings: Vec<String> = self.spacings_m.iter().map(|spacing| scale(*spacing)).collect();
-            let worlds = self.spacings_m.iter().map(|spacing| spacing * (grid.width() - 1).to_f64());
-            let nearest = worlds.min_by(|a, b| (a - extent.width_m).abs().total_cmp(&(b - extent.width_m).abs()));
+            let nearest_m = nearest_spacing_m(self.spacings_m, x_m) * (grid.width() - 1).to_f64();
             format!(
                 "{} supports sample spacings of {} m, but here it is {} m; the map becomes wider or narrower unless the \
                  world is {} m wide",
                 self.label,
                 spacings.join(", "),
                 scale(x_m),
-                metres(nearest.unwrap_or(extent.width_m))
+                metres(nearest_m)
             )
         });
         let covering = texture.active().filter(|terrain_type| terrain_type.covers()).count();
@@ -180,15 +188,15 @@ impl ImportGuide for Target {
     }
 }
 
-/// The smallest distance from `start` first, the number of samples along a side that fulfils a condition.
-fn nearest_side(start: usize, fulfils: impl Fn(usize) -> bool) -> Option<usize> {
+/// The number of samples along a side nearest to `start` that satisfies a condition.
+fn nearest_side(start: usize, satisfies: impl Fn(usize) -> bool) -> Option<usize> {
     let sides = (0..SIDE_LIMITS[1]).flat_map(|distance| [start.checked_sub(distance), Some(start + distance)]);
-    sides.flatten().find(|side| (SIDE_LIMITS[0]..=SIDE_LIMITS[1]).contains(side) && fulfils(*side))
+    sides.flatten().find(|side| (SIDE_LIMITS[0]..=SIDE_LIMITS[1]).contains(side) && satisfies(*side))
 }
 
 impl Target {
     /// The samples of a tile along a side of this many samples.
-    fn tile_side(&self, side: usize, count: usize) -> usize {
+    pub fn tile_side(&self, side: usize, count: usize) -> usize {
         match self.tile_edges {
             TileEdges::Shared => (side - 1) / count + 1,
             TileEdges::SideBySide => side / count,
@@ -196,7 +204,7 @@ impl Target {
     }
 
     /// The samples along a side that consists of this many tiles.
-    fn side_of_tiles(&self, tile: usize, count: usize) -> usize {
+    pub fn side_of_tiles(&self, tile: usize, count: usize) -> usize {
         match self.tile_edges {
             TileEdges::Shared => (tile - 1) * count + 1,
             TileEdges::SideBySide => tile * count,
@@ -275,7 +283,10 @@ impl Target {
                 let found = recommended.into_iter().filter(|side| *side <= SIDE_LIMITS[1]).find(|side| suits(side));
                 found.or_else(|| nearest_side(longer, |side| suits(&side))).unwrap_or(longer)
             }
-            Sizes::MultiplesOf(_) => nearest_side(longer, |side| suits(&side)).unwrap_or(longer),
+            Sizes::MultiplesOf(step) => {
+                let sides = (1..=SIDE_LIMITS[1] / step).map(|count| count * step).filter(|side| suits(side));
+                sides.min_by_key(|side| side.abs_diff(longer)).unwrap_or(longer)
+            }
             Sizes::Any | Sizes::UpTo(_) | Sizes::PowersOfTwo { .. } | Sizes::Exactly(_) => {
                 let tile = self.sizes.nearest(self.tile_side(longer.max(1), max));
                 self.side_of_tiles(tile, max)
@@ -291,6 +302,7 @@ impl Target {
         let is_spaced = [grid.spacing_x_m(), grid.spacing_z_m()].iter().all(|m| (min_m..=max_m).contains(m));
         is_spaced
             && self.sizes.allows(if self.sizes == Sizes::Components { whole } else { self.tile_size(grid, counts) })
+            && (self.holds)(size)
             && Tiles::of_samples(Some(self.tiles(counts)), size).is_ok()
     }
 
@@ -302,12 +314,16 @@ impl Target {
         let [width, height] = self.tile_size(grid, counts);
         let which = if counts == [1, 1] { "a heightmap" } else { "a tile" };
         let nearest = self.nearest(grid.extent(), grid.width().max(grid.height()), counts);
+        let nearest = if self.supports(self.grid(grid.extent(), nearest, counts), counts) {
+            format!("the nearest is --size {nearest}")
+        } else {
+            "no size fits this world in these tiles".into()
+        };
         let [min_m, max_m] = self.spacing_limits_m;
         let spacing =
             if max_m.is_finite() { format!(" with {min_m} to {max_m} m between samples") } else { String::new() };
         Err(format!(
-            "{} does not support {which} of {width} × {height} samples; it supports {}{spacing}, and the nearest is --size \
-             {nearest}",
+            "{} does not support {which} of {width} × {height} samples; it supports {}{spacing}, and {nearest}",
             self.label,
             self.sizes.describe()
         ))

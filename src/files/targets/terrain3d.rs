@@ -2,7 +2,6 @@
 
 use super::sizes::Sizes;
 use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
-use crate::engine::Grid;
 use crate::files::export::{ImportFacts, TileEdges, WeightsLayout};
 use crate::files::formats::heightmap::Encoding;
 use crate::files::formats::numbers::{METRE_PLACES, metres, scale};
@@ -10,26 +9,35 @@ use crate::files::formats::numbers::{METRE_PLACES, metres, scale};
 /// The neutral roughness.
 const ROUGHNESS: u8 = 128;
 
-/// The region sizes (Terrain3D, "region_size"), the usual one first, then in ascending order.
-const REGIONS: [usize; 7] = [256, 64, 128, 256, 512, 1024, 2048];
+/// The region sizes (Terrain3D, "region_size") in ascending order, and the usual one.
+const REGIONS: [usize; 6] = [64, 128, 256, 512, 1024, 2048];
+const USUAL_REGION: usize = 256;
 
 /// The regions on either side of the origin (Terrain3DData, "REGION_MAP_SIZE" is 32).
 const REGIONS_PER_SIDE: usize = 16;
 
-/// The region size of a map: its sides are multiples of it, because Terrain3D fills an incomplete region with heights of
-/// 0, a cliff along the border.
-fn region_size(grid: Grid) -> usize {
-    let sides = [grid.width(), grid.height()];
-    let fits =
-        |region: &usize| sides.iter().all(|side| side.is_multiple_of(*region) && side / region <= REGIONS_PER_SIDE);
-    let divides = |region: &usize| sides.iter().all(|side| side.is_multiple_of(*region));
-    REGIONS.into_iter().find(fits).or_else(|| REGIONS.into_iter().rev().find(divides)).unwrap_or(REGIONS[0])
+/// The region size of a map whose sides are multiples of it, because Terrain3D fills an incomplete region with heights of
+/// 0, a cliff along the border. Preferably, the map fits on one side of the origin. `None` if it has too many regions.
+fn region_size(size: [usize; 2]) -> Option<usize> {
+    let fits = |most: usize| {
+        let is_whole = |region: usize| size.iter().all(|side| side.is_multiple_of(region) && side / region <= most);
+        [USUAL_REGION].into_iter().chain(REGIONS).find(|region| is_whole(*region))
+    };
+    fits(REGIONS_PER_SIDE).or_else(|| fits(2 * REGIONS_PER_SIDE))
+}
+
+/// The position of the north-western vertex of a map, in vertices from the origin: the origin, or else as many regions to
+/// the north-west as are needed.
+fn position(size: [usize; 2]) -> [usize; 2] {
+    let region = region_size(size).unwrap_or(USUAL_REGION);
+    size.map(|side| if side / region > REGIONS_PER_SIDE { side / region / 2 * region } else { 0 })
 }
 
 pub(super) static TERRAIN3D: Target = Target {
     key: "godot-terrain3d",
     label: "Terrain3D (Godot)",
-    sizes: Sizes::MultiplesOf(REGIONS[1]),
+    sizes: Sizes::MultiplesOf(REGIONS[0]),
+    holds: |size| region_size(size).is_some(),
     tile_edges: TileEdges::SideBySide,
     // The limits of "vertex_spacing".
     spacing_limits_m: [0.25, 100.0],
@@ -40,6 +48,7 @@ pub(super) static TERRAIN3D: Target = Target {
     weights: Some((WeightsLayout::Control, WeightsSampling::Samples)),
     needs_square_cells: true,
     import,
+    unverified_tiles: &["that Import Position counts vertices."],
     unverified: &[
         "whether maps are flipped; the first row of the file is the northern one, and north is −Z.",
         "whether the control map can be imported from an EXR of 32-bit floats with the same bits.",
@@ -49,12 +58,15 @@ pub(super) static TERRAIN3D: Target = Target {
 
 fn import(facts: &ImportFacts) -> Vec<String> {
     let grid = facts.grid;
+    let tile = [grid.width(), grid.height()];
+    let counts = facts.tiles.unwrap_or([1; 2]);
+    let whole = [0, 1].map(|axis| tile[axis] * counts[axis]);
+    let [x, z] = position(whole);
     let control = if facts.layers.is_empty() { "" } else { ", control.exr as control" };
     let mut steps = vec![
         format!(
-            "set Region Size to {}; the map consists of complete regions, which may lie up to {} regions from the origin.",
-            region_size(grid),
-            REGIONS_PER_SIDE
+            "set Region Size to {} before the import; the map consists of complete regions.",
+            region_size(whole).unwrap_or(USUAL_REGION)
         ),
         format!(
             "open the importer scene and choose {} as height{control} and color.png as colour file; \
@@ -68,6 +80,14 @@ fn import(facts: &ImportFacts) -> Vec<String> {
             facts.range_number(facts.range_m.max, METRE_PLACES)
         ),
     ];
+    if facts.tiles.is_some() {
+        steps.push(format!(
+            "import one file after another; for _xN_yM set Import Position to {} × N − {x} and {} × M − {z}.",
+            tile[0], tile[1]
+        ));
+    } else if [x, z] != [0, 0] {
+        steps.push(format!("set Import Position to −{x} and −{z}, so that the map fits around the origin."));
+    }
     steps.extend(facts.water_m.map(|water_m| format!("the water level is y = {} m.", metres(water_m))));
     if !facts.layers.is_empty() {
         steps.push(format!("add these textures to the asset dock, by number: {}.", facts.numbered_layers()));

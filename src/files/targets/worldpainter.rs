@@ -2,7 +2,6 @@
 //! from −2032 to 2031 at most, from −64 to 319 unless the build limits are changed.
 
 use super::target::{DEFAULTS, Field, Target};
-use crate::engine::cast::ToFloat;
 use crate::files::export::ImportFacts;
 use crate::files::formats::numbers::{METRE_PLACES, decimal, scale};
 
@@ -32,7 +31,7 @@ const USUAL_LIMITS: [f64; 2] = [-64.0, 319.0];
 fn metres_per_block(facts: &ImportFacts) -> f64 {
     let across = 100.0 * facts.grid.spacing_x_m() / MAX_SCALE_PERCENT;
     let up = (facts.range_m.max / LIMITS[1]).max(facts.range_m.min / LIMITS[0]);
-    (1..).map(|metres: usize| metres.to_f64()).find(|metres| *metres >= across.max(up)).unwrap_or(1.0)
+    across.max(up).ceil().max(1.0)
 }
 
 fn scale_percent(facts: &ImportFacts) -> f64 {

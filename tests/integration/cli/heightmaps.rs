@@ -129,3 +129,20 @@ fn krtens_program_writes_his_format() {
     sandbox.succeed(preset);
     assert_eq!(sandbox.read("preset.xy"), sandbox.read("w.xy"));
 }
+
+#[test]
+fn a_heightmap_takes_the_place_of_a_project_and_gives_the_world_its_size() {
+    let sandbox = Sandbox::new();
+    sandbox.write("alps.asc", "ncols 3\nnrows 2\nxllcorner 5\nyllcorner 5\ncellsize 700\n1 2 3\n4 5 6\n");
+    let output = sandbox.command("build alps.asc --heightmap out.r32 --size 3x2").output().expect("run");
+    assert!(output.status.success(), "{output:?}");
+    let sidecar: Value = serde_json::from_slice(&sandbox.read("out.r32.json")).expect("JSON");
+    assert_eq!((&sidecar["spacing_x_m"], &sidecar["spacing_z_m"]), (&json!(700.0), &json!(700.0)));
+    let heights: Vec<f32> =
+        sandbox.read("out.r32").as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    assert_eq!(heights, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    // A world cannot be that large, but nothing waits for ever.
+    sandbox.write("huge.asc", "ncols 2\nnrows 2\nxllcorner 5\nyllcorner 5\ncellsize 1e300\n1 2\n3 4\n");
+    let output = sandbox.command("build huge.asc --for worldpainter -o out --size 129").output().expect("run");
+    assert!(output.status.success(), "{output:?}");
+}

@@ -6,6 +6,7 @@ use super::choices::{Choices, HeightmapFormat};
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::engine::Extent;
 use crate::engine::cast::ToFloat;
+use crate::files::export::TileEdges;
 use crate::files::targets;
 use crate::files::targets::{Sizes, Target};
 use crate::project::ExportSettings;
@@ -90,10 +91,12 @@ pub(super) fn size_ui(
     if !sides.is_empty() {
         let counts = choices.counts();
         let max = counts[0].max(counts[1]);
-        let all_tiles = |side: usize| (side - 1) * max + 1;
-        row_ui(ui, if max > 1 { "Samples per tile" } else { "Samples" }, |ui, _| {
+        // Sizes are those of tiles, unless the program joins the tiles before it checks them.
+        let of_tiles = choices.target.filter(|target| target.tile_edges == TileEdges::Shared && max > 1);
+        let all_tiles = |side: usize| of_tiles.map_or(side, |target| target.side_of_tiles(side, max));
+        row_ui(ui, if of_tiles.is_some() { "Samples per tile" } else { "Samples" }, |ui, _| {
             for side in sides {
-                if ui.selectable_label(all_tiles(side) == longer, side.to_string()).clicked() {
+                if ui.selectable_label(choices.longer(extent, all_tiles(side)) == longer, side.to_string()).clicked() {
                     settings.samples = u32::try_from(all_tiles(side)).unwrap_or(settings.samples);
                 }
             }

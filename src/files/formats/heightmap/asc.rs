@@ -53,7 +53,12 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         return Err(FileError::invalid(path, problem));
     }
     let spacing = |key: &str| header.get(key).or(header.get("cellsize")).copied().filter(|spacing| *spacing > 0.0);
-    let southern = header.get("yllcenter").or(header.get("yllcorner")).copied();
+    let [western, southern] = ["x", "y"].map(|axis| {
+        let corner = |kind: &str| header.get(&format!("{axis}ll{kind}")).copied();
+        corner("center").or(corner("corner"))
+    });
+    // A grid whose corner is the origin lies nowhere in particular.
+    let southern = southern.filter(|southern| *southern != 0.0 || western.is_some_and(|western| western != 0.0));
     let georeference = spacing("dx").zip(spacing("dy")).map(|(x, z)| Georeference {
         cell: [x, z],
         unit: HorizontalUnit::Unknown,

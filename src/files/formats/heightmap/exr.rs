@@ -23,8 +23,10 @@ const HEIGHTS: [&str; 6] = ["height", "displacement", "elevation", "Y", "R", "Z"
 /// The channel with the heights, by its name.
 fn height_channel(names: &[String]) -> Option<usize> {
     let last = |name: &String| name.rsplit('.').next().unwrap_or(name).to_lowercase();
-    let is_colour =
-        |name: &String| ["albedo", "diffuse", "normal"].iter().any(|layer| name.to_lowercase().contains(layer));
+    let is_colour = |name: &String| {
+        let layers = name.rsplit_once('.').map_or("", |(layers, _)| layers).to_lowercase();
+        layers.split('.').any(|layer| ["albedo", "diffuse", "basecolor", "normal", "normals"].contains(&layer))
+    };
     let of_name = |wanted: &&str| {
         let is_wanted = |name: &String| last(name) == wanted.to_lowercase() && !is_colour(name);
         // The main layer first.
@@ -145,6 +147,7 @@ mod tests {
             (&["albedo.B", "albedo.G", "albedo.R", "terrain.Displacement"], Some("terrain.Displacement")),
             (&["A", "elevation.Y"], Some("elevation.Y")),
             (&["A", "land"], Some("land")),
+            (&["NormalizedHeight"], Some("NormalizedHeight")),
             (&["albedo.R", "A"], None),
             (&[], None),
         ] {

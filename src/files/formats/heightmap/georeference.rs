@@ -1,4 +1,4 @@
-//! Where a map lies and how far apart its samples are, as files of geographic programs say it.
+//! Where a map lies and how far apart its samples are, as georeferencing files specify it.
 
 use std::path::Path;
 
@@ -27,9 +27,9 @@ pub(super) enum HorizontalUnit {
     Unknown,
 }
 
-/// Cells smaller than this, in a map between the poles, are degrees rather than metres: no elevation model has samples
-/// every five centimetres.
-const MAX_LIKELY_DEGREES: f64 = 0.05;
+/// Cells up to this size, in a map whose place is between the poles in degrees, are degrees rather than metres: the
+/// coordinates of a survey in metres are large numbers.
+const MAX_LIKELY_DEGREES: f64 = 0.2;
 
 /// The latitude that is assumed for a map in degrees that does not say where it lies.
 const UNKNOWN_LATITUDE_DEG: f64 = 45.0;
@@ -37,25 +37,17 @@ const UNKNOWN_LATITUDE_DEG: f64 = 45.0;
 /// The largest world file or description of a coordinate system that is read, bytes.
 const MAX_TEXT_BYTES: u64 = 1 << 16;
 
-/// How a guess is worded.
-pub(super) const GUESSED_DEGREES: &str = "probably degrees";
-
 impl Georeference {
-    /// Whether nothing says what the unit of the cells is.
-    pub(super) fn has_unknown_unit(&self) -> bool {
-        self.unit == HorizontalUnit::Unknown
-    }
-
     /// Metres between samples, eastward and southward, and what the user should know about them; `None` if the cells
     /// make no sense.
     pub(super) fn spacing_m(&self) -> Option<([f64; 2], Option<String>)> {
         let [x, z] = self.cell.map(f64::abs);
-        let is_between_poles = self.middle_y.is_none_or(|y| y.abs() <= 90.0);
+        let is_between_poles = self.middle_y.is_some_and(|y| y.abs() <= 90.0);
         let (spacing_m, note) = match self.unit {
             HorizontalUnit::Length(metres) => ([x * metres, z * metres], None),
             HorizontalUnit::Angle(degrees) => self.in_metres([x * degrees, z * degrees], degrees, "degrees"),
-            HorizontalUnit::Unknown if x.max(z) < MAX_LIKELY_DEGREES && is_between_poles => {
-                self.in_metres([x, z], 1.0, GUESSED_DEGREES)
+            HorizontalUnit::Unknown if x.max(z) <= MAX_LIKELY_DEGREES && is_between_poles => {
+                self.in_metres([x, z], 1.0, "probably degrees")
             }
             HorizontalUnit::Unknown => ([x, z], None),
         };
@@ -131,18 +123,44 @@ fn from_world_file(path: &Path, text: &str, height: usize) -> Result<Option<Geor
     Ok(Some(Georeference { cell: [x, -y], unit: HorizontalUnit::Unknown, middle_y }))
 }
 
-/// The unit of a coordinate system in well-known text (OGC 01-009): degrees if it is geographic, otherwise the last
-/// `UNIT`, which is that of the whole system.
+/// The unit of the horizontal coordinate system in well-known text (OGC 01-009), which may have a vertical one beside it:
+/// that of the projected system, or else of the geographic one. A system's own unit is the last one in its brackets.
 fn unit_of_system(text: &str) -> Option<HorizontalUnit> {
-    let text = text.trim_start().to_ascii_uppercase();
-    if ["GEOGCS", "GEOGCRS", "GEODCRS"].iter().any(|key| text.starts_with(key)) {
-        return Some(HorizontalUnit::Angle(1.0));
+    let text = text.to_ascii_uppercase();
+    let start = |keys: &[&str]| keys.iter().filter_map(|key| text.find(key)).min();
+    let factor = |start: usize| {
+        let system = bracketed(&text[start..]);
+        let unit = ["ANGLEUNIT[", "LENGTHUNIT[", "UNIT["].iter().filter_map(|key| system.rfind(key)).max()?;
+        let factor = system[unit..].split(',').nth(1)?.trim();
+        let factor: String = factor.chars().take_while(|c| c.is_ascii_digit() || ".E-+".contains(*c)).collect();
+        factor.parse::<f64>().ok().filter(|factor| factor.is_finite() && *factor > 0.0)
+    };
+    match (start(&["PROJCS[", "PROJCRS["]), start(&["GEOGCS[", "GEOGCRS[", "GEODCRS["])) {
+        (Some(projected), _) => factor(projected).map(HorizontalUnit::Length),
+        (None, Some(geographic)) => {
+            Some(HorizontalUnit::Angle(factor(geographic).map_or(1.0, |radians| tidy(radians.to_degrees()))))
+        }
+        (None, None) => None,
     }
-    let unit = text.rfind("UNIT[")?;
-    let factor = text[unit..].split(',').nth(1)?;
-    let factor: String = factor.trim().chars().take_while(|c| c.is_ascii_digit() || ".E-+".contains(*c)).collect();
-    let metres = factor.parse::<f64>().ok().filter(|metres| metres.is_finite() && *metres > 0.0)?;
-    text.starts_with("PROJC").then_some(HorizontalUnit::Length(metres))
+}
+
+/// Exactly 1 for the rounded factor of a degree.
+fn tidy(degrees: f64) -> f64 {
+    if (degrees - 1.0).abs() < 1e-6 { 1.0 } else { degrees }
+}
+
+/// The text up to the bracket that closes its first one.
+fn bracketed(text: &str) -> &str {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' if depth <= 1 => return &text[..at],
+            ']' => depth -= 1,
+            _ => {}
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -170,6 +188,8 @@ mod tests {
         assert!(note.is_some_and(|note| note.contains("probably degrees") && note.contains("60.00°")));
         // Survey cells of one centimetre are far from the poles' numbers.
         assert_eq!(of(0.01, HorizontalUnit::Unknown, Some(5_400_000.0)), Some(([0.01; 2], None)));
+        // Nor do maps that lie nowhere say anything about degrees.
+        assert_eq!(of(0.03, HorizontalUnit::Unknown, None), Some(([0.03; 2], None)));
         assert_eq!(of(0.0, HorizontalUnit::Unknown, None), None);
     }
 
@@ -185,10 +205,25 @@ mod tests {
         std::fs::write(folder.path().join("alps.prj"), feet).expect("written");
         let found = read_beside(&path, 101, None).expect("readable").expect("a world file");
         assert_eq!(found.unit, HorizontalUnit::Length(0.304_800_609_601_219_2));
-        std::fs::write(folder.path().join("alps.prj"), r#"GEOGCS["B",UNIT["degree",0.0174]]"#).expect("written");
+        std::fs::write(folder.path().join("alps.prj"), r#"GEOGCS["B",UNIT["degree",0.0174532925199433]]"#)
+            .expect("written");
         let found = read_beside(&path, 101, None).expect("readable").expect("a world file");
         assert_eq!(found.unit, HorizontalUnit::Angle(1.0));
         std::fs::write(folder.path().join("alps.pgw"), "25\n3\n0\n-25\n0\n0\n").expect("written");
         assert!(read_beside(&path, 101, None).is_err_and(|error| error.to_string().contains("gdalwarp")));
+    }
+
+    #[test]
+    fn the_unit_is_that_of_the_horizontal_system() {
+        let geographic = r#"GEOGCS["B",DATUM["D"],UNIT["degree",0.0174532925199433]]"#;
+        let projected = format!(r#"PROJCS["A",{geographic},PROJECTION["P"],UNIT["US survey foot",0.304800609601219]]"#);
+        let compound = format!(r#"COMPD_CS["C",{projected},VERT_CS["V",UNIT["metre",1]]]"#);
+        let foot = Some(HorizontalUnit::Length(0.304_800_609_601_219));
+        assert_eq!([unit_of_system(&projected), unit_of_system(&compound)], [foot; 2]);
+        assert_eq!(unit_of_system(geographic), Some(HorizontalUnit::Angle(1.0)));
+        let grads = r#"GEOGCS["NTF",DATUM["D"],UNIT["grad",0.01570796326794897]]"#;
+        let Some(HorizontalUnit::Angle(degrees)) = unit_of_system(grads) else { panic!("an angle") };
+        assert!((degrees - 0.9).abs() < 1e-12);
+        assert_eq!(unit_of_system("LOCAL_CS[\"x\"]"), None);
     }
 }

@@ -1,11 +1,14 @@
 //! What GeoTIFF files say besides their samples (OGC 19-008, "GeoTIFF Standard"; GDAL, "GTiff -- GeoTIFF File Format").
 
-use std::io::Cursor;
+use std::io::{Cursor, Seek, Write};
 
+use tiff::TiffResult;
 use tiff::decoder::Decoder;
+use tiff::encoder::{DirectoryEncoder, TiffKind};
 use tiff::tags::Tag;
 
 use super::georeference::{Georeference, HorizontalUnit};
+use super::rows::Rows;
 use crate::engine::Raster;
 use crate::engine::cast::ToFloat;
 
@@ -16,19 +19,26 @@ const GDAL_METADATA: Tag = Tag::Unknown(42_112);
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct GeoTags {
     pub(super) georeference: Option<Georeference>,
-    /// The factor and the offset in metres of values that are no plain metres.
+    /// The factor and the offset in metres of values that are not already metres.
     pub(super) metres: Option<[f64; 2]>,
     /// Whether the first row is the southern one.
     pub(super) is_south_up: bool,
     /// How the rows and columns are stored (TIFF 6.0, "Orientation").
     pub(super) orientation: u16,
     pub(super) notes: Vec<String>,
+    /// Why the map cannot be used, and what to do about it.
+    pub(super) refusal: Option<&'static str>,
 }
+
+/// Why a rotated map is refused.
+const ROTATED: &str =
+    "it is rotated or mirrored, so its rows do not run from west to east; gdalwarp writes it north up";
 
 /// Keys of the GeoKey directory, and their values.
 mod keys {
     pub(super) const MODEL_TYPE: u16 = 1024;
     pub(super) const GEOGRAPHIC_MODEL: u16 = 2;
+    pub(super) const RASTER_TYPE: u16 = 1025;
     pub(super) const ANGULAR_UNITS: u16 = 2054;
     pub(super) const PROJECTED_UNITS: u16 = 3076;
     pub(super) const VERTICAL_UNITS: u16 = 4099;
@@ -49,16 +59,15 @@ impl GeoTags {
         };
         let mut notes = Vec::new();
         let rows = (height - 1).to_f64();
+        let mut is_rotated = false;
         // The cell eastward and southward, the northing of the first row, and whether rows go north.
         let placed = match (&matrix, scale.as_deref()) {
             (Some(m), _) => {
-                if m[1] != 0.0 || m[4] != 0.0 {
-                    notes.push("it is turned against north; its rows are taken as they are".into());
-                }
-                let cell = [libm::hypot(m[0], m[4]), libm::hypot(m[1], m[5])];
-                Some((cell, Some(m[7]), m[5] > 0.0))
+                is_rotated = m[1] != 0.0 || m[4] != 0.0 || m[0] < 0.0;
+                Some(([m[0].abs(), m[5].abs()], Some(m[7]), m[5] > 0.0))
             }
             (None, Some([x, y, ..])) => {
+                is_rotated = *x < 0.0;
                 let north = tiepoint.as_ref().filter(|point| point.len() >= 6).map(|point| point[4] + point[1] * y);
                 Some(([x.abs(), y.abs()], north, *y < 0.0))
             }
@@ -72,12 +81,20 @@ impl GeoTags {
                 Some(9105) => 0.9,
                 _ => 1.0,
             }),
-            Some(1) => HorizontalUnit::Length(key(keys::PROJECTED_UNITS).and_then(metres_of).unwrap_or(1.0)),
+            Some(1) => {
+                let code = key(keys::PROJECTED_UNITS);
+                if placed.is_some() && code.is_some_and(|code| metres_of(code).is_none()) {
+                    notes.push("the unit of its coordinates is not known; metres are assumed".into());
+                }
+                HorizontalUnit::Length(code.and_then(metres_of).unwrap_or(1.0))
+            }
             _ => HorizontalUnit::Unknown,
         };
         let is_south_up = placed.is_some_and(|(_, _, is_south_up)| is_south_up);
         let georeference = placed.map(|(cell, north, is_south_up)| {
             let southward = if is_south_up { -cell[1] } else { cell[1] };
+            // Orientations from 5 on have rows and columns exchanged.
+            let cell = if (5..=8).contains(&orientation) { [cell[1], cell[0]] } else { cell };
             Georeference { cell, unit, middle_y: north.map(|north| north - 0.5 * southward * rows) }
         });
         let [factor, offset] = ["scale", "offset"].map(|role| item(&metadata, role).and_then(|text| text.parse().ok()));
@@ -88,13 +105,14 @@ impl GeoTags {
             _ => key(keys::VERTICAL_UNITS).and_then(metres_of),
         };
         if unit_m.is_some_and(|unit_m| unit_m != 1.0) {
-            notes.push("its heights are in feet; they are converted to metres".into());
+            notes.push("its heights are converted to metres".into());
         }
         let is_plain = factor.is_none() && offset.is_none() && unit_m.is_none_or(|unit_m| unit_m == 1.0);
         let unit_m = unit_m.unwrap_or(1.0);
         let metres = (!is_plain).then(|| [factor.unwrap_or(1.0) * unit_m, offset.unwrap_or(0.0) * unit_m]);
         let metres = metres.filter(|numbers| numbers.iter().all(|number| number.is_finite()));
-        Self { georeference, metres, is_south_up, orientation, notes }
+        let refusal = is_rotated.then_some(ROTATED);
+        Self { georeference, metres, is_south_up, orientation, notes, refusal }
     }
 
     /// Brings the samples into rows from north to south, each from west to east.
@@ -117,6 +135,18 @@ impl GeoTags {
             raster.samples = rows;
         }
     }
+}
+
+/// Writes the size of the cells and the place of the first sample, in metres from the south-western corner of the world.
+pub(super) fn write<W: Write + Seek, K: TiffKind>(tags: &mut DirectoryEncoder<'_, W, K>, rows: Rows) -> TiffResult<()> {
+    let Some([east_m, north_m]) = rows.first_m() else { return Ok(()) };
+    let [dx, dz] = rows.spacing_m();
+    tags.write_tag(Tag::ModelPixelScaleTag, &[dx, dz, 0.0][..])?;
+    tags.write_tag(Tag::ModelTiepointTag, &[0.0, 0.0, 0.0, east_m, north_m, 0.0][..])?;
+    // Version 1.1.0 with three keys: projected, samples are points, metres.
+    let directory =
+        [1_u16, 1, 0, 3, keys::MODEL_TYPE, 0, 1, 1, keys::RASTER_TYPE, 0, 1, 2, keys::PROJECTED_UNITS, 0, 1, 9001];
+    tags.write_tag(Tag::GeoKeyDirectoryTag, &directory[..])
 }
 
 /// Metres per unit of length, by its EPSG code.

@@ -3,6 +3,24 @@
 use crate::engine::Raster;
 use crate::engine::cast::ToFloat;
 
+/// Numbers that programs write for "no data" without saying so. The first ones are below every place on Earth.
+const NO_HEIGHTS: [f32; 3] = [-32_768.0, -32_767.0, -99_999.0];
+const RARE_HEIGHTS: [f32; 2] = [-9999.0, -10_000.0];
+
+/// Below this, there are only deep-sea trenches, metres.
+const TRENCHES_M: f32 = -9000.0;
+
+/// Sets samples to NaN that have one of the numbers that programs use for "no data". Returns a note if there are some.
+pub(super) fn mark_undeclared(samples: &mut [f32]) -> Option<String> {
+    let is_deep = |sample: f32| sample < TRENCHES_M && !NO_HEIGHTS.contains(&sample) && !RARE_HEIGHTS.contains(&sample);
+    // In a map of a trench, −9999 m is a depth.
+    let has_trench = samples.iter().any(|sample| is_deep(*sample));
+    let is_void = |sample: f32| NO_HEIGHTS.contains(&sample) || (!has_trench && RARE_HEIGHTS.contains(&sample));
+    let value = samples.iter().copied().find(|sample| is_void(*sample))?;
+    samples.iter_mut().filter(|sample| is_void(**sample)).for_each(|sample| *sample = f32::NAN);
+    Some(format!("the value {value} is taken as \"no data\""))
+}
+
 /// Sets the samples that are NaN to heights interpolated from those around them, by the pull-push method: averages of
 /// what is known at ever coarser sizes, and from the coarsest back to what is missing (S. J. Gortler et al., "The
 /// Lumigraph", 1996, section 3.4). Nothing changes if every sample is NaN.
@@ -85,5 +103,17 @@ mod tests {
     fn one_known_height_fills_everything_and_none_nothing() {
         assert!(filled(7, 5, |c, r| (c == 3 && r == 1).then_some(8.0)).iter().all(|height| *height == 8.0));
         assert!(filled(3, 3, |_, _| None).iter().all(|height| height.is_nan()));
+    }
+
+    #[test]
+    fn usual_numbers_for_no_data_are_found_but_trenches_stay() {
+        let marked = |samples: &[f32]| {
+            let mut samples = samples.to_vec();
+            let is_noted = mark_undeclared(&mut samples).is_some();
+            (samples.iter().map(|sample| sample.is_nan()).collect::<Vec<_>>(), is_noted)
+        };
+        assert_eq!(marked(&[5.0, -9999.0, 300.0]), (vec![false, true, false], true));
+        assert_eq!(marked(&[-10_900.0, -9999.0, -32_768.0]), (vec![false, false, true], true));
+        assert_eq!(marked(&[-430.0, 0.0, 8848.0]), (vec![false; 3], false));
     }
 }

@@ -26,7 +26,7 @@ mod write;
 pub use self::format::{Encoding, Format, format_of};
 pub use self::layout::{ByteOrder, RawLayout, RawSample, RowOrder, Samples};
 pub use self::read::{LoadedHeightmap, decode, read};
-pub(crate) use self::read::{apply_sidecar, from_image, read_bytes};
+pub(crate) use self::read::{complete, from_image, read_bytes};
 pub use self::rows::{Rows, grid_of};
 pub(crate) use self::write::bytes_written;
 pub use self::write::{check_size, write};

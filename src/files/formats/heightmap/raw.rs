@@ -43,7 +43,13 @@ const CLEARLY: u64 = 4;
 
 /// Whether 16-bit samples are those of a map in big-endian order: a map is smooth, and the low bytes of its heights are
 /// not.
-fn seems_big_endian(bytes: &[u8]) -> bool {
+///
+/// Bytes that are the same everywhere say nothing: they belong to 8-bit heights in either order.
+pub(super) fn seems_big_endian(bytes: &[u8]) -> bool {
+    let is_constant = |first: usize| bytes.iter().skip(first).step_by(2).all(|byte| bytes.get(first) == Some(byte));
+    if is_constant(0) || is_constant(1) {
+        return false;
+    }
     let pairs = bytes.as_chunks::<4>().0;
     let roughness = |value: fn([u8; 2]) -> u16| -> u64 {
         pairs.iter().map(|[a, b, c, d]| u64::from(value([*a, *b]).abs_diff(value([*c, *d])))).sum()
@@ -137,6 +143,9 @@ mod tests {
         let big = of(heights.iter().flat_map(|height| height.to_be_bytes()).collect());
         assert_eq!(little.raster, big.raster);
         assert!(big.notes[0].contains("big-endian") && !little.notes[0].contains("big-endian"), "{:?}", little.notes);
+        // 256 times an 8-bit height.
+        let eight_bits = of((0..32 * 32).flat_map(|at: u32| [0, (at / 8) as u8]).collect());
+        assert_eq!(eight_bits.raster.samples[9], 256.0);
         // Noise is as rough in either order, and little-endian is usual.
         let noise = of((0..2 * 32 * 32).map(|at: u32| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect());
         assert!(!noise.notes[0].contains("big-endian"));

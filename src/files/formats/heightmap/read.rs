@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::decoded::Decoded;
 use super::format::{Format, format_of};
-use super::georeference::{self, GUESSED_DEGREES, Georeference};
+use super::georeference::{self, Georeference};
 use super::layout::{RawLayout, RawSample, RowOrder};
 use super::{asc, exr, holes, image, krten, pgm, raw, tiff};
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -31,32 +31,32 @@ pub struct LoadedHeightmap {
     pub sidecar: Option<Sidecar>,
     /// Whether the file alone would decode to another raster: the sidecar supplied the layout or the row order.
     pub depends_on_sidecar: bool,
-    /// Metres between samples, eastward and southward, if the heightmap or the files beside it contain them; see
-    /// [`Self::spacing_m`] for those of the sidecar.
-    pub own_spacing_m: Option<[f64; 2]>,
     /// The cells of the map as the file describes them.
     pub(super) georeference: Option<Georeference>,
 }
 
 impl LoadedHeightmap {
-    /// Metres between samples, eastward and southward, if anything says them.
+    /// Metres between samples, eastward and southward, if known.
     pub fn spacing_m(&self) -> Option<[f64; 2]> {
-        self.sidecar.map(|sidecar| sidecar.spacing_m).or(self.own_spacing_m)
+        self.sidecar.map(|sidecar| sidecar.spacing_m).or(self.own_spacing().map(|(spacing_m, _)| spacing_m))
     }
 
-    /// The width and the depth of the map, if anything says them, metres.
+    /// The width and the depth of the map, if known, metres.
     pub fn extent(&self) -> Option<Extent> {
         let [x, z] = self.spacing_m()?;
         let Raster { width, height, .. } = self.raster;
         Some(Extent { width_m: x * (width - 1).to_f64(), depth_m: z * (height - 1).to_f64() })
     }
 
-    /// Sets the georeference, and the spacing according to it.
-    fn place(&mut self, georeference: Option<Georeference>) {
-        self.georeference = georeference;
-        let found = georeference.and_then(|georeference| georeference.spacing_m());
-        self.own_spacing_m = found.as_ref().map(|(spacing_m, _)| *spacing_m);
-        self.notes.extend(found.and_then(|(_, note)| note));
+    /// The spacing according to the georeference, with what the user should know about it.
+    fn own_spacing(&self) -> Option<([f64; 2], Option<String>)> {
+        self.georeference.and_then(|georeference| georeference.spacing_m())
+    }
+
+    /// Everything that the user should know, including how the spacing was found.
+    pub fn all_notes(&self) -> Vec<String> {
+        let of_spacing = self.own_spacing().filter(|_| self.sidecar.is_none()).and_then(|(_, note)| note);
+        self.notes.iter().cloned().chain(of_spacing).collect()
     }
 
     /// The heights of the value 0 and of the largest value of an integer format: from the sidecar, or else the values
@@ -94,20 +94,24 @@ pub fn read_bytes(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<L
     let known = sidecar.as_ref().ok().and_then(Option::as_ref);
     let layout = known.and_then(|sidecar| layout_from_sidecar(path, sidecar, bytes.len()));
     let mut loaded = decode(path, bytes, raw.or(layout))?;
-    if loaded.own_spacing_m.is_none() || loaded.georeference.is_some_and(|found| found.has_unknown_unit()) {
-        let beside = georeference::read_beside(path, loaded.raster.height, loaded.georeference)?;
-        if beside != loaded.georeference {
-            loaded.notes.retain(|note| !note.contains(GUESSED_DEGREES));
-            loaded.place(beside);
-        }
-    }
-    loaded.depends_on_sidecar = raw.is_none() && layout.is_some_and(|layout| !is_guessed(path, layout, bytes.len()));
-    apply_sidecar(&mut loaded, sidecar);
+    loaded.depends_on_sidecar = raw.is_none() && layout.is_some_and(|layout| !is_guessed(path, layout, bytes));
+    complete(path, &mut loaded, sidecar)?;
     Ok(loaded)
 }
 
+/// Completes a map with what its sidecar and the other files beside it say.
+pub(crate) fn complete(
+    path: &Path,
+    loaded: &mut LoadedHeightmap,
+    sidecar: Result<Option<Sidecar>, String>,
+) -> Result<(), FileError> {
+    loaded.georeference = georeference::read_beside(path, loaded.raster.height, loaded.georeference)?;
+    apply_sidecar(loaded, sidecar);
+    Ok(())
+}
+
 /// Applies a sidecar to a map, unless its size differs from that of the map.
-pub(crate) fn apply_sidecar(loaded: &mut LoadedHeightmap, sidecar: Result<Option<Sidecar>, String>) {
+fn apply_sidecar(loaded: &mut LoadedHeightmap, sidecar: Result<Option<Sidecar>, String>) {
     match sidecar {
         Ok(Some(sidecar)) if sidecar.size == [loaded.raster.width, loaded.raster.height] => {
             if sidecar.row_order == RowOrder::SouthFirst {
@@ -134,11 +138,13 @@ fn layout_from_sidecar(path: &Path, sidecar: &Sidecar, bytes: usize) -> Option<R
     (expected == bytes).then_some(RawLayout { sample, size: Some(sidecar.size) })
 }
 
-/// Whether a headerless file of this length decodes to the same raster without the layout.
-fn is_guessed(path: &Path, layout: RawLayout, bytes: usize) -> bool {
+/// Whether a headerless file decodes to the same raster without the layout.
+fn is_guessed(path: &Path, layout: RawLayout, bytes: &[u8]) -> bool {
     let usual = Format::from_path(path).ok().and_then(|format| format.raw_sample(None));
     let is_square = layout.size.is_none_or(|[width, height]| width == height);
-    usual == Some(layout.sample) && is_square && (bytes as u64).is_multiple_of(layout.sample.bytes())
+    let is_other_order = layout.sample == RawSample::U16Le && raw::seems_big_endian(bytes);
+    let is_whole = (bytes.len() as u64).is_multiple_of(layout.sample.bytes());
+    usual == Some(layout.sample) && is_square && is_whole && !is_other_order
 }
 
 /// Reverses the order of the rows.
@@ -180,47 +186,20 @@ pub(crate) fn from_image(
 fn loaded(path: &Path, format: Format, decoded: Decoded) -> Result<LoadedHeightmap, FileError> {
     let Decoded { mut raster, mut notes, georeference } = decoded;
     fill_holes(path, &mut raster, &mut notes)?;
-    let mut loaded = LoadedHeightmap {
-        format,
-        raster,
-        notes,
-        sidecar: None,
-        depends_on_sidecar: false,
-        own_spacing_m: None,
-        georeference: None,
-    };
-    loaded.place(georeference);
-    Ok(loaded)
-}
-
-/// Numbers that programs write for "no data" without saying so.
-const UNDECLARED_VOIDS: [f32; 5] = [-32_768.0, -32_767.0, -9999.0, -99_999.0, -10_000.0];
-
-/// No land or sea floor is lower.
-const LOWEST_M: f32 = -9000.0;
-
-/// The number that a map in metres uses for "no data", if it has one: one of the usual ones, below every height.
-fn undeclared_void(raster: &Raster) -> Option<f32> {
-    let is_void = |sample: f32| UNDECLARED_VOIDS.contains(&sample);
-    let lowest = raster.samples.iter().copied().fold(f32::INFINITY, f32::min);
-    let is_used = raster.scale == SampleScale::Metres && is_void(lowest);
-    let has_deep_heights = || raster.samples.iter().any(|sample| *sample < LOWEST_M && !is_void(*sample));
-    (is_used && !has_deep_heights()).then_some(lowest)
+    Ok(LoadedHeightmap { format, raster, notes, sidecar: None, depends_on_sidecar: false, georeference })
 }
 
 /// Fills samples without a height from those around them. They are not finite, beyond any height, such as the ±3.4·10³⁸
 /// that some programs write for "no data", or one of the usual numbers for it.
 fn fill_holes(path: &Path, raster: &mut Raster, notes: &mut Vec<String>) -> Result<(), FileError> {
-    // Integers are no metres yet; only NaN is a hole there.
+    // Integers are not metres yet; only NaN is a hole there.
     let limit = match raster.scale {
         SampleScale::Metres => MAX_HEIGHT_M,
         SampleScale::Integers { .. } => f32::MAX,
     };
     raster.samples.iter_mut().filter(|sample| sample.abs() > limit).for_each(|sample| *sample = f32::NAN);
-    let undeclared = undeclared_void(raster);
-    if undeclared.is_some() {
-        let is_void = |sample: &f32| UNDECLARED_VOIDS.contains(sample);
-        raster.samples.iter_mut().filter(|sample| is_void(sample)).for_each(|sample| *sample = f32::NAN);
+    if raster.scale == SampleScale::Metres {
+        notes.extend(holes::mark_undeclared(&mut raster.samples));
     }
     let holes = raster.samples.iter().filter(|sample| sample.is_nan()).count();
     if holes == 0 {
@@ -230,7 +209,6 @@ fn fill_holes(path: &Path, raster: &mut Raster, notes: &mut Vec<String>) -> Resu
         return Err(FileError::invalid(path, "none of its samples has a height"));
     }
     holes::fill(raster);
-    let value = undeclared.map_or(String::new(), |value| format!(" (the value {value} is taken as \"no data\")"));
-    notes.push(format!("{holes} samples without a height were filled from the heights around them{value}"));
+    notes.push(format!("{holes} samples without a height were filled from the heights around them"));
     Ok(())
 }

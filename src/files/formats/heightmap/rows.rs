@@ -32,6 +32,14 @@ impl<'a> Rows<'a> {
         Self { heights, region, order }
     }
 
+    /// The eastward and the northward distance of the first sample from the south-western corner of the world, metres;
+    /// `None` if the first row is the southern one.
+    pub fn first_m(&self) -> Option<[f64; 2]> {
+        let (grid, [west, north]) = (self.heights.grid(), self.region.first);
+        let is_north_first = self.order == RowOrder::NorthFirst;
+        is_north_first.then(|| [grid.x_m(west), grid.extent().depth_m - grid.z_m(north)])
+    }
+
     /// Samples from west to east.
     pub fn width(&self) -> usize {
         self.region.size[0]

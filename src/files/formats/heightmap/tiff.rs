@@ -10,7 +10,8 @@ use tiff::encoder::{TiffEncoder, TiffValue};
 use tiff::tags::Tag;
 
 use super::decoded::{Decoded, bit_depth_notes, check_decoded_length, checked_size};
-use super::geotiff::GeoTags;
+use super::geotiff::{self, GeoTags};
+use super::holes;
 use super::quantiser::Quantiser;
 use super::rows::Rows;
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -38,6 +39,11 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let (width, height) = decoder.dimensions().map_err(broken)?;
     let [width, height] = checked_size(path, width.into(), height.into())?;
     let tags = GeoTags::read(&mut decoder, height);
+    if let Some(refusal) = tags.refusal {
+        return Err(FileError::invalid(path, refusal));
+    }
+    // Bands one after another are decoded one at a time, so the first one is complete.
+    let is_planar = decoder.get_tag_unsigned::<u16>(Tag::PlanarConfiguration).is_ok_and(|planar| planar == 2);
     let no_data = decoder.get_tag_ascii_string(Tag::GdalNodata).ok();
     let no_data = no_data.and_then(|text| text.trim_matches(['\0', ' ']).parse::<f64>().ok());
     let colour = decoder.colortype().map_err(broken)?;
@@ -66,22 +72,23 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     }
     let integers = |max_value: f64| SampleScale::Integers { max_value: max_value.to_f32() };
     let mut notes = tags.notes.clone();
+    let stride = if is_planar { 1 } else { channels };
     let (mut samples, mut scale) = match decoder.read_image().map_err(broken)? {
         DecodingResult::U8(all) => {
             notes.extend(bit_depth_notes(true));
-            (first(&all, channels, f32::from), integers(255.0))
+            (first(&all, stride, f32::from), integers(255.0))
         }
-        DecodingResult::U16(all) => (first(&all, channels, f32::from), integers(65_535.0)),
-        DecodingResult::U32(all) => (first(&all, channels, |sample| sample.to_f32()), integers(f64::from(u32::MAX))),
-        DecodingResult::U64(all) => (first(&all, channels, |sample| sample.to_f32()), integers(u64::MAX.to_f64())),
+        DecodingResult::U16(all) => (first(&all, stride, f32::from), integers(65_535.0)),
+        DecodingResult::U32(all) => (first(&all, stride, |sample| sample.to_f32()), integers(f64::from(u32::MAX))),
+        DecodingResult::U64(all) => (first(&all, stride, |sample| sample.to_f32()), integers(u64::MAX.to_f64())),
         // Elevation models store whole metres, which may be below sea level.
-        DecodingResult::I8(all) => (first(&all, channels, f32::from), SampleScale::Metres),
-        DecodingResult::I16(all) => (first(&all, channels, f32::from), SampleScale::Metres),
-        DecodingResult::I32(all) => (first(&all, channels, |sample| sample.to_f32()), SampleScale::Metres),
-        DecodingResult::I64(all) => (first(&all, channels, |sample| sample.to_f32()), SampleScale::Metres),
-        DecodingResult::F16(all) => (first(&all, channels, |sample| sample.to_f32()), SampleScale::Metres),
-        DecodingResult::F32(all) => (first(&all, channels, |sample| sample), SampleScale::Metres),
-        DecodingResult::F64(all) => (first(&all, channels, |sample| sample.to_f32()), SampleScale::Metres),
+        DecodingResult::I8(all) => (first(&all, stride, f32::from), SampleScale::Metres),
+        DecodingResult::I16(all) => (first(&all, stride, f32::from), SampleScale::Metres),
+        DecodingResult::I32(all) => (first(&all, stride, |sample| sample.to_f32()), SampleScale::Metres),
+        DecodingResult::I64(all) => (first(&all, stride, |sample| sample.to_f32()), SampleScale::Metres),
+        DecodingResult::F16(all) => (first(&all, stride, |sample| sample.to_f32()), SampleScale::Metres),
+        DecodingResult::F32(all) => (first(&all, stride, |sample| sample), SampleScale::Metres),
+        DecodingResult::F64(all) => (first(&all, stride, |sample| sample.to_f32()), SampleScale::Metres),
     };
     if samples.len() != width * height {
         return Err(FileError::invalid(path, "its first channel is subsampled; save it at full resolution"));
@@ -93,6 +100,8 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         samples.iter_mut().filter(|sample| **sample == no_data.to_f32()).for_each(|sample| *sample = f32::NAN);
     }
     if let Some([factor, offset]) = tags.metres {
+        // Afterwards, the numbers would no longer be recognised.
+        notes.extend(holes::mark_undeclared(&mut samples));
         samples.iter_mut().for_each(|sample| *sample = (f64::from(*sample) * factor + offset).to_f32());
         scale = SampleScale::Metres;
     }
@@ -127,6 +136,7 @@ where
     let strip = (MIN_STRIP / rows.width()).max(1);
     let mut file = TiffEncoder::new(writer).map_err(io::Error::other)?;
     let mut image = file.new_image::<Kind>(rows.width().to_u32(), rows.height().to_u32()).map_err(io::Error::other)?;
+    geotiff::write(image.encoder(), rows).map_err(io::Error::other)?;
     image.rows_per_strip(strip.to_u32()).map_err(io::Error::other)?;
     let counter = progress.counter(rows.height().div_ceil(strip));
     for first in (0..rows.height()).step_by(strip) {
@@ -171,6 +181,9 @@ mod tests {
         let quantiser = Quantiser::new(samples, Band { min: 0.0, max: 65_535.0 });
         let mut bytes = Cursor::new(Vec::new());
         write(&mut bytes, Rows::all(&terrain), Some(&quantiser), &Progress::new()).expect("written");
+        let read = decode(Path::new("a.tif"), bytes.get_ref()).expect("readable");
+        let spacing = read.georeference.and_then(|found| found.spacing_m()).expect("georeferenced").0;
+        assert!((spacing[0] - grid.spacing_x_m()).abs() < 1e-12 && (spacing[1] - grid.spacing_z_m()).abs() < 1e-12);
         let mut decoder = Decoder::new(Cursor::new(bytes.get_ref())).expect("a TIFF");
         assert_eq!(decoder.colortype().ok(), Some(ColorType::Gray(16)));
         assert!(decoder.strip_count().is_ok_and(|count| count > 1));
