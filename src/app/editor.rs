@@ -69,6 +69,13 @@ impl App {
         self.ui.message = Some(Message::new(text, true));
     }
 
+    /// Shows a message that stays until it is dismissed or replaced.
+    pub(crate) fn show_lasting_message(&mut self, text: impl Into<String>) {
+        let mut message = Message::new(text, false);
+        message.is_kept = true;
+        self.ui.message = Some(message);
+    }
+
     /// Removes a note that was shown long enough. Errors, and notes with a button, stay until the user dismisses them or
     /// the next message replaces them.
     pub(crate) fn expire_message(&mut self, ctx: &Context) {

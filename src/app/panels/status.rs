@@ -18,6 +18,8 @@ pub(crate) struct Message {
     pub(crate) is_error: bool,
     /// A text that can be copied with a button.
     pub(crate) offer: Option<CopyableText>,
+    /// Whether it stays until it is dismissed or replaced, because it says what was guessed.
+    pub(crate) is_kept: bool,
     /// When it was first shown, seconds.
     shown_at_s: Option<f64>,
 }
@@ -27,12 +29,12 @@ const NOTE_TIME_S: f64 = 15.0;
 
 impl Message {
     pub(crate) fn new(text: impl Into<String>, is_error: bool) -> Self {
-        Self { text: text.into(), is_error, offer: None, shown_at_s: None }
+        Self { text: text.into(), is_error, offer: None, is_kept: false, shown_at_s: None }
     }
 
     /// How long the message stays, which is shown at the time `now_s`; `None`: until it is dismissed or replaced.
     pub(crate) fn remaining_s(&mut self, now_s: f64) -> Option<f64> {
-        let is_note = !self.is_error && self.offer.is_none();
+        let is_note = !self.is_error && !self.is_kept && self.offer.is_none();
         is_note.then(|| *self.shown_at_s.get_or_insert(now_s) + NOTE_TIME_S - now_s)
     }
 }

@@ -178,7 +178,7 @@ impl App {
                 self.ui.typed_path = None;
                 self.settings.add_recent(&path);
                 if !notes.is_empty() {
-                    self.show_message(notes.join("; "));
+                    self.show_lasting_message(notes.join("; "));
                 }
                 self.open_project(format!("Open {}", file_name(&path)), file, Some(path));
                 self.document.set_disk_state(self.document.project_id(), state);
@@ -303,7 +303,7 @@ impl App {
             }
         }
         self.document.commit(project, None);
-        self.show_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
+        self.show_lasting_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
         if let Some(extent) = other_size.filter(|_| !is_opened) {
             self.ask(Question::WorldSize { file: path, project_id, extent, world });
         }

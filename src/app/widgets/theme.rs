@@ -14,7 +14,9 @@ pub(crate) struct Colours {
     pub(crate) raised: Color32,
     /// Cards and buttons under the pointer.
     pub(crate) hovered: Color32,
-    /// Fields and rails.
+    /// Text fields.
+    pub(crate) field: Color32,
+    /// Rails.
     pub(crate) sunken: Color32,
     /// Separators and outlines.
     pub(crate) line: Color32,
@@ -39,6 +41,7 @@ const DARK: Colours = Colours {
     panel: Color32::from_rgb(0x23, 0x24, 0x27),
     raised: Color32::from_rgb(0x2d, 0x2f, 0x33),
     hovered: Color32::from_rgb(0x38, 0x3a, 0x3f),
+    field: Color32::from_rgb(0x18, 0x19, 0x1b),
     sunken: Color32::from_rgb(0x18, 0x19, 0x1b),
     line: Color32::from_rgb(0x34, 0x36, 0x3a),
     text: Color32::from_rgb(0xd6, 0xd8, 0xdc),
@@ -55,6 +58,7 @@ const LIGHT: Colours = Colours {
     panel: Color32::from_rgb(0xec, 0xec, 0xee),
     raised: Color32::from_rgb(0xfb, 0xfb, 0xfc),
     hovered: Color32::from_rgb(0xff, 0xff, 0xff),
+    field: Color32::from_rgb(0xff, 0xff, 0xff),
     sunken: Color32::from_rgb(0xd8, 0xd9, 0xdc),
     line: Color32::from_rgb(0xc6, 0xc8, 0xcc),
     text: Color32::from_rgb(0x26, 0x28, 0x2c),
@@ -130,7 +134,7 @@ fn set_colours(visuals: &mut egui::Visuals, colours: &Colours) {
     visuals.weak_text_color = Some(colours.weak);
     visuals.faint_bg_color = colours.raised;
     visuals.extreme_bg_color = colours.sunken;
-    visuals.text_edit_bg_color = Some(colours.sunken);
+    visuals.text_edit_bg_color = Some(colours.field);
     visuals.error_fg_color = colours.error;
     visuals.warn_fg_color = colours.accent_text;
     visuals.panel_fill = colours.panel;

@@ -1,4 +1,5 @@
-//! Opening a file as a heightmap or as the texture of a material. Each file is read once and decoded once.
+//! Opening a file as a heightmap or as the texture of a material, and completing the heightmaps of a project. A file that
+//! is opened is read once and decoded once.
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
