@@ -120,6 +120,7 @@ impl App {
         // The file is written at the end of the timeline, so the heights of an earlier iteration do not describe it.
         let earlier = shown.map(|shown| shown.request.position).filter(|at| *at < total);
         let context = ExportContext {
+            project_id: self.document.project_id(),
             project_path: self.document.path(),
             heights_m: shown.filter(|_| earlier.is_none()).map(|shown| shown.summary.range_m()),
             unfinished_position: earlier.map(|at| [at, total]),

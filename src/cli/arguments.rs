@@ -175,6 +175,10 @@ pub struct BuildOptions {
     /// named.
     #[arg(long, value_name = "C,R", requires = "tiles")]
     pub tile: Option<TileIndex>,
+    /// Build again whenever the project or a file that it reads is saved, until interrupted. Existing files are replaced
+    /// from the second build on; those that would not change are left alone.
+    #[arg(long, conflicts_with_all = ["seeds", "sizes"])]
+    pub watch: bool,
     /// The number of threads, which does not change the result [default: all cores].
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,

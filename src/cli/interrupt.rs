@@ -12,6 +12,15 @@ use crate::files::io::temp_files::stop_writing;
 /// How long the work may take to stop.
 const GRACE_PERIOD: Duration = Duration::from_millis(100);
 
+/// Makes an interrupt end the process as the usual end of a task that waits: without a message, and without leaving an
+/// unfinished file.
+pub fn exit_quietly() {
+    let _ = ctrlc::set_handler(|| {
+        let _ended = stop_writing();
+        process::exit(0);
+    });
+}
+
 /// Returns a progress that an interrupt cancels. If the work does not stop in time (a disk that is slow to sync), the
 /// process exits without it, and its unfinished files are removed.
 pub fn progress() -> Arc<Progress> {

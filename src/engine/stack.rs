@@ -153,7 +153,7 @@ impl Evaluator {
     }
 
     /// An evaluator that frees memory as soon as possible, for large maps.
-    fn uncached() -> Self {
+    pub fn uncached() -> Self {
         Self { is_caching: false, ..Self::new() }
     }
 

@@ -56,7 +56,13 @@ impl App {
                     self.ask_import(Some(target));
                 }
             }
-            C::Export | C::ExportFor(_) | C::CopyImportNotes | C::SaveRender | C::SaveTurntable | C::CancelExport => {
+            C::Export
+            | C::ExportAgain
+            | C::ExportFor(_)
+            | C::CopyImportNotes
+            | C::SaveRender
+            | C::SaveTurntable
+            | C::CancelExport => {
                 self.execute_export(ctx, command);
             }
             C::Undo => self.move_in_history(Document::undo),
@@ -142,6 +148,7 @@ impl App {
                 self.open_modal(Modal::Export);
             }
             Command::Export => self.open_modal(Modal::Export),
+            Command::ExportAgain => self.export_again(),
             Command::SaveRender => self.open_modal(Modal::Image(RenderDialog::single())),
             Command::SaveTurntable => self.open_modal(Modal::Image(RenderDialog::turntable())),
             Command::CopyImportNotes => {
@@ -155,6 +162,17 @@ impl App {
                 Some(_) | None => self.services.exporter.cancel(),
             },
             _ => {}
+        }
+    }
+
+    /// Repeats the last export of the project, or opens the dialog if there was none.
+    fn export_again(&mut self) {
+        let project = self.document.project();
+        let id = self.document.project_id();
+        match self.ui.export.again(id, project, &self.document.settings().export) {
+            None => self.open_modal(Modal::Export),
+            Some(Err(problem)) => self.show_error(format!("The last export cannot be repeated: {problem}")),
+            Some(Ok(plan)) => self.services.exporter.export(plan, project.files.clone()),
         }
     }
 

@@ -223,7 +223,7 @@ fn file(context: &MenuContext) -> Vec<Entry> {
         context,
         &[
             &[Command::Save, Command::SaveAs, Command::SavePreset],
-            &[Command::ImportHeightmap, Command::Export, Command::CopyImportNotes],
+            &[Command::ImportHeightmap, Command::Export, Command::ExportAgain, Command::CopyImportNotes],
             &[Command::SaveRender, Command::SaveTurntable],
             &[Command::Quit],
         ],

@@ -83,6 +83,8 @@ pub(crate) enum Command {
     SaveAs,
     ImportHeightmap,
     Export,
+    /// Repeats the last export of the project.
+    ExportAgain,
     /// Exports for a target program, by index.
     ExportFor(usize),
     /// Copies the instructions for importing the last export into its target program.
@@ -194,6 +196,7 @@ pub(crate) const SHORTCUTS: &[(Command, KeyboardShortcut)] = &[
     (Command::Save, KeyboardShortcut::new(Modifiers::COMMAND, Key::S)),
     (Command::SaveAs, KeyboardShortcut::new(SHIFT_COMMAND, Key::S)),
     (Command::Export, KeyboardShortcut::new(Modifiers::COMMAND, Key::E)),
+    (Command::ExportAgain, KeyboardShortcut::new(SHIFT_COMMAND, Key::E)),
     (Command::Quit, KeyboardShortcut::new(Modifiers::COMMAND, Key::Q)),
     (Command::Undo, KeyboardShortcut::new(Modifiers::COMMAND, Key::Z)),
     (Command::Redo, KeyboardShortcut::new(SHIFT_COMMAND, Key::Z)),
@@ -248,6 +251,7 @@ impl Command {
             Self::SaveAs => "Save as…".into(),
             Self::ImportHeightmap => "Import heightmap…".into(),
             Self::Export => "Export…".into(),
+            Self::ExportAgain => "Export again".into(),
             Self::ExportFor(i) => {
                 let label = targets::ALL.get(*i).map_or("", |target| target.label);
                 format!("Export for {label}…")
@@ -344,6 +348,7 @@ impl Command {
                 | Self::Save
                 | Self::SaveAs
                 | Self::Export
+                | Self::ExportAgain
                 | Self::Quit
                 | Self::Palette
                 | Self::Shortcuts

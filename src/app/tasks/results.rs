@@ -32,6 +32,7 @@ use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
+use crate::files::export::BuildReport;
 use crate::files::import::{ImportedFile, is_same_size, size_text};
 use crate::project::{PROJECT_SUFFIX, ProjectFile};
 use crate::scene::offscreen::turntable_paths;
@@ -121,15 +122,7 @@ impl App {
             self.ui.export.receive_outcome(&outcome);
             match outcome {
                 ExportOutcome::Written(report) => {
-                    let files = match &report.files[..] {
-                        [file] => file.display().to_string(),
-                        files => {
-                            let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("."));
-                            format!("{} files into {}", files.len(), folder.display())
-                        }
-                    };
-                    let parts: Vec<String> = std::iter::once(files).chain(report.notes).collect();
-                    self.show_message(format!("Exported {}", parts.join(", ")));
+                    self.show_message(exported_text(&report));
                     if !report.steps.is_empty()
                         && let Some(notes) = self.ui.export.import_notes().map(str::to_string)
                     {
@@ -551,4 +544,23 @@ fn with_project_ending(path: &Path) -> PathBuf {
 /// An image's path, with the extension `png` if it has none.
 fn image_path(path: &Path) -> PathBuf {
     if path.extension().is_some() { path.to_path_buf() } else { path.with_added_extension("png") }
+}
+
+/// What an export wrote, and how long it took.
+fn exported_text(report: &BuildReport) -> String {
+    let seconds = report.took.as_secs_f64();
+    let files = match &report.files[..] {
+        [] => return format!("Nothing has changed since the last export ({seconds:.1} s)"),
+        [file] => file.display().to_string(),
+        files => {
+            let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("."));
+            format!("{} files into {}", files.len(), folder.display())
+        }
+    };
+    let unchanged = match report.unchanged {
+        0 => String::new(),
+        count => format!(", {count} unchanged"),
+    };
+    let exported = format!("Exported {files} in {seconds:.1} s{unchanged}");
+    std::iter::once(exported).chain(report.notes.iter().cloned()).collect::<Vec<_>>().join(", ")
 }

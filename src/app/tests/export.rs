@@ -1,6 +1,7 @@
 //! The export dialog, driven by labels.
 
 use crate::app::App;
+use crate::app::dialogs::modal::Modal;
 use crate::project::{Project, ProjectFile};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -240,6 +241,67 @@ fn existing_files_are_replaced_only_after_confirmation() {
     wait_for_check(&mut editor);
     editor.get_by_label("Replace 3 existing files");
     assert!(!is_enabled(&editor, "Export"), "the confirmation was for the earlier files");
+}
+
+#[test]
+fn the_last_export_is_repeated_with_one_press() {
+    const SHIFT_COMMAND: egui::Modifiers = egui::Modifiers::COMMAND.plus(egui::Modifiers::SHIFT);
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 65);
+    choose(&mut editor, "Blender");
+    export(&mut editor);
+    let message = |editor: &Harness<'static, App>| editor.state().ui.message.clone().expect("a message").text;
+    assert!(message(&editor).contains(" s"), "{}", message(&editor));
+    editor.get_by_role_and_label(Role::Button, "Close").click();
+    editor.run_steps(8);
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect(name);
+    let (heights, written) = (read("height.exr"), names(folder.path()));
+    let again = |editor: &mut Harness<'static, App>| {
+        editor.state_mut().ui.message = None;
+        press(editor, SHIFT_COMMAND, egui::Key::E);
+        wait(editor, "the export", |app| app.ui.message.is_some());
+        assert!(editor.state().ui.modal.is_none(), "no dialog is opened");
+        message(editor)
+    };
+    assert!(again(&mut editor).starts_with("Nothing has changed since the last export"));
+    editor.state_mut().edit(|project| project.recipe.seed += 1);
+    let text = again(&mut editor);
+    assert!(text.starts_with("Exported ") && text.contains(" s"), "{text}");
+    assert_ne!(read("height.exr"), heights);
+    assert_eq!(names(folder.path()), written);
+    // Another project has not been exported yet, so there is nothing to repeat, and nothing is replaced.
+    let heights = read("height.exr");
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::N);
+    pause(&mut editor);
+    press(&mut editor, SHIFT_COMMAND, egui::Key::E);
+    editor.run_steps(4);
+    assert!(matches!(editor.state().ui.modal, Some(Modal::Export)));
+    assert_eq!(read("height.exr"), heights);
+}
+
+#[test]
+fn the_command_line_of_a_saved_project_is_copied() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), &folder.path().join("out"), 65);
+    choose(&mut editor, "Unreal");
+    assert!(!is_enabled(&editor, "Copy as command line"), "the project has no file yet");
+    let path = folder.path().join("my land.upthrust.json");
+    let file = editor.state().document.file();
+    editor.state_mut().document.replace("Open".into(), file, Some(path.clone()));
+    editor.run_steps(4);
+    editor.get_by_role_and_label(Role::Button, "Copy as command line").click_accesskit();
+    editor.step();
+    let copied = editor.output().platform_output.commands.iter().find_map(|command| match command {
+        egui::OutputCommand::CopyText(text) => Some(text.clone()),
+        _ => None,
+    });
+    let out = folder.path().join("out");
+    let expected = format!(
+        "upthrust build '{}' --for unreal -o {} --size 127 --texture-size 32x32",
+        path.display(),
+        out.display()
+    );
+    assert_eq!(copied, Some(expected));
 }
 
 #[test]

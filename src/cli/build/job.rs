@@ -1,13 +1,15 @@
 //! One build of possibly several.
 
+use std::time::Instant;
+
 use super::order::order;
 use crate::cli::arguments::BuildOptions;
 use crate::cli::error::CliError;
 use crate::cli::values::Source;
 use crate::cli::{render, source};
 use crate::engine::Progress;
-use crate::files::export::{BuildReport, Plan, stage};
-use crate::files::io::atomic;
+use crate::engine::stack::Evaluator;
+use crate::files::export::{BuildReport, Plan, commit, stage};
 use crate::project::ProjectFile;
 
 /// One build, with a 3-D render if one is requested.
@@ -24,20 +26,26 @@ impl<'a> Job<'a> {
     }
 
     /// Computes all files and then puts them in place together.
-    pub fn run(&self, writes_files: bool, progress: &Progress) -> Result<BuildReport, CliError> {
-        let mut renders = Vec::new();
+    pub fn run(
+        &self,
+        writes_files: bool,
+        evaluator: &mut Evaluator,
+        progress: &Progress,
+    ) -> Result<BuildReport, CliError> {
+        let start = Instant::now();
+        let mut staged = Vec::new();
         if let Some((options, file)) = &self.render {
-            renders = progress.stage(0.0..0.5, || render::stage(file, options, progress))?;
+            staged = progress.stage(0.0..0.5, || render::stage(file, options, progress))?;
         }
-        let (mut staged, mut report) = Default::default();
+        let mut report = BuildReport::default();
         if writes_files {
             let start = if self.render.is_some() { 0.5 } else { 0.0 };
-            (staged, report) = progress.stage(start..1.0, || stage(&self.plan, progress))?;
+            let (files, files_report) = progress.stage(start..1.0, || stage(&self.plan, evaluator, progress))?;
+            // The manifest is the last of them.
+            staged.extend(files);
+            report = files_report;
         }
-        progress.check()?;
-        staged.extend(renders);
-        report.files = atomic::commit_all(staged)?;
-        progress.report(1.0);
-        Ok(report)
+        let report = commit(&self.plan, staged, report, progress)?;
+        Ok(BuildReport { took: start.elapsed(), ..report })
     }
 }

@@ -4,7 +4,9 @@ mod job;
 mod order;
 mod variants;
 mod warnings;
+mod watch;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -14,11 +16,14 @@ use super::arguments::{BuildOptions, ProgressKind};
 use super::error::CliError;
 use super::output::{print_error, print_line, print_lines};
 use super::progress::run_with_progress;
+use super::values::Source;
 use super::{interrupt, render};
 use crate::engine::Progress;
 use crate::engine::cast::ToFloat;
-use crate::files::export::{BuildReport, check_paths};
-use crate::files::io::folders::NewFolders;
+use crate::engine::parameters::FileName;
+use crate::engine::stack::Evaluator;
+use crate::files::export::{BuildReport, FileKind, check_paths};
+use crate::files::io::folders::{NewFolders, folder_of};
 use crate::files::targets;
 
 /// Evaluates a recipe and writes the requested files.
@@ -31,13 +36,28 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     let source = options.source.as_ref().ok_or_else(|| {
         CliError::Usage("nothing to build; name a project file, or a preset as in preset:NAME".into())
     })?;
+    if options.watch {
+        return watch::run(source, options, &requested);
+    }
+    let (report, _) = build(source, options, &requested, &mut Evaluator::uncached(), &interrupt::progress())?;
+    print_report(&report, options.progress)
+}
+
+/// Builds everything once. Also returns the files that the recipe reads.
+fn build(
+    source: &Source,
+    options: &BuildOptions,
+    requested: &Requested,
+    evaluator: &mut Evaluator,
+    progress: &Progress,
+) -> Result<(BuildReport, BTreeSet<FileName>), CliError> {
     let variants = variants::variants(options);
     let jobs: Vec<Job> = variants.iter().map(|options| Job::new(source, options)).collect::<Result<_, _>>()?;
     jobs.first().into_iter().for_each(|job| warnings::print(job.plan.order()));
-    let progress = interrupt::progress();
-    let folders = make_folders(&variants)?;
+    let folders = make_folders(&variants, &jobs)?;
     check_all_paths(&jobs, &variants, options.force)?;
-    let build = || run_with_progress(options.progress, &progress, || build_all(&jobs, requested.files(), &progress));
+    let mut build_jobs = || build_all(&jobs, requested.files(), evaluator, progress);
+    let mut build = || run_with_progress(options.progress, progress, &mut build_jobs);
     let report = match options.threads {
         None => build(),
         Some(threads) => {
@@ -52,7 +72,8 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
              terrain, in the size of a patch",
         );
     }
-    print_report(&report, options.progress)
+    let inputs = jobs.first().map(|job| job.plan.order().recipe.files()).unwrap_or_default();
+    Ok((report, inputs.into_iter().collect()))
 }
 
 /// The kinds of output that the options request.
@@ -96,14 +117,16 @@ impl Requested {
     }
 }
 
-/// Creates the folders named by options. They are removed again unless the build succeeds.
-fn make_folders(variants: &[BuildOptions]) -> Result<NewFolders, CliError> {
+/// Creates the folders named by options, and those of import helpers. They are removed again unless the build succeeds.
+fn make_folders(variants: &[BuildOptions], jobs: &[Job]) -> Result<NewFolders, CliError> {
     let mut folders = NewFolders::default();
     let mut make =
         |path: &PathBuf| folders.make(path).map_err(|error| CliError::Folder(path.clone(), error.to_string()));
     for BuildOptions { output, weights, frames, .. } in variants {
         [output, weights, frames].into_iter().flatten().try_for_each(&mut make)?;
     }
+    let helpers = jobs.iter().flat_map(|job| job.plan.files()).filter(|file| file.kind == FileKind::Helper);
+    helpers.map(|file| folder_of(&file.path).to_path_buf()).try_for_each(|folder| make(&folder))?;
     Ok(folders)
 }
 
@@ -118,13 +141,20 @@ fn check_all_paths(jobs: &[Job], variants: &[BuildOptions], overwrite: bool) -> 
 }
 
 /// Runs the jobs one after another.
-fn build_all(jobs: &[Job], writes_files: bool, progress: &Progress) -> Result<BuildReport, CliError> {
+fn build_all(
+    jobs: &[Job],
+    writes_files: bool,
+    evaluator: &mut Evaluator,
+    progress: &Progress,
+) -> Result<BuildReport, CliError> {
     let mut all = BuildReport::default();
     let share = |i: usize| i.to_f32() / jobs.len().to_f32();
     for (i, job) in jobs.iter().enumerate() {
-        let BuildReport { files, notes, .. } =
-            progress.stage(share(i)..share(i + 1), || job.run(writes_files, progress))?;
+        let BuildReport { files, notes, unchanged, took, .. } =
+            progress.stage(share(i)..share(i + 1), || job.run(writes_files, evaluator, progress))?;
         all.files.extend(files);
+        all.unchanged += unchanged;
+        all.took += took;
         all.notes.extend(notes);
     }
     Ok(all)

@@ -46,6 +46,7 @@ pub fn order(source: &Source, file: ProjectFile, options: &BuildOptions) -> Resu
         tiles: tiles.transpose().map_err(CliError::Usage)?,
         range_m: options.range.map(|Range(band)| band),
         overwrite: options.force,
+        keeps_unchanged: options.watch,
         ..requested_files(options, default_folder, size, Order::new(project.name, project.recipe, grid))
     };
     if let Some(target) = target {

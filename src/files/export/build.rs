@@ -1,7 +1,9 @@
 //! Building an export: the same code for the command line and for the editor.
 
 use std::ops::Range;
+use std::time::Instant;
 
+use super::manifest::{Manifest, StagedHeights};
 use super::memory::memory_needed;
 use super::order::{HeightmapOrder, Order, Patches, TextureOrder};
 use super::plan::{Plan, check_paths};
@@ -11,8 +13,9 @@ use super::tiles::{TileFile, Tiles};
 use super::{frames, heightmap, maps, mesh, rivers, texture, weights};
 use crate::engine::cast::ToFloat;
 use crate::engine::parameters::Band;
+use crate::engine::stack::Evaluator;
 use crate::engine::texture::{PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, height_range_m, paint};
-use crate::engine::{Heightfield, Image, Progress, stack};
+use crate::engine::{Heightfield, Image, Progress};
 use crate::files::formats::heightmap::{Rows, grid_of};
 use crate::files::formats::region::Region;
 use crate::files::formats::sidecar::SidecarContents;
@@ -31,28 +34,56 @@ pub fn build(order: &Order, progress: &Progress) -> Result<BuildReport, FileErro
 /// before the first one is renamed, so an error or a cancellation leaves no files behind. The exceptions are files that
 /// had already replaced older ones when renaming another one failed.
 pub fn build_plan(plan: &Plan, progress: &Progress) -> Result<BuildReport, FileError> {
-    let (staged, mut report) = stage(plan, progress)?;
+    let start = Instant::now();
+    let (staged, report) = stage(plan, &mut Evaluator::uncached(), progress)?;
+    let report = commit(plan, staged, report, progress)?;
+    Ok(BuildReport { took: start.elapsed(), ..report })
+}
+
+/// Gives staged files their final names, and lists them in the report.
+pub fn commit(
+    plan: &Plan,
+    staged: Vec<StagedFile>,
+    report: BuildReport,
+    progress: &Progress,
+) -> Result<BuildReport, FileError> {
+    let is_kept = |file: &StagedFile| plan.order().keeps_unchanged && file.is_unchanged();
+    let (kept, changed): (Vec<_>, Vec<_>) = staged.into_iter().partition(is_kept);
     progress.check()?;
-    report.files = atomic::commit_all(staged)?;
+    let report = BuildReport { files: atomic::commit_all(changed)?, unchanged: kept.len(), ..report };
     progress.report(1.0);
     Ok(report)
 }
 
-/// Stages all files of a plan. The caller commits them, together with any files that it has staged itself.
-pub fn stage(plan: &Plan, progress: &Progress) -> Result<(Vec<StagedFile>, BuildReport), FileError> {
+/// Stages all files of a plan. The caller [commits](commit) them, together with any files that it has staged itself.
+pub fn stage(
+    plan: &Plan,
+    evaluator: &mut Evaluator,
+    progress: &Progress,
+) -> Result<(Vec<StagedFile>, BuildReport), FileError> {
     check_paths(plan.paths(), plan.order().overwrite)?;
     require_memory(memory_needed(plan))?;
     let order = plan.order();
-    let evaluation = || stack::evaluate(&order.recipe, plan.evaluated_grid(), order.position, &order.inputs, progress);
+    let evaluation =
+        || evaluator.evaluate(&order.recipe, plan.evaluated_grid(), order.position, &order.inputs, progress);
     let heights = progress.stage(0.0..EVALUATION_SHARE, evaluation)?;
     let own_m = height_range_m(&heights, None, progress)?;
     let report = BuildReport { steps: import_steps(plan, own_m), ..BuildReport::default() };
-    let mut staging =
-        Staging { plan, heights: &heights, own_m, stages: Stages::of(plan), progress, staged: Vec::new(), report };
+    let mut staging = Staging {
+        plan,
+        heights: &heights,
+        own_m,
+        stages: Stages::of(plan),
+        progress,
+        staged: Vec::new(),
+        report,
+        staged_heights: Vec::new(),
+    };
     staging.heightmaps()?;
     staging.painted()?;
     staging.frames()?;
     staging.maps()?;
+    staging.manifest()?;
     Ok((staging.staged, staging.report))
 }
 
@@ -111,18 +142,22 @@ struct Staging<'a> {
     progress: &'a Progress,
     staged: Vec<StagedFile>,
     report: BuildReport,
+    /// The heights of the heightmaps that have been staged.
+    staged_heights: Vec<StagedHeights<'a>>,
 }
 
 impl Staging<'_> {
     fn heightmaps(&mut self) -> Result<(), FileError> {
-        let Self { plan, heights, own_m, progress, stages, staged, report } = self;
+        let Self { plan, heights, own_m, progress, stages, staged, report, staged_heights } = self;
         let order = plan.order();
         for (heightmap, files) in order.heightmaps.iter().zip(&plan.heightmaps) {
             stages.run(1, progress, || {
                 for (at, file) in files.iter().enumerate() {
                     let share = at.to_f32() / files.len().to_f32()..(at + 1).to_f32() / files.len().to_f32();
                     let tile = Tile { plan, heightmap, file, heights, own_m: *own_m };
-                    staged.extend(progress.stage(share, || tile.stage(&mut report.notes, progress))?);
+                    let (staged_files, range_m) = progress.stage(share, || tile.stage(&mut report.notes, progress))?;
+                    staged.extend(staged_files);
+                    staged_heights.push(StagedHeights { file, encoding: heightmap.encoding, range_m });
                 }
                 Ok::<_, FileError>(())
             })?;
@@ -138,7 +173,7 @@ impl Staging<'_> {
 
     /// Stages everything that depends on terrain types: texture, weights and mesh.
     fn painted(&mut self) -> Result<(), FileError> {
-        let Self { plan, heights, own_m, progress, stages, staged, report } = self;
+        let Self { plan, heights, own_m, progress, stages, staged, report, .. } = self;
         let order = plan.order();
         let recipe = &order.recipe.texture;
         let surface_maps = &match order.needs_painting() {
@@ -199,6 +234,17 @@ impl Staging<'_> {
         }
         Ok(())
     }
+
+    /// Stages the manifest, which lists the other files, and so comes last.
+    fn manifest(&mut self) -> Result<(), FileError> {
+        let Self { plan, own_m, staged, report, staged_heights, .. } = self;
+        if let Some(path) = &plan.order().manifest {
+            let manifest = Manifest { plan, own_m: *own_m, heights: staged_heights, staged, steps: &report.steps };
+            let files = manifest.stage(path)?;
+            staged.extend(files);
+        }
+        Ok(())
+    }
 }
 
 /// Stages a texture, a tile or a patch. `kept` is the painted texture, kept for the mirrored patches that follow.
@@ -230,7 +276,8 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    fn stage(&self, notes: &mut Vec<String>, progress: &Progress) -> Result<[StagedFile; 2], FileError> {
+    /// Stages the heightmap and its sidecar; also returns the heights that the sidecar names.
+    fn stage(&self, notes: &mut Vec<String>, progress: &Progress) -> Result<([StagedFile; 2], Band), FileError> {
         let Self { plan, heightmap: HeightmapOrder { encoding, .. }, file, heights, own_m } = self;
         let order = plan.order();
         let path = &file.path;
@@ -244,6 +291,6 @@ impl Tile<'_> {
         }
         let recipe = Some((order.recipe.seed, order.name.as_str()));
         let contents = SidecarContents { recipe, steps: &steps, ..contents };
-        heightmap::stage(rows, &contents, order.overwrite, progress)
+        Ok((heightmap::stage(rows, &contents, order.overwrite, progress)?, contents.range_m))
     }
 }

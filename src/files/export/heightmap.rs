@@ -97,5 +97,5 @@ pub fn write_heightmap(
     let staged = stage(rows, &contents, overwrite, progress)?;
     progress.check()?;
     let notes = contents.is_clamped.then(|| clamping_note(path)).into_iter().collect();
-    Ok(BuildReport { files: atomic::commit_all(staged.into())?, notes, steps: Vec::new() })
+    Ok(BuildReport { files: atomic::commit_all(staged.into())?, notes, ..BuildReport::default() })
 }

@@ -48,8 +48,23 @@ impl ImportFacts<'_> {
     }
 }
 
+/// A file of an import helper: a script, or its README.
+#[derive(Clone, Copy, Debug)]
+pub struct HelperFile {
+    /// The path in the folder of the export.
+    pub path: &'static str,
+    /// The text.
+    pub contents: &'static str,
+}
+
 /// How a target program imports an export.
 pub trait ImportGuide: fmt::Debug + Send + Sync {
+    /// The name of the target on the command line.
+    fn key(&self) -> &'static str;
+
+    /// The script that imports the export into the program; empty: there is none.
+    fn helper(&self) -> &'static [HelperFile];
+
     /// The import steps, with the numbers to type.
     fn import_steps(&self, facts: &ImportFacts) -> Vec<String>;
 

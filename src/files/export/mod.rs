@@ -6,6 +6,7 @@ mod cost;
 mod frames;
 mod heightmap;
 mod import_guide;
+mod manifest;
 mod maps;
 mod materials;
 mod memory;
@@ -21,10 +22,11 @@ mod texture;
 mod tiles;
 mod weights;
 
-pub use self::build::{build, build_plan, stage};
+pub use self::build::{build, build_plan, commit, stage};
 pub use self::cost::CostEstimate;
 pub use self::heightmap::write_heightmap;
-pub use self::import_guide::{ImportFacts, ImportGuide};
+pub use self::import_guide::{HelperFile, ImportFacts, ImportGuide};
+pub use self::manifest::MANIFEST_NAME;
 pub use self::memory::memory_needed;
 pub use self::order::{
     FramesOrder, HeightmapOrder, MapOrder, MeshOrder, Order, Patches, RiversOrder, TextureOrder, WeightsLayout,

@@ -51,8 +51,12 @@ pub struct Order {
     pub range_m: Option<Band>,
     /// The target program; sidecars contain its import steps.
     pub target: Option<&'static dyn ImportGuide>,
+    /// The manifest to write, with the import helper of the target beside it.
+    pub manifest: Option<PathBuf>,
     /// Whether existing files may be replaced.
     pub overwrite: bool,
+    /// Whether files that would not change are left alone, so that programs that watch them do not load them again.
+    pub keeps_unchanged: bool,
 }
 
 /// A heightmap to write.
@@ -148,6 +152,9 @@ pub enum WeightsLayout {
 }
 
 impl WeightsLayout {
+    /// The maps in a pack: red, green, blue, alpha.
+    pub(super) const PER_PACK: usize = 4;
+
     /// The names of the files, for lists.
     pub fn file_names(self) -> &'static str {
         match self {
@@ -246,7 +253,9 @@ impl Order {
             tiles: None,
             range_m: None,
             target: None,
+            manifest: None,
             overwrite: false,
+            keeps_unchanged: false,
         }
     }
 

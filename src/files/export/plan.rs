@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use super::manifest::helper_files;
 use super::order::Order;
 use super::tiles::TileFile;
 use super::{frames, heightmap, maps, mesh, rivers, texture, weights};
@@ -33,6 +34,10 @@ pub enum FileKind {
     Mesh,
     /// A frame of the uplift, or the animation.
     Frame,
+    /// The description of the export for programs.
+    Manifest,
+    /// A script that imports the export, or its README.
+    Helper,
 }
 
 /// A file that an order will write.
@@ -60,6 +65,9 @@ impl PlannedFile {
 
 /// The length of headers, of the overhead of data that does not compress, and of a sidecar.
 const OVERHEAD_BYTES: u64 = 4096;
+
+/// The maximum length of an entry of a manifest.
+const ENTRY_BYTES: u64 = 1024;
 
 /// An order and the files that it writes, each of which can have its format and size.
 #[derive(Clone, Debug)]
@@ -125,6 +133,14 @@ impl Plan {
             rivers::check(rivers)?;
             files.push(file(rivers.path.clone(), FileKind::Map, None, None));
         }
+        if let Some(path) = &order.manifest {
+            for (path, contents) in helper_files(&order, path) {
+                files.push(file(path, FileKind::Helper, None, Some(contents.len() as u64)));
+            }
+            let listed = files.len() + order.recipe.texture.active().count();
+            let max_bytes = OVERHEAD_BYTES * 2 + ENTRY_BYTES * listed as u64;
+            files.push(file(path.clone(), FileKind::Manifest, None, Some(max_bytes)));
+        }
         let single_tile = single_tile(&order, &heightmaps);
         Ok(Self { order, files, heightmaps, texture, weights, maps, frame_positions, single_tile })
     }
@@ -147,6 +163,11 @@ impl Plan {
     /// The paths of the files that will be written.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|file| file.path.as_path())
+    }
+
+    /// Replaces the files of an earlier export of the same kind, and leaves those alone that would not change.
+    pub fn repeat(&mut self) {
+        (self.order.overwrite, self.order.keeps_unchanged) = (true, true);
     }
 
     /// Sets whether existing files may be replaced.

@@ -279,3 +279,51 @@ fn tiles_are_parts_of_the_map_with_one_range_and_shared_edges() {
     let refused = build(&order, &Progress::new()).expect_err("32 is no multiple of 3").to_string();
     assert!(refused.contains("the nearest is 30 or 33"), "{refused}");
 }
+
+#[test]
+fn the_manifest_lists_every_map_with_its_checksum_and_comes_last() {
+    let folder = tempfile::tempdir().expect("folder");
+    let weights = WeightsOrder {
+        folder: folder.path().into(),
+        points: Points::Samples,
+        depth: BitDepth::Eight,
+        layout: WeightsLayout::MapsAndPacks,
+        suffix: "",
+        max_types: None,
+    };
+    let mut order = Order {
+        tiles: Some(Tiles::new([2, 1])),
+        weights: Some(weights),
+        sea_m: Some(-3.5),
+        manifest: Some(folder.path().join("upthrust.json")),
+        ..order(folder.path())
+    };
+    let built = build(&order, &Progress::new()).expect("built");
+    assert_eq!(built.files.last(), order.manifest.as_ref());
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect(name);
+    let manifest: serde_json::Value = serde_json::from_slice(&read("upthrust.json")).expect("JSON");
+    let listed = ["heightmaps", "texture", "weights"].map(|kind| manifest[kind].as_array().expect(kind).clone());
+    for entry in listed.iter().flatten() {
+        let crc32 = crc32fast::hash(&read(entry["file"].as_str().expect("a name")));
+        assert_eq!(entry["crc32"], format!("{crc32:08x}"), "{entry}");
+    }
+    let [heightmaps, texture, weights] = listed;
+    let active: Vec<_> = order.recipe.texture.active().collect();
+    let covering = active.iter().filter(|of| of.covers()).count();
+    assert_eq!((heightmaps.len(), texture.len()), (4, 2));
+    assert_eq!(weights.len(), 2 * (active.len() + covering.div_ceil(4)));
+    assert_eq!(manifest["types"].as_array().map(Vec::len), Some(active.len()));
+    assert!(weights.iter().all(|entry| entry["types"].as_array().is_some_and(|types| !types.is_empty())));
+    let second = &heightmaps[1];
+    assert_eq!((&second["tile"], &second["first_sample"]), (&serde_json::json!([1, 0]), &serde_json::json!([16, 0])));
+    assert_eq!((&second["size"], &second["values"]), (&serde_json::json!([17, 33]), &serde_json::json!("integers")));
+    assert_eq!((&manifest["water_m"], &manifest["samples"]), (&(-3.5).into(), &serde_json::json!([33, 33])));
+
+    // The same export again leaves every file alone.
+    (order.overwrite, order.keeps_unchanged) = (true, true);
+    let again = build(&order, &Progress::new()).expect("built");
+    assert_eq!((again.files.len(), again.unchanged), (0, built.files.len()));
+    order.recipe.seed += 1;
+    let changed = build(&order, &Progress::new()).expect("built");
+    assert!(changed.files.contains(&folder.path().join("upthrust.json")), "{changed:?}");
+}

@@ -22,9 +22,6 @@ use crate::files::io::error::FileError;
 /// The maximum length of a type's name in a file name, in characters.
 const MAX_NAME_LENGTH: usize = 40;
 
-/// The maps in a pack: red, green, blue, alpha.
-const PER_PACK: usize = 4;
-
 /// The number of types that a control map can distinguish.
 const MAX_CONTROL_TYPES: usize = 32;
 
@@ -53,7 +50,7 @@ fn map_paths(order: &WeightsOrder, recipe: &TextureRecipe) -> Vec<PathBuf> {
 /// The paths of the packs of covering types.
 fn pack_paths(order: &WeightsOrder, recipe: &TextureRecipe) -> Vec<PathBuf> {
     let covering = recipe.active().filter(|terrain_type| terrain_type.covers()).count();
-    let count = covering.min(order.max_types.unwrap_or(covering)).div_ceil(PER_PACK);
+    let count = covering.min(order.max_types.unwrap_or(covering)).div_ceil(WeightsLayout::PER_PACK);
     (0..count).map(|at| order.folder.join(format!("weights_RGBA_{at}.png"))).collect()
 }
 
@@ -182,7 +179,7 @@ fn stage_maps_and_packs(
         of_types.filter(|(_, mapped)| mapped.covers()).map(|(map, mapped)| (map, mapped.colour.0)).unzip();
     merge_types(&mut covering, &colours, order.max_types.unwrap_or(usize::MAX));
     let share = |at: usize| 0.85 + 0.15 * at.to_f32() / pack_files.len().max(1).to_f32();
-    for (at, (files, pack)) in pack_files.iter().zip(covering.chunks(PER_PACK)).enumerate() {
+    for (at, (files, pack)) in pack_files.iter().zip(covering.chunks(WeightsLayout::PER_PACK)).enumerate() {
         let value = |pixel: usize, channel: usize| pack.get(channel).map_or(0, |map| map[pixel]);
         let staging = || stage_tiles(files, pack_layout(size), value, overwrite, progress);
         staged.extend(progress.stage(share(at)..share(at + 1), staging)?);

@@ -7,7 +7,7 @@
 //! once; one that a killed process left behind, by the next write into its folder.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
@@ -30,6 +30,36 @@ pub struct StagedFile {
 }
 
 impl StagedFile {
+    /// The path that the file will have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens the staged file to read it.
+    pub fn open(&self) -> io::Result<File> {
+        let staged = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        File::open(staged)
+    }
+
+    /// Whether the file that it would replace has the same contents.
+    pub fn is_unchanged(&self) -> bool {
+        let is_equal = || -> io::Result<bool> {
+            let (mut new, mut old) = (self.open()?, File::open(&self.target)?);
+            if new.metadata()?.len() != old.metadata()?.len() {
+                return Ok(false);
+            }
+            let (mut left, mut right) = (vec![0; 1 << 20], vec![0; 1 << 20]);
+            loop {
+                let read = new.read(&mut left)?;
+                old.read_exact(&mut right[..read])?;
+                if read == 0 || left[..read] != right[..read] {
+                    return Ok(read == 0);
+                }
+            }
+        };
+        is_equal().unwrap_or(false)
+    }
+
     fn commit(&mut self, temp_files: &mut TempFiles) -> Result<(), FileError> {
         let Some(file) = self.file.take() else {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Blender's displacement (Manual, "Displace Modifier", "Image Texture"): without interpolation, and with the border
 //! extended, the vertex i of n at the coordinate i / (n − 1) takes the pixel i.
 
-use super::target::{DEFAULT_ENCODING, DEFAULTS, Target};
+use super::target::{Checked, DEFAULT_ENCODING, DEFAULTS, Target};
 use crate::files::export::ImportFacts;
 use crate::files::formats::numbers::{METRE_PLACES, metres};
 
@@ -11,6 +11,7 @@ pub(super) static BLENDER: Target = Target {
     heightmaps: &[("height.exr", DEFAULT_ENCODING)],
     mesh: Some("terrain.glb"),
     import,
+    checked: Checked::Run { programs: "Blender 5.0.1", on: "2026-11-24" },
     ..DEFAULTS
 };
 

@@ -21,4 +21,4 @@ mod worldpainter;
 
 pub use self::list::{ALL, from_key};
 pub use self::sizes::Sizes;
-pub use self::target::{Target, WeightsSampling};
+pub use self::target::{Checked, Target, WeightsSampling};

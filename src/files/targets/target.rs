@@ -10,8 +10,8 @@ use crate::engine::heightfield::{Extent, SIDE_LIMITS};
 use crate::engine::parameters::Band;
 use crate::engine::texture::{AnalysisMap, Points, TerrainType, TextureRecipe};
 use crate::files::export::{
-    BitDepth, HeightmapOrder, ImportFacts, ImportGuide, MapOrder, MeshDetail, MeshOrder, Order, TextureOrder,
-    TileEdges, TileNaming, Tiles, WeightsLayout, WeightsOrder,
+    BitDepth, HeightmapOrder, HelperFile, ImportFacts, ImportGuide, MANIFEST_NAME, MapOrder, MeshDetail, MeshOrder,
+    Order, TextureOrder, TileEdges, TileNaming, Tiles, WeightsLayout, WeightsOrder,
 };
 use crate::files::formats::heightmap::{Encoding, RowOrder};
 use crate::files::formats::numbers::{metres, scale};
@@ -61,10 +61,38 @@ pub struct Target {
     pub fields: &'static [Field],
     /// The import steps, with the numbers to type.
     pub import: fn(&ImportFacts) -> Vec<String>,
+    /// How the files and the import steps were checked.
+    pub checked: Checked,
+    /// The script that imports an export, with its README.
+    pub helper: &'static [HelperFile],
     /// Notes on facts known only from documentation, or not at all. Listed after the steps.
     pub unverified: &'static [&'static str],
     /// The same notes about tiles, listed if there are tiles.
     pub unverified_tiles: &'static [&'static str],
+}
+
+/// How the files and the import steps of a target were checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checked {
+    /// The program followed the steps, and every height was compared.
+    Run {
+        /// The programs with their versions.
+        programs: &'static str,
+        /// The day, as in 2026-11-24.
+        on: &'static str,
+    },
+    /// The program was not run. The files follow its public documentation or source.
+    NotRun,
+}
+
+impl Checked {
+    /// A sentence about it.
+    pub fn describe(self) -> String {
+        match self {
+            Self::Run { programs, on } => format!("Checked in {programs} on {on}"),
+            Self::NotRun => "Follows the program's documentation; not yet run in it".into(),
+        }
+    }
 }
 
 /// A number in a dialog of a program.
@@ -117,6 +145,8 @@ pub(super) const DEFAULTS: Target = Target {
     weight_suffix: "",
     fields: &[],
     import: |_| Vec::new(),
+    checked: Checked::NotRun,
+    helper: &[],
     unverified: &[],
     unverified_tiles: &[],
 };
@@ -135,6 +165,14 @@ impl PartialEq for Target {
 }
 
 impl ImportGuide for Target {
+    fn key(&self) -> &'static str {
+        self.key
+    }
+
+    fn helper(&self) -> &'static [HelperFile] {
+        self.helper
+    }
+
     fn import_steps(&self, facts: &ImportFacts) -> Vec<String> {
         self.steps(facts)
     }
@@ -375,6 +413,9 @@ impl Target {
             order.mesh = self.mesh.map(|name| MeshOrder { path: path(name), detail, texture: Some(texture) });
         }
         order.range_m = order.range_m.or(self.range_m);
+        // Processes that write a tile each would replace each other's manifests.
+        let is_complete = order.tiles.is_none_or(|tiles| tiles.only.is_none());
+        order.manifest = is_complete.then(|| path(MANIFEST_NAME));
         order.target = Some(self);
     }
 

@@ -1,12 +1,14 @@
 //! Every target.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
 
 use super::blender::BLENDER;
 use super::cryengine::CRYENGINE;
 use super::generic::GENERIC;
 use super::list::{ALL, from_key};
-use super::target::Target;
+use super::target::{Checked, Target};
 use super::unity::UNITY;
 use super::unreal::UNREAL;
 use crate::engine::Grid;
@@ -74,4 +76,96 @@ fn grids_fit_the_target_with_tiles_and_oblong_worlds() {
     assert_eq!(size(GENERIC.grid(oblong, 401, [1, 1])), [401, 191]);
     let refused = UNITY.check(Grid::new(oblong, 1000, 1000), [1, 1]).expect_err("no power of two");
     assert!(refused.contains("1000 × 1000") && refused.ends_with("--size 1025"), "{refused}");
+}
+
+/// Set to write the pages instead of comparing them.
+const UPDATE: &str = "UPTHRUST_UPDATE_DOCS";
+
+/// The page of a target in docs/targets.
+fn page(target: &Target) -> String {
+    let mut page = format!("# {}\n\n", target.label);
+    let mut line = |text: String| writeln!(page, "{text}").expect("a string takes everything");
+    line(format!("`upthrust build PROJECT --for {} -o FOLDER`, or File > Export…\n", target.key));
+    line(match target.checked {
+        Checked::Run { .. } => {
+            format!("{}: it followed the steps below, and every height was compared.", target.checked.describe())
+        }
+        Checked::NotRun => format!("{}. If a step is wrong, please report it.", target.checked.describe()),
+    });
+    line(format!("\n- Files: {}, and `upthrust.json`, which describes the export to programs", target.file_names()));
+    line(format!("- Sizes: {}", target.sizes.describe()));
+    if let Some(side_m) = target.side_m {
+        line(format!("- The terrain is always {side_m} × {side_m} m"));
+    }
+    if let Some(range_m) = target.range_m {
+        line(format!("- Heights always range from {} to {} m", range_m.min, range_m.max));
+    }
+    let [min_m, max_m] = target.spacing_limits_m;
+    if max_m.is_finite() {
+        line(format!("- Metres between samples: {min_m} to {max_m}"));
+    } else if !target.spacings_m.is_empty() {
+        let spacings: Vec<String> = target.spacings_m.iter().map(f64::to_string).collect();
+        line(format!("- Metres between samples: {}", spacings.join(", ")));
+    }
+    if let Some(max) = target.max_layers {
+        line(format!(
+            "- Terrain types: at most {max}; the weights of others are added to those with the nearest colours"
+        ));
+    }
+    for field in target.fields {
+        line(format!("- {}: {} to {}", field.name, field.accepts[0], field.accepts[1]));
+    }
+    let side_m = target.side_m.unwrap_or(4096.0);
+    let extent = Extent { width_m: side_m, depth_m: side_m };
+    let grid = target.grid(extent, target.nearest(extent, 1025, [1, 1]), [1, 1]);
+    let layers = ["Rock".to_string(), "Grass".to_string()];
+    let range_m = target.range_m.unwrap_or(Band { min: 100.0, max: 900.0 });
+    let file = target.heightmaps.first().map_or("", |(name, _)| *name);
+    let facts =
+        ImportFacts { file, grid, range_m, is_estimate: false, water_m: Some(150.0), tiles: None, layers: &layers };
+    let size = format!("{} × {} m, {} × {} samples", extent.width_m, extent.depth_m, grid.width(), grid.height());
+    line(format!(
+        "\n## Import\n\nThe steps for a terrain of {size}, from {} to {} m. Each export lists them with its own",
+        range_m.min, range_m.max
+    ));
+    line("numbers, in the export window and in the sidecar of its heightmap.\n".into());
+    for (at, step) in target.steps(&facts).iter().enumerate() {
+        let step = step.strip_prefix(&format!("{}: ", target.label)).unwrap_or(step);
+        let step = step
+            .strip_prefix(&format!("{}, not verified: ", target.label))
+            .map_or(step.into(), |what| format!("Not verified: {what}"));
+        line(format!("{}. {step}", at + 1));
+    }
+    if let Some(readme) = target.helper.iter().find(|file| file.path.ends_with("README.md")) {
+        line(format!("\n## Helper\n\n`{}` is written beside the export.", readme.path));
+        line(
+            readme
+                .contents
+                .lines()
+                .map(|line| if line.starts_with('#') { format!("##{line}") } else { line.into() })
+                .collect::<Vec<_>>()
+                .join("\n"),
+        );
+    }
+    page
+}
+
+#[test]
+fn the_pages_of_the_targets_are_current() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/targets");
+    let mut index = "# Export targets\n\n| target | program | checked |\n|---|---|---|\n".to_string();
+    for target in ALL {
+        let checked = target.checked.describe();
+        writeln!(index, "| `{}` | [{}]({}.md) | {checked} |", target.key, target.label, target.key).expect("written");
+    }
+    let pages = ALL.iter().map(|target| (format!("{}.md", target.key), page(target)));
+    for (name, text) in pages.chain([("README.md".to_string(), index)]) {
+        let path = folder.join(&name);
+        if std::env::var_os(UPDATE).is_some() {
+            std::fs::create_dir_all(&folder).expect("created");
+            std::fs::write(&path, &text).expect("written");
+        }
+        let written = std::fs::read_to_string(&path).unwrap_or_default().replace('\r', "");
+        assert_eq!(written, text, "docs/targets/{name} is not current; set {UPDATE} to write it");
+    }
 }

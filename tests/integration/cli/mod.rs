@@ -7,6 +7,7 @@ mod process;
 mod refusals;
 mod renders;
 mod sums;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -1,6 +1,7 @@
 //! The export dialog: choices, what will be written and how to import it; then the progress, then the result.
 
 mod choices;
+mod command_line;
 mod controls;
 mod planned;
 mod report;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use egui::{Key, TextEdit, Ui};
 
 use self::choices::Choices;
+use self::command_line::command_line;
 use self::controls::{row_ui, size_ui, target_ui};
 use self::planned::Planned;
 pub(crate) use self::report::COPY_NOTES;
@@ -37,8 +39,13 @@ const WIDTH: f32 = 560.0;
 /// How long the folder has to be unchanged before the disk is checked, so that not every keystroke causes a check.
 const TYPING_PAUSE: Duration = Duration::from_millis(300);
 
+/// The label of the button that copies the command line.
+const COPY_COMMAND_LINE: &str = "Copy as command line";
+
 /// What the dialog reads besides the project.
 pub(crate) struct ExportContext<'a> {
+    /// The id of the project in the document.
+    pub(crate) project_id: usize,
     /// The project's file, if it has one.
     pub(crate) project_path: Option<&'a Path>,
     /// The height range of the preview, if it shows the exported terrain.
@@ -72,6 +79,14 @@ enum Cost {
     Estimated(Option<CostEstimate>),
 }
 
+/// An export that can be repeated.
+#[derive(Clone)]
+struct RepeatableExport {
+    project_id: usize,
+    choices: Choices,
+    folder: PathBuf,
+}
+
 /// The dialog and its choices, which are kept while the program runs.
 #[derive(Default)]
 pub(crate) struct ExportDialog {
@@ -90,6 +105,11 @@ pub(crate) struct ExportDialog {
     /// Whether an export of this dialog is running or queued.
     is_running: bool,
     report: Option<Report>,
+    /// The export that is running, and the last one that succeeded.
+    running: Option<RepeatableExport>,
+    last: Option<RepeatableExport>,
+    /// Whether the command line has been copied.
+    is_copied: bool,
     /// The import notes of the last export that had some.
     notes: Option<String>,
     pub(crate) parameters: ParameterState,
@@ -99,7 +119,22 @@ impl ExportDialog {
     /// Opens the dialog and checks the disk again. The result of the last export is shown if it has not been seen.
     pub(crate) fn open(&mut self) {
         self.discard_target_check();
-        (self.error, self.cost) = (None, Cost::default());
+        (self.error, self.cost, self.is_copied) = (None, Cost::default(), false);
+    }
+
+    /// The plan of the last export of a project, to be repeated with the project as it is now; `None` if it has not been
+    /// exported yet. The error says why it is not possible any more.
+    pub(crate) fn again(
+        &self,
+        project_id: usize,
+        project: &Project,
+        settings: &ExportSettings,
+    ) -> Option<Result<Plan, String>> {
+        let last = self.last.as_ref().filter(|last| last.project_id == project_id)?;
+        let order = last.choices.order(project, settings, &last.folder);
+        let mut plan = order.and_then(|order| Plan::new(order).map_err(|error| error.to_string()));
+        plan.iter_mut().for_each(Plan::repeat);
+        Some(plan)
     }
 
     /// Selects the target with this index in the list of targets.
@@ -141,13 +176,16 @@ impl ExportDialog {
 
     /// Receives the outcome of an export.
     pub(crate) fn receive_outcome(&mut self, outcome: &ExportOutcome) {
-        self.is_running = false;
+        let is_of_dialog = std::mem::take(&mut self.is_running);
+        let running = self.running.take();
         self.discard_target_check();
         match outcome {
             ExportOutcome::Written(built) => {
                 let report = Report::new(built.clone());
                 self.notes = report.import_notes().or(self.notes.take());
-                self.report = Some(report);
+                self.last = running.or(self.last.take());
+                // A repeated export is reported in the status bar.
+                self.report = is_of_dialog.then_some(report);
             }
             ExportOutcome::Cancelled => self.error = Some("Cancelled; no files were written.".into()),
             ExportOutcome::Failed(error) => self.error = Some(error.to_string()),
@@ -208,7 +246,7 @@ impl ExportDialog {
         size_ui(ui, &mut self.choices, project.recipe.world.extent(), settings, &mut self.parameters);
         let (folder, chosen) = self.folder_ui(ui, project, context.project_path);
         ui.add_space(8.0);
-        let planned = self.planned(project, settings, folder);
+        let planned = self.planned(project, settings, folder.clone());
         let (mut can_export, mut response) = (false, chosen);
         match &planned.plan {
             Ok(plan) => {
@@ -230,11 +268,17 @@ impl ExportDialog {
             ui.colored_label(colours(ui).error, error);
         }
         ui.add_space(8.0);
-        let [export, cancel] = buttons_ui(ui, can_export);
+        let copied = planned.plan.as_ref().ok().zip(context.project_path).map(|(plan, project_path)| {
+            let target = self.choices.target;
+            command_line(project_path, target, Path::new(&folder), plan.order(), self.replaces)
+        });
+        let [export, cancel] = self.buttons_ui(ui, copied, can_export);
         match &planned.plan {
             _ if cancel => Some(ExportResponse::Close),
             Ok(plan) if export => {
                 (self.is_running, self.error) = (true, None);
+                let (project_id, choices) = (context.project_id, self.choices.clone());
+                self.running = Some(RepeatableExport { project_id, choices, folder: folder.into() });
                 let mut plan = plan.clone();
                 plan.set_overwrite(self.replaces);
                 Some(ExportResponse::Export(Box::new(plan)))
@@ -319,6 +363,29 @@ impl ExportDialog {
         false
     }
 
+    /// The buttons at the bottom; returns whether Export and Cancel were chosen.
+    fn buttons_ui(&mut self, ui: &mut Ui, command_line: Option<String>, can_export: bool) -> [bool; 2] {
+        let left = |ui: &mut Ui| {
+            let button = egui::Button::new(if self.is_copied { "Copied" } else { COPY_COMMAND_LINE });
+            let response = ui.add_enabled(command_line.is_some(), button);
+            let response = response.on_disabled_hover_text("Save the project first: the command reads its file");
+            if let Some(line) = &command_line
+                && response.on_hover_text(format!("Builds the project as it was last saved:\n{line}")).clicked()
+            {
+                ui.ctx().copy_text(line.clone());
+                self.is_copied = true;
+            }
+        };
+        let right = |ui: &mut Ui| {
+            let export = main_button(ui, "Export", can_export);
+            // Enter exports, unless a control has the focus.
+            let is_unfocused = ui.memory(|memory| memory.focused().is_none());
+            let enter = is_unfocused && can_export && ui.input(|input| input.key_pressed(Key::Enter));
+            [export.clicked() || enter, ui.button("Cancel").clicked()]
+        };
+        egui::Sides::new().show(ui, left, right).1
+    }
+
     fn folder_check_ui(&mut self, ui: &mut Ui) -> bool {
         let Some(check) = &self.target_check else {
             ui.weak("Checking the folder");
@@ -342,18 +409,6 @@ impl ExportDialog {
         ui.checkbox(&mut self.replaces, text).on_hover_text(names.join("\n"));
         self.replaces
     }
-}
-
-/// The buttons at the bottom; returns whether Export and Cancel were chosen.
-fn buttons_ui(ui: &mut Ui, can_export: bool) -> [bool; 2] {
-    let right = |ui: &mut Ui| {
-        let export = main_button(ui, "Export", can_export);
-        // Enter exports, unless a control has the focus.
-        let is_unfocused = ui.memory(|memory| memory.focused().is_none());
-        let enter = is_unfocused && can_export && ui.input(|input| input.key_pressed(Key::Enter));
-        [export.clicked() || enter, ui.button("Cancel").clicked()]
-    };
-    egui::Sides::new().show(ui, |_| {}, right).1
 }
 
 #[cfg(test)]

@@ -32,10 +32,10 @@ impl Report {
     }
 
     pub(super) fn ui(&mut self, ui: &mut Ui) -> Option<ReportResponse> {
-        let BuildReport { files, notes, steps } = &self.built;
+        let BuildReport { files, notes, steps, took, .. } = &self.built;
         ui.heading("Exported");
         let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new(".")).to_path_buf();
-        let text = format!("{} files in {}", files.len(), folder.display());
+        let text = format!("{} files in {}, in {:.1} s", files.len(), folder.display(), took.as_secs_f64());
         ui.add(egui::Label::new(text).selectable(true));
         for note in notes {
             ui.weak(note);

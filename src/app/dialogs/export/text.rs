@@ -4,7 +4,7 @@ use egui::{ScrollArea, Ui};
 
 use crate::app::dialogs::byte_size::bytes;
 use crate::app::document::file_name;
-use crate::files::export::PlannedFile;
+use crate::files::export::{FileKind, PlannedFile};
 
 /// Shows import steps in a list of limited height.
 pub(super) fn steps_ui(ui: &mut Ui, steps: &[String], height: f32) {
@@ -19,7 +19,13 @@ pub(super) fn steps_ui(ui: &mut Ui, steps: &[String], height: f32) {
 pub(super) fn file_line(file: &PlannedFile) -> String {
     let size = file.size.map_or(String::new(), |[width, height]| format!(", {width} × {height}"));
     let max = file.max_bytes.map_or(String::new(), |count| format!(", up to {}", bytes(count)));
-    format!("{}{size}{max}", file_name(&file.path))
+    // A README says nothing without its folder.
+    let folder = file
+        .path
+        .parent()
+        .filter(|_| file.kind == FileKind::Helper)
+        .map_or(String::new(), |folder| format!("{}/", file_name(folder)));
+    format!("{folder}{}{size}{max}", file_name(&file.path))
 }
 
 /// An estimated duration, rounded up to one digit.

@@ -1,0 +1,114 @@
+//! `--watch`: builds again whenever the project or a file that it reads is saved.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use super::{Requested, build, print_report};
+use crate::cli::arguments::BuildOptions;
+use crate::cli::error::CliError;
+use crate::cli::interrupt;
+use crate::cli::output::print_error;
+use crate::cli::values::Source;
+use crate::engine::Progress;
+use crate::engine::parameters::FileName;
+use crate::engine::stack::Evaluator;
+use crate::files::io::folders::folder_of;
+
+/// The time between two looks at the files.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// The files that a build reads, with their modification times and lengths.
+#[derive(Clone, PartialEq)]
+struct Watched {
+    files: Vec<PathBuf>,
+    stamps: Vec<Option<(SystemTime, u64)>>,
+}
+
+impl Watched {
+    /// The project and the files in its folder that it reads.
+    fn new(project: &Path, inputs: &BTreeSet<FileName>) -> Self {
+        let inputs = inputs.iter().map(|name| folder_of(project).join(&name.0));
+        let files: Vec<PathBuf> = std::iter::once(project.to_path_buf()).chain(inputs).collect();
+        Self { stamps: files.iter().map(|file| stamp(file)).collect(), files }
+    }
+
+    /// Whether a file has changed since the last call; a missing one is about to be replaced.
+    fn has_changed(&mut self) -> bool {
+        let before = std::mem::take(&mut self.stamps);
+        self.stamps = self.files.iter().map(|file| stamp(file)).collect();
+        self.stamps != before
+    }
+
+    /// Waits until a file has changed, and then until none changes any more: some programs write a file in pieces.
+    fn wait(&mut self, has_changed: bool) {
+        while !has_changed && !self.has_changed() {
+            thread::sleep(INTERVAL);
+        }
+        thread::sleep(INTERVAL);
+        while self.has_changed() {
+            thread::sleep(INTERVAL);
+        }
+    }
+}
+
+fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = file.metadata().ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// Builds now and after every change, until the process is interrupted. Only the first build can fail: later, the user
+/// corrects the project and saves it again.
+pub(super) fn run(source: &Source, options: &BuildOptions, requested: &Requested) -> Result<(), CliError> {
+    let Source::File(project) = source else {
+        return Err(CliError::Usage("--watch needs a project file, because presets do not change".into()));
+    };
+    interrupt::exit_quietly();
+    let mut options = options.clone();
+    // Keeps the results of steps that a later change leaves alone.
+    let mut evaluator = Evaluator::new();
+    let mut inputs = BTreeSet::new();
+    let mut is_first = true;
+    loop {
+        let was_first = std::mem::take(&mut is_first);
+        let mut watched = Watched::new(project, &inputs);
+        let progress = Progress::new();
+        let (built, has_changed) = thread::scope(|scope| {
+            let building = scope.spawn(|| build(source, &options, requested, &mut evaluator, &progress));
+            let mut has_changed = false;
+            while !building.is_finished() {
+                // The build belongs to an older version of the project.
+                if watched.has_changed() {
+                    has_changed = true;
+                    progress.cancel();
+                }
+                thread::sleep(if has_changed { INTERVAL } else { INTERVAL / 10 });
+            }
+            (building.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), has_changed)
+        });
+        match built {
+            Ok((report, read)) => {
+                (inputs, options.force) = (read, true);
+                print_report(&report, options.progress)?;
+                let files = report.files.len() + report.unchanged;
+                print_error(&format!(
+                    "built in {:.2} s, {} of {files} files changed; watching {} (Ctrl+C ends)",
+                    report.took.as_secs_f64(),
+                    report.files.len(),
+                    project.display()
+                ));
+                // The project may read other files now.
+                let before = watched.stamps.first().copied();
+                watched = Watched::new(project, &inputs);
+                if watched.stamps.first().copied() != before {
+                    continue;
+                }
+            }
+            Err(error) if was_first && !has_changed => return Err(error),
+            Err(_) if has_changed => {}
+            Err(error) => print_error(&format!("error: {error}")),
+        }
+        watched.wait(has_changed);
+    }
+}
