@@ -172,9 +172,11 @@ def images():
     case("ascii.pgm")
     Path("binary.pgm").write_bytes(f"P5\n{WIDTH} {DEPTH}\n65535\n".encode() + LAND.astype(">u2").tobytes())
     case("binary.pgm")
-    for extension in ["webp", "ppm", "gif"]:
-        Image.fromarray(grey).convert("RGB").save(f"pillow.{extension}")
-        case(f"pillow.{extension}")
+    for name, options in [("pillow.webp", {"lossless": True}), ("pillow.ppm", {}), ("pillow.gif", {})]:
+        Image.fromarray(grey).convert("RGB").save(name, **options)
+        case(name)
+    Image.fromarray(grey).convert("RGB").save("lossy.webp", quality=95)
+    case("lossy.webp", tolerance=8)
 
 
 def floats():
@@ -207,15 +209,58 @@ def headerless():
         case(name, land=square)
     Path("oblong.raw").write_bytes(LAND.astype("<u2").tobytes())
     case("oblong.raw")
-    Path("N45E006.hgt").write_bytes(square.astype(">i2").tobytes())
-    case("N45E006.hgt", land=square)
+    # Metres per degree in the middle of the tile, from published tables for 45° and 46°.
+    degree = {"N45E006.hgt": (78147, 111142), "S46W072.hgt": (78147, 111142)}
+    for name, (east, north) in degree.items():
+        Path(name).write_bytes(square.astype(">i2").tobytes())
+        case(name, (east / (side - 1), north / (side - 1)), land=square)
+
+
+def other_programs():
+    for kind in ["u8", "u16", "i16", "f32"]:
+        for options in [[], ["SIGNEDBYTE=NO"]]:
+            name = f"{kind}{len(options)}.bil"
+            write(name, LAND, kind, driver="EHdr", options=options)
+            case(name, (30, 30))
+    write("void.bil", numpy.where(HOLES, -9999, LAND), "i16", driver="EHdr", no_data=-9999)
+    case("void.bil", (30, 30), HOLES)
+    for name, order, kind in [("little.flt", "LSBFIRST", "<f4"), ("big.flt", "MSBFIRST", ">f4")]:
+        Path(name).write_bytes(LAND.astype(kind).tobytes())
+        Path(name).with_suffix(".hdr").write_text(
+            f"ncols {WIDTH}\nnrows {DEPTH}\nxllcorner 5000\nyllcorner 7000\ncellsize 30\nNODATA_value -9999\nbyteorder {order}\n"
+        )
+        case(name, (30, 30))
+    Path("alone.flt").write_bytes(LAND.astype("<f4").tobytes())
+    case("alone.flt")
+    for extension, options in [("low", []), ("high", ["MINUSERPIXELVALUE=-50", "MAXUSERPIXELVALUE=900"])]:
+        source = gdal.GetDriverByName("MEM").Create("", WIDTH, DEPTH, 1, gdal.GDT_Float32)
+        source.GetRasterBand(1).WriteArray(LAND)
+        source.SetGeoTransform(UTM)
+        name = f"{extension}.ter"
+        options = options or [f"MINUSERPIXELVALUE={LAND.min()}", f"MAXUSERPIXELVALUE={LAND.max()}"]
+        gdal.GetDriverByName("Terragen").CreateCopy(name, source, options=options)
+        case(name, (30, 30), tolerance=0.05)
+    columns, rows = numpy.meshgrid(numpy.arange(96), numpy.arange(64))
+    hills = 400 + 9.3 * columns + 3.1 * rows + 30 * numpy.sin(columns / 5) * numpy.cos(rows / 7)
+    hills[:6, :6] += 300
+    for name, value in [
+        ("mapbox", numpy.rint((hills + 10000) * 10).astype("u4")), ("terrarium", numpy.rint((hills + 32768) * 256).astype("u4")),
+    ]:
+        pixels = numpy.stack([value >> 16, value >> 8 & 255, value & 255], axis=2).astype("u1")
+        for extension, options in [("png", {}), ("webp", {"lossless": True})]:
+            Image.fromarray(pixels).save(f"{name}.{extension}", **options)
+            case(f"{name}.{extension}", tolerance=0.06, land=hills)
+    rainbow = Image.fromarray(LAND.astype("u1"), "P")
+    rainbow.putpalette([channel for at in range(256) for channel in (at, (5 * at) % 256, 255 - at)])
+    rainbow.save("palette.png")
+    case("palette.png")
 
 
 def outcome(name, spacing, holes, tolerance, land):
     run = subprocess.run([PROGRAM, "convert", name, "out.r32", "--force"], capture_output=True, text=True)
     said = " ".join(run.stderr.split())
     if run.returncode:
-        has_cure = any(word in said for word in ["convert", "save", "supported:", "specify", "choose", "name one", "write"])
+        has_cure = any(word in said for word in ["convert", "save", "supported:", "specify", "choose", "name one", "write", "put it"])
         return ("refused" if has_cure and run.returncode in (1, 2) else "WRONG"), said
     side = json.load(open("out.r32.json"))
     found = numpy.fromfile("out.r32", "<f4").reshape(side["height"], side["width"])
@@ -236,7 +281,7 @@ def outcome(name, spacing, holes, tolerance, land):
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for make in [geotiffs, grids, images, floats, headerless]:
+    for make in [geotiffs, grids, images, floats, headerless, other_programs]:
         make()
     counts = {}
     for arguments in cases:

@@ -83,6 +83,9 @@ impl eframe::App for App {
         let gesture = self.ui.gestures.current(&ctx);
         let revision = self.document.revision();
         self.document.commit_draft(draft, gesture);
+        if let Some(pending) = self.ui.pending_import.take() {
+            self.finish_import(pending);
+        }
         if let Some(opening) = self.ui.pending_project.take() {
             self.open_pending(opening);
         }

@@ -9,8 +9,9 @@ use crate::app::commands::palette::PaletteResponse;
 use crate::app::dialogs::closing::ConfirmCloseResponse;
 use crate::app::dialogs::export::{ExportContext, ExportResponse};
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose};
+use crate::app::dialogs::import::{ImportDialog, ImportResponse, PendingImport};
 use crate::app::dialogs::modal::Modal;
-use crate::app::dialogs::question::{Choice, Question, files_ui};
+use crate::app::dialogs::question::files_ui;
 use crate::app::dialogs::{about, closing};
 use crate::app::document::{Draft, Unsaved};
 use crate::app::views::scene::{RenderDialogResponse, RenderTask};
@@ -20,6 +21,11 @@ use crate::app::{App, commands};
 impl App {
     /// Draws the modal dialog, if one is open; returns a command chosen in it.
     pub(crate) fn modal_ui(&mut self, ctx: &Context, draft: &mut Draft) -> Option<Command> {
+        if self.ui.modal.is_none()
+            && let Some(dialog) = self.ui.import_dialogs.pop_front()
+        {
+            self.ui.modal = Some(Modal::Import(dialog));
+        }
         let Some(mut modal) = self.ui.modal.take() else {
             if self.ui.closing.is_saving() && closing::saving_ui(ctx) {
                 self.ui.closing.cancel();
@@ -69,16 +75,11 @@ impl App {
             },
             Modal::Question(question) => {
                 if let Some(choice) = question.ui(ctx) {
-                    if let (Question::WorldSize { project_id, extent, .. }, Choice::Resize) = (&*question, choice)
-                        && *project_id == self.document.project_id()
-                    {
-                        draft.project.recipe.world.set_extent(*extent);
-                        self.show_whole_terrain();
-                    }
                     self.respond_to_question(question, choice);
                     stays = false;
                 }
             }
+            Modal::Import(dialog) => stays = self.import_ui(ctx, dialog, draft),
             Modal::ExportFirst => stays = self.export_first_ui(ctx),
             Modal::Gallery => stays = self.gallery_ui(ctx),
             Modal::Palette(palette) => match palette.ui(ctx) {
@@ -141,6 +142,25 @@ impl App {
             None => {}
         }
         true
+    }
+
+    /// Draws an import window; returns whether it stays open.
+    fn import_ui(&mut self, ctx: &Context, dialog: &mut ImportDialog, draft: &Draft) -> bool {
+        match dialog.ui(ctx, draft.project.recipe.world.extent()) {
+            Some(ImportResponse::Read(options)) => {
+                let (path, target) = (dialog.path.clone(), dialog.target.clone());
+                self.services.file_tasks.read_again(path, options, target, dialog.is_opened);
+                true
+            }
+            Some(ImportResponse::Import(file, extent)) => {
+                let target = dialog.target.take();
+                self.ui.pending_import =
+                    Some(PendingImport { file: *file, target, extent, project_id: dialog.project_id });
+                false
+            }
+            Some(ImportResponse::Cancel) => false,
+            None => true,
+        }
     }
 
     /// Asks before closing cancels a running export; returns whether the question stays open.

@@ -1,5 +1,6 @@
 //! What the interface remembers from frame to frame. None of it is saved with a project or undone.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use egui::{Context, Key};
@@ -9,6 +10,7 @@ use crate::app::commands::seed_generator::SeedGenerator;
 use crate::app::dialogs::closing::Closing;
 use crate::app::dialogs::export::ExportDialog;
 use crate::app::dialogs::gallery::Gallery;
+use crate::app::dialogs::import::{ImportDialog, PendingImport};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::Document;
@@ -57,6 +59,10 @@ pub(crate) struct UiState {
     pub(crate) modal: Option<Modal>,
     /// The path that was typed where the desktop has no file dialog, until it was read.
     pub(crate) typed_path: Option<PathBuf>,
+    /// Heightmaps that were read, whose windows open one after another.
+    pub(crate) import_dialogs: VecDeque<Box<ImportDialog>>,
+    /// A heightmap that a dialog imports once this frame's edits are in the document.
+    pub(crate) pending_import: Option<PendingImport>,
     /// A project that a dialog opens once this frame's edits are in the document.
     pub(crate) pending_project: Option<PendingProject>,
     /// The change of a project's file by another program that the user chose not to load.
@@ -102,6 +108,8 @@ impl UiState {
             export: ExportDialog::default(),
             modal: None,
             typed_path: None,
+            import_dialogs: VecDeque::new(),
+            pending_import: None,
             pending_project: None,
             dismissed_change: None,
             message: None,

@@ -12,7 +12,7 @@ use super::values::Source;
 use crate::engine::Step;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{FileName, nearest_name};
-use crate::files::formats::heightmap::Format;
+use crate::files::formats::heightmap::{Format, ReadOptions};
 use crate::files::import::{apply_sidecars, open_heightmap, size_text};
 use crate::files::io::folders::folder_of;
 use crate::project::{Project, ProjectFile, presets};
@@ -66,7 +66,8 @@ fn open(path: &Path) -> Result<ProjectFile, CliError> {
 
 /// A project of a single heightmap, whose world has the size of the map if anything says it.
 fn from_heightmap(path: &Path) -> Result<ProjectFile, CliError> {
-    let imported = open_heightmap(path).map_err(|error| CliError::FileOf(path.display().to_string(), error))?;
+    let imported = open_heightmap(path, &ReadOptions::default())
+        .map_err(|error| CliError::FileOf(path.display().to_string(), error))?;
     imported.notes.iter().for_each(|note| print_error(&format!("note: {}: {note}", path.display())));
     let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let mut project = Project { name: part(path.file_stem()), ..Project::default() };

@@ -11,5 +11,7 @@ pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// The extensions of the files that a project may name: those of heightmaps, without the dot. No other file next to a
 /// project is ever read into it.
-pub const IMPORT_EXTENSIONS: [&str; 14] =
-    ["png", "r16", "raw", "r32", "xy", "asc", "pgm", "bmp", "jpg", "jpeg", "tga", "exr", "tif", "tiff"];
+pub const IMPORT_EXTENSIONS: [&str; 20] = [
+    "png", "r16", "raw", "r32", "xy", "asc", "pgm", "bmp", "jpg", "jpeg", "tga", "exr", "tif", "tiff", "hgt", "bil",
+    "flt", "ter", "webp", "ppm",
+];

@@ -10,7 +10,7 @@ use upthrust::engine::parameters::{Band, FileName};
 use upthrust::engine::recipe::World;
 use upthrust::engine::{Grid, Heightfield, Inputs, Progress, Raster, Recipe, SampleScale, Step, stack};
 use upthrust::files::export::{ImportFacts, ImportGuide as _, Order, Plan, Tiles, build};
-use upthrust::files::formats::heightmap::{self, RowOrder};
+use upthrust::files::formats::heightmap::{self, ReadOptions, RowOrder};
 use upthrust::files::import::open_heightmap;
 use upthrust::files::targets::{self, Target};
 
@@ -280,7 +280,7 @@ fn high_and_wide_worlds_are_scaled_to_what_the_dialogs_accept() {
 
 /// A heightmap as a project stores and decodes it, without its sidecar.
 fn imported(path: &Path) -> (std::path::PathBuf, Raster) {
-    let file = open_heightmap(path).expect("readable");
+    let file = open_heightmap(path, &ReadOptions::default()).expect("readable");
     let raster = heightmap::decode(&file.path, &file.bytes, None).expect("readable without its sidecar").raster;
     (file.path, raster)
 }

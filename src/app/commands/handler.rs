@@ -169,6 +169,10 @@ impl App {
     fn export_again(&mut self) {
         let project = self.document.project();
         let id = self.document.project_id();
+        if self.services.exporter.status().is_some() {
+            self.show_message("An export is running; export again when it is done");
+            return;
+        }
         match self.ui.export.again(id, project, &self.document.settings().export) {
             None => self.open_modal(Modal::Export),
             Some(Err(problem)) => self.show_error(format!("The last export cannot be repeated: {problem}")),

@@ -234,6 +234,14 @@ pub(crate) const SHORTCUTS: &[(Command, KeyboardShortcut)] = &[
     (Command::Shortcuts, KeyboardShortcut::new(Modifiers::NONE, Key::F1)),
 ];
 
+fn theme_name(theme: ThemePreference) -> &'static str {
+    match theme {
+        ThemePreference::Dark => "Dark",
+        ThemePreference::Light => "Light",
+        ThemePreference::System => "System",
+    }
+}
+
 impl Command {
     /// The text in menus; it ends with `…` if the command opens a dialog.
     pub(crate) fn text(&self) -> String {
@@ -303,9 +311,7 @@ impl Command {
             Self::ExportSize => "Preview at export size".into(),
             Self::ShowBefore => "Show before last edit (hold)".into(),
             Self::SplitMaps => "Split maps: before and after".into(),
-            Self::Theme(ThemePreference::Dark) => "Dark".into(),
-            Self::Theme(ThemePreference::Light) => "Light".into(),
-            Self::Theme(ThemePreference::System) => "System".into(),
+            Self::Theme(theme) => theme_name(*theme).into(),
             Self::Scale(percent) => format!("{percent} %"),
             Self::LargerInterface => "Larger interface".into(),
             Self::SmallerInterface => "Smaller interface".into(),

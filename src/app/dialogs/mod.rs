@@ -6,6 +6,7 @@ pub(crate) mod closing;
 pub(crate) mod export;
 pub(crate) mod file_dialogs;
 pub(crate) mod gallery;
+pub(crate) mod import;
 pub(crate) mod modal;
 pub(crate) mod operation_examples;
 pub(crate) mod operation_picker;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::app::commands::palette::Palette;
 use crate::app::dialogs::file_dialogs::{DialogRequest, PathField};
+use crate::app::dialogs::import::ImportDialog;
 use crate::app::dialogs::question::Question;
 use crate::app::dialogs::save_preset::SavePresetDialog;
 use crate::app::document::Unsaved;
@@ -12,6 +13,7 @@ use crate::app::views::scene::RenderDialog;
 /// A modal dialog. At most one is open.
 pub(crate) enum Modal {
     Export,
+    Import(Box<ImportDialog>),
     Image(RenderDialog),
     PathField(PathField),
     /// Asks before closing the window would lose these projects.

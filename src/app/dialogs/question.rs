@@ -6,8 +6,6 @@ use egui::{Context, Sides};
 
 use crate::app::document::file_name;
 use crate::app::widgets::{default_button_ui, modal};
-use crate::engine::heightfield::Extent;
-use crate::files::import::size_text;
 use crate::files::io::disk_state::DiskState;
 
 /// The most files a question lists: a turntable has more than fit.
@@ -20,8 +18,6 @@ pub(crate) enum Question {
     ReadOutside { project: PathBuf, files: Vec<PathBuf> },
     /// Save over a file that another program has changed?
     SaveOverChange { project_id: usize, path: PathBuf },
-    /// Make the world as large as an imported heightmap?
-    WorldSize { file: PathBuf, project_id: usize, extent: Extent, world: Extent },
     /// Reload a file that another program has changed?
     Reload { project_id: usize, path: PathBuf, state: DiskState, is_dirty: bool },
 }
@@ -33,7 +29,6 @@ pub(crate) enum Choice {
     Overwrite,
     SaveAs,
     Reload,
-    Resize,
     Cancel,
 }
 
@@ -43,7 +38,6 @@ type Answer = (&'static str, Choice);
 impl Question {
     /// Draws the question; returns the answer once there is one.
     pub(crate) fn ui(&self, ctx: &Context) -> Option<Choice> {
-        let about_sizes;
         let (heading, files, text): (_, &[PathBuf], &str) = match self {
             Self::ReadOutside { project, files } => (
                 format!("Read files outside the folder of {}?", file_name(project)),
@@ -60,15 +54,6 @@ impl Question {
                 std::slice::from_ref(path),
                 if *is_dirty { "Reload it? Your unsaved version stays in the history." } else { "Reload it?" },
             ),
-            Self::WorldSize { file, extent, world, .. } => {
-                about_sizes = format!(
-                    "The heightmap is {}, but the world is {}. In a world of another size, distances and slopes of the \
-                     heightmap are wrong.",
-                    size_text(*extent),
-                    size_text(*world)
-                );
-                ("Resize the world?".into(), std::slice::from_ref(file), about_sizes.as_str())
-            }
         };
         // What discards something stands apart. The main choice comes first, at the right.
         let (discarding, choices): (Option<Answer>, &[Answer]) = match self {
@@ -77,9 +62,6 @@ impl Question {
                 Some(("Overwrite", Choice::Overwrite)),
                 &[("Save as…", Choice::SaveAs), ("Reload", Choice::Reload), ("Cancel", Choice::Cancel)],
             ),
-            Self::WorldSize { .. } => {
-                (None, &[("Resize the world", Choice::Resize), ("Keep the world's size", Choice::Cancel)])
-            }
             Self::Reload { .. } => (None, &[("Reload", Choice::Reload), ("Keep this version", Choice::Cancel)]),
         };
         let modal = modal("question", ctx).show(ctx, |ui| {

@@ -37,10 +37,6 @@ impl App {
                     path.display()
                 ));
             }
-            Question::WorldSize { file, .. } => self.show_error(format!(
-                "{} has another size than the world; close the dialog and set the world's width and depth",
-                file.display()
-            )),
             // Asked again when the window gets the focus the next time.
             Question::Reload { .. } => {}
         }
@@ -64,8 +60,6 @@ impl App {
                 self.ui.closing.cancel();
                 self.services.file_tasks.open(path.clone());
             }
-            // The dialog has edited the draft.
-            (Question::WorldSize { .. }, _) => {}
             (Question::Reload { project_id, state, .. }, _) => {
                 self.ui.dismissed_change = Some((*project_id, *state));
                 self.document.mark_unsaved(*project_id);

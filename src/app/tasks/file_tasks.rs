@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use crate::app::commands::{FileSlot, ImportTarget};
 use crate::app::dialogs::gallery::UserPreset;
+use crate::app::dialogs::import::Imported;
 use crate::engine::parameters::FileName;
 use crate::files::FileError;
 use crate::files::export::{CostEstimate, Order};
-use crate::files::formats::heightmap::Format;
+use crate::files::formats::heightmap::{Format, ReadOptions, suggested_layout};
 use crate::files::import::{self, ImportedFile, InputFiles};
 use crate::files::io::atomic;
 use crate::files::io::disk_state::DiskState;
@@ -36,7 +37,7 @@ pub(crate) enum FileTaskResult {
     /// A project was not read, because it uses these files outside its folder.
     UsesFilesOutside { path: PathBuf, files: Vec<PathBuf> },
     /// A heightmap or texture was read and can be decoded.
-    Imported(Imported),
+    Imported(Box<Imported>),
     /// The project with that id was written.
     Saved { path: PathBuf, file: ProjectFile, project_id: usize, state: DiskState },
     /// The project with that id was not written, because another program has changed its file.
@@ -63,16 +64,6 @@ pub(crate) enum FileTaskResult {
     SaveFailed { project_id: usize, message: String },
     /// The task failed: what is wrong and what to do about it.
     Failed(String),
-}
-
-/// A heightmap for a step, or a texture for a terrain type.
-#[derive(Debug)]
-pub(crate) struct Imported {
-    pub(crate) file: ImportedFile,
-    /// The step or terrain type that it is for; `None`: a new one.
-    pub(crate) target: Option<ImportTarget>,
-    /// Whether it was opened, so that the world takes its size; otherwise the user is asked.
-    pub(crate) is_opened: bool,
 }
 
 /// Whether a file definitely does not exist; in a folder that cannot be read, it may.
@@ -202,10 +193,24 @@ impl FileTasks {
         self.run_for(path.clone(), None, move || {
             let read = match target.as_ref().map(|target| target.slot) {
                 Some(FileSlot::Texture(_)) => import::open_texture(&path),
-                Some(FileSlot::Operation(_) | FileSlot::Mask(_)) | None => import::open_heightmap(&path),
+                Some(FileSlot::Mask(_)) => import::open_mask(&path),
+                Some(FileSlot::Operation(_)) | None => import::open_heightmap(&path, &ReadOptions::default()),
             };
-            let imported = |file| FileTaskResult::Imported(Imported { file, target, is_opened: false });
-            read.map_or_else(|error| FileTaskResult::Failed(error.to_string()), imported)
+            imported(path, read, target, false)
+        });
+    }
+
+    /// Reads a heightmap again in another way.
+    pub(crate) fn read_again(
+        &self,
+        path: PathBuf,
+        options: ReadOptions,
+        target: Option<ImportTarget>,
+        is_opened: bool,
+    ) {
+        self.run_for(path.clone(), None, move || {
+            let file = import::open_heightmap(&path, &options).map_err(|error| error.to_string());
+            FileTaskResult::Imported(Box::new(Imported { path, file, options, target, is_opened, is_repeated: true }))
         });
     }
 
@@ -291,11 +296,29 @@ fn open_file(path: &Path, reads_outside: bool) -> FileTaskResult {
         let failed = |reason: String| FileTaskResult::Failed(format!("{}: {reason}", path.display()));
         open_project(path, reads_outside).unwrap_or_else(failed)
     } else {
-        let read = import::open_any(path).map(|file| Imported { file, target: None, is_opened: true });
-        let is_known = Format::from_path(path).is_ok();
-        let failed = |text: String| if is_known { text } else { format!("{text}, or {PROJECT_SUFFIX} for projects") };
-        read.map_or_else(|error| FileTaskResult::Failed(failed(error.to_string())), FileTaskResult::Imported)
+        match import::open_any(path) {
+            Err(error) if Format::from_path(path).is_err() => {
+                FileTaskResult::Failed(format!("{error}, or {PROJECT_SUFFIX} for projects"))
+            }
+            read => imported(path.to_path_buf(), read, None, true),
+        }
     }
+}
+
+/// What to do with a file that was read. If it has no header, the user is asked for its layout.
+fn imported(
+    path: PathBuf,
+    read: Result<ImportedFile, FileError>,
+    target: Option<ImportTarget>,
+    is_opened: bool,
+) -> FileTaskResult {
+    let raw = path.metadata().ok().and_then(|metadata| suggested_layout(&path, metadata.len()));
+    let (file, options) = match read {
+        Ok(file) => (Ok(file), ReadOptions::default()),
+        Err(error) if raw.is_some() => (Err(error.to_string()), raw.into()),
+        Err(error) => return FileTaskResult::Failed(error.to_string()),
+    };
+    FileTaskResult::Imported(Box::new(Imported { path, file, options, target, is_opened, is_repeated: false }))
 }
 
 fn open_project(path: &Path, reads_outside: bool) -> Result<FileTaskResult, String> {

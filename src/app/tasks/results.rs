@@ -12,6 +12,7 @@ use crate::app::dialogs::closing::ClosingStep;
 use crate::app::dialogs::export::COPY_NOTES;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
 use crate::app::dialogs::gallery::{GalleryResponse, UserPreset};
+use crate::app::dialogs::import::{ImportDialog, Imported, PendingImport};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::Question;
 use crate::app::dialogs::recovered_projects::{RecoveryResponse, recovery_ui};
@@ -21,7 +22,7 @@ use crate::app::panels::hints;
 use crate::app::panels::status::Message;
 use crate::app::state::PendingProject;
 use crate::app::tasks::autosave::AutosaveMessage;
-use crate::app::tasks::file_tasks::{FileTaskResult, Imported};
+use crate::app::tasks::file_tasks::FileTaskResult;
 use crate::app::tasks::recovery;
 use crate::app::tasks::user_presets;
 use crate::app::views::map_transform::MapViewport;
@@ -33,7 +34,7 @@ use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::recipe::Blend;
 use crate::engine::{Recipe, Step};
 use crate::files::export::BuildReport;
-use crate::files::import::{ImportedFile, is_same_size, size_text};
+use crate::files::import::{ImportedFile, size_text};
 use crate::project::{PROJECT_SUFFIX, ProjectFile};
 use crate::scene::offscreen::turntable_paths;
 use crate::worker::{ExportOutcome, JobError};
@@ -181,7 +182,7 @@ impl App {
             }
             FileTaskResult::Imported(imported) => {
                 self.ui.typed_path = None;
-                self.finish_import(imported);
+                self.receive_import(*imported);
             }
             FileTaskResult::Saved { path, file, project_id, state } => {
                 self.show_message(format!("Saved {}", path.display()));
@@ -225,11 +226,40 @@ impl App {
         }
     }
 
+    /// Takes a file that was read. Heights are shown in a window before they are imported.
+    fn receive_import(&mut self, imported: Imported) {
+        if let Some(Modal::Import(dialog)) = &mut self.ui.modal
+            && dialog.is_reading(&imported.path)
+        {
+            dialog.receive(imported);
+        } else if imported.is_repeated {
+            // The window was closed meanwhile.
+        } else if imported.is_terrain() {
+            // An error of an earlier try says nothing about this file.
+            self.ui.message = None;
+            let project_id = self.document.project_id();
+            let recipe = &self.document.project().recipe;
+            let dialog = ImportDialog::new(imported, project_id, recipe.world.extent(), recipe.stack.is_empty());
+            self.ui.import_dialogs.push_back(Box::new(dialog));
+        } else {
+            let Imported { file, target, .. } = imported;
+            match file {
+                Ok(file) => {
+                    let project_id = self.document.project_id();
+                    self.finish_import(PendingImport { file, target, extent: None, project_id });
+                }
+                Err(error) => self.show_error(error),
+            }
+        }
+    }
+
     /// Assigns an imported image or heightmap to the step or type it was chosen for, and to nothing else; one that was
     /// not chosen for anything goes into a new step.
-    fn finish_import(&mut self, imported: Imported) {
-        let Imported { file, target, is_opened } = imported;
-        let ImportedFile { path, bytes, range_m, extent, mut notes, is_texture } = file;
+    pub(crate) fn finish_import(&mut self, PendingImport { file, target, extent, project_id: own }: PendingImport) {
+        let ImportedFile { path, bytes, range_m, mut notes, map, .. } = file;
+        let is_texture = map.is_none();
+        let is_for_step = target.as_ref().is_none_or(|target| matches!(target.slot, FileSlot::Operation(_)));
+        let is_terrain = is_for_step && !is_texture;
         let mut project = (**self.document.project()).clone();
         if bytes.len() as u64 > project.remaining_file_bytes() {
             let size = bytes.len() / 1_000_000;
@@ -240,16 +270,17 @@ impl App {
             return;
         }
         let project_id = self.document.project_id();
+        if own != project_id {
+            let name = file_name(&path);
+            self.show_error(format!("{name} was read for another project; open or import it again for this one"));
+            return;
+        }
         if let Some(obstacle) = target.as_ref().and_then(|target| target.obstacle(&project.recipe, project_id)) {
             self.show_error(format!("{}: {obstacle}", path.display()));
             return;
         }
         let name = project.import_file(&file_name(&path), bytes);
-        let world = project.recipe.world.extent();
-        let is_for_terrain =
-            !is_texture && !matches!(&target, Some(target) if !matches!(target.slot, FileSlot::Operation(_)));
-        let other_size = extent.filter(|extent| is_for_terrain && !is_same_size(*extent, world));
-        if let Some(extent) = other_size.filter(|_| is_opened) {
+        if let Some(extent) = extent {
             project.recipe.world.set_extent(extent);
             notes.push(format!("the world is {} now", size_text(project.recipe.world.extent())));
             self.show_whole_terrain();
@@ -270,9 +301,13 @@ impl App {
                     return;
                 };
                 mask.file = name;
-                notes = vec!["the step acts where the image is white".into()];
             }
             Some(FileSlot::Operation(i)) => {
+                if let AnyOperation::Heightmap(old) = &stack[i].operation
+                    && stack[i].settings.name == old.file.0
+                {
+                    stack[i].settings.name = file_name(&path);
+                }
                 take_heightmap(&mut stack[i], name, range_m);
                 self.ui.selection.step = i;
             }
@@ -295,11 +330,12 @@ impl App {
                 self.ui.selection.step = add_step(&mut project.recipe, step);
             }
         }
-        self.document.commit(project, None);
-        self.show_lasting_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
-        if let Some(extent) = other_size.filter(|_| !is_opened) {
-            self.ask(Question::WorldSize { file: path, project_id, extent, world });
+        if is_terrain {
+            self.document.commit_as(format!("Import {}", file_name(&path)), project);
+        } else {
+            self.document.commit(project, None);
         }
+        self.show_lasting_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
     }
 
     pub(crate) fn open_project(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>) {
@@ -525,13 +561,12 @@ impl App {
     }
 }
 
-/// Makes a heightmap step use a file, and its range if it has one.
+/// Makes a heightmap step use a file with its range; a file in metres needs none.
 fn take_heightmap(step: &mut Step, file: FileName, range_m: Option<Band>) {
     if let AnyOperation::Heightmap(heightmap) = &mut step.operation {
         heightmap.file = file;
-        if let Some(range) = range_m {
-            (heightmap.low_m, heightmap.high_m) = (Some(range.min), Some(range.max));
-        }
+        // A range of the file that it replaces would stretch the heights.
+        (heightmap.low_m, heightmap.high_m) = (range_m.map(|range| range.min), range_m.map(|range| range.max));
     }
 }
 
@@ -557,7 +592,7 @@ fn exported_text(report: &BuildReport) -> String {
             format!("{} files into {}", files.len(), folder.display())
         }
     };
-    let unchanged = match report.unchanged {
+    let unchanged = match report.unchanged.len() {
         0 => String::new(),
         count => format!(", {count} unchanged"),
     };

@@ -11,7 +11,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
 use crate::app::dialogs::file_dialogs::DialogOutcome;
-use crate::app::tests::{chosen, editor, editor_with, pause, press, wait};
+use crate::app::tests::{accept_import, chosen, editor, editor_with, pause, press, wait};
 use crate::engine::parameters::Band;
 
 /// An idle editor with the export dialog open and this folder chosen.
@@ -85,7 +85,7 @@ fn the_unity_target_lists_files_sizes_and_import_steps() {
     assert_eq!(editor.query_all_by_label_contains("water level is").count(), 0);
     editor.state_mut().edit(|project| project.water.water_m = Some(12.5));
     editor.run_steps(3);
-    editor.get_by_label("Unity: the water level is y = 12.5 m.");
+    editor.get_by_label_contains(". The water level is y = 12.5 m.");
     editor.get_by_label_contains("Depth Bit 16, Resolution 1025, Byte Order Windows");
     editor.get_by_label_contains("new will be created");
     assert!(is_enabled(&editor, "Export"));
@@ -115,15 +115,20 @@ fn listed_files_are_written_and_import_notes_can_be_copied() {
         editor.get_by_label(line);
     }
     export(&mut editor);
-    let mut planned: Vec<String> = listed.iter().map(|(_, name, _)| name.clone()).collect();
+    // The helper has a folder of its own.
+    let (helper, mut planned): (Vec<String>, Vec<String>) =
+        listed.iter().map(|(_, name, _)| name.clone()).partition(|name| name.ends_with(".cs") || name == "README.md");
+    planned.push("Upthrust~".into());
     planned.sort();
     assert_eq!(names(&into), planned);
+    assert_eq!(names(&into.join("Upthrust~")).len(), helper.len());
     assert!(planned.contains(&"height_1_0.raw".to_string()), "{planned:?}");
     for (line, name, most) in &listed {
-        let length = std::fs::metadata(into.join(name)).expect(name).len();
+        let folder = if helper.contains(name) { into.join("Upthrust~") } else { into.clone() };
+        let length = std::fs::metadata(folder.join(name)).expect(name).len();
         assert!(most.is_some_and(|most| length <= most), "{line}: {length}");
     }
-    editor.get_by_label_contains(&format!("{} files in ", planned.len()));
+    editor.get_by_label_contains(&format!("{} files in ", listed.len()));
     assert!(is_enabled(&editor, "Open folder"));
     // The status bar behind the dialog has the same button.
     let button = editor.get_all_by_role_and_label(Role::Button, "Copy import notes").last();
@@ -156,7 +161,8 @@ fn listed_files_are_written_and_import_notes_can_be_copied() {
     let sidecar = std::fs::read_to_string(into.join("height_0_0.raw.json")).expect("sidecar");
     let sidecar: serde_json::Value = serde_json::from_str(&sidecar).expect("JSON");
     let text = sidecar.to_string();
-    let (width, _) = copied.split_once(" and Heightmap").expect("the first step");
+    let step = copied.lines().find(|line| line.contains("Terrain Width")).expect("the size");
+    let (width, _) = step.split_once(" and Heightmap").expect("the numbers");
     assert!(text.contains(width), "the sidecar has the same numbers: {width}");
 }
 
@@ -356,6 +362,9 @@ fn dropped_images_become_textures_if_coloured_and_heightmaps_if_grey() {
         let picture = image::RgbImage::from_fn(16, 16, |x, _| image::Rgb(colour.map(|c: u8| c + x as u8)));
         picture.save(&path).expect("written");
         editor.input_mut().dropped_files.push(std::sync::Arc::new(Dropped(path)));
+        if name == "land.png" {
+            accept_import(&mut editor);
+        }
         wait(&mut editor, name, |app| counts(app) == expected);
     }
     let types = &editor.state().document.project().recipe.texture.types;

@@ -1,15 +1,17 @@
 //! Opening, saving and importing files.
 
+use egui::accesskit::Role;
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::app::App;
 use crate::app::commands::stack_edits::add_step;
 use crate::app::commands::{Command, FileSlot};
 use crate::app::dialogs::file_dialogs::DialogOutcome;
 use crate::app::dialogs::modal::Modal;
-use crate::app::tests::{chosen, editor, editor_with, pause, press, settle, type_of, wait};
+use crate::app::tests::{accept_import, chosen, editor, editor_with, pause, press, settle, type_of, wait};
 use crate::engine::Step;
+use crate::engine::operations::AnyOperation;
 use crate::engine::operations::faults::Faults;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::project::Project;
@@ -82,7 +84,7 @@ fn a_step_with_an_invalid_file_shows_an_error_and_marks_the_preview() {
 }
 
 #[test]
-fn an_opened_heightmap_gives_the_world_its_size_and_an_imported_one_asks() {
+fn a_heightmap_gives_the_world_its_size_if_the_user_wants() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("alps.asc");
     std::fs::write(&path, "ncols 3\nnrows 2\ncellsize 700\n1 2 3\n4 5 6\n").expect("written");
@@ -94,20 +96,64 @@ fn an_opened_heightmap_gives_the_world_its_size_and_an_imported_one_asks() {
     pause(&mut editor);
     let before = size(&editor);
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
-    wait(&mut editor, "the heightmap", |app| app.document.undo_name().is_some());
+    accept_import(&mut editor);
     assert_eq!(size(&editor), (1400.0, 700.0));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     assert_eq!(size(&editor), before);
-    for (answer, expected) in [("Keep the world's size", before), ("Resize the world", (1400.0, 700.0))] {
+    editor.state_mut().edit(|project| {
+        add_step(&mut project.recipe, Step::new(Faults::default()));
+    });
+    for (answer, expected) in [("Stretch the map over the world", before), ("Make the world", (1400.0, 700.0))] {
         let context = editor.ctx.clone();
         editor.state_mut().execute(&context, Command::ImportHeightmap);
-        wait(&mut editor, "the question", |app| app.ui.modal.is_some());
-        editor.run_steps(2);
-        assert_eq!(size(&editor), before);
-        editor.get_by_label(answer).click();
-        editor.run_steps(2);
+        wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+        editor.run_steps(3);
+        editor.get_by_label_contains(answer).click();
+        editor.run_steps(3);
+        assert_eq!(size(&editor), before, "nothing changes before the map is taken");
+        accept_import(&mut editor);
         assert_eq!(size(&editor), expected);
     }
+}
+
+#[test]
+fn a_headerless_file_of_unknown_size_is_read_as_the_window_says() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("land.raw");
+    // 30 rows of 40 samples, which are also 24 rows of 50.
+    let sample = |at: u32| (1000 + 10 * (at % 40) + 7 * (at / 40)) as u16;
+    std::fs::write(&path, (0..1200).flat_map(|at| sample(at).to_be_bytes()).collect::<Vec<u8>>()).expect("written");
+    let mut editor = editor_with(vec![chosen(path.clone()), chosen(path)]);
+    pause(&mut editor);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
+    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+    editor.run_steps(3);
+    editor.get_by_label_contains("its 1200 samples are not a square");
+    assert!(editor.get_by_role_and_label(Role::Button, "Import").accesskit_node().is_disabled());
+    // The suggestion is the most square size; the type is changed, and then the size.
+    editor.get_by_role_and_label(Role::ComboBox, "Sample type").click();
+    editor.run_steps(3);
+    editor.get_by_label("16 bits, big-endian").click();
+    let is_read = |app: &App| matches!(&app.ui.modal, Some(Modal::Import(dialog)) if dialog.size() == Some([40, 30]));
+    wait(&mut editor, "the map", is_read);
+    accept_import(&mut editor);
+    settle(&mut editor);
+    let app = editor.state();
+    let imported = app.document.project().recipe.stack.last().map(|step| &step.operation);
+    let Some(AnyOperation::Heightmap(heightmap)) = imported else { panic!("a map") };
+    assert_eq!(heightmap.file.0, "land.png", "a project does not store layouts");
+    let [low, high] = app.ui.preview.shown.as_ref().expect("a preview").terrain.min_max();
+    assert!((low - 1000.0).abs() < 0.1 && (high - f32::from(sample(1199))).abs() < 0.1, "{low} to {high}");
+
+    // Cancelling changes nothing.
+    let before = editor.state().document.project().clone();
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
+    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+    editor.run_steps(3);
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
+    editor.run_steps(3);
+    assert!(editor.state().ui.modal.is_none());
+    assert_eq!(*editor.state().document.project(), before);
 }
 
 #[test]
@@ -120,12 +166,13 @@ fn an_imported_heightmap_in_metres_keeps_its_heights() {
     pause(&mut editor);
     let context = editor.ctx.clone();
     editor.state_mut().execute(&context, Command::ImportHeightmap);
+    accept_import(&mut editor);
     wait(&mut editor, "the import", |app| app.ui.message.as_ref().is_some_and(|m| m.text.contains("used as metres")));
     settle(&mut editor);
     let app = editor.state();
     let [low, high] = app.ui.preview.shown.as_ref().expect("a preview").terrain.min_max();
     assert!((low - 236.0).abs() < 0.1 && (high - 1196.0).abs() < 0.1, "{low} to {high}");
-    assert_eq!(app.document.undo_name(), Some("Add dem.png"));
+    assert_eq!(app.document.undo_name(), Some("Import dem.png"));
 }
 
 #[test]
@@ -159,10 +206,53 @@ fn a_chosen_file_is_rejected_if_its_target_has_changed() {
         editor.state_mut().execute(&context, Command::ChooseFile(slot));
         meanwhile(editor.state_mut());
         let before = editor.state().document.project().clone();
+        if slot == of_import {
+            accept_import(&mut editor);
+        }
         wait(&mut editor, "the file", |app| app.ui.message.is_some());
         let message = editor.state().ui.message.clone().expect("a message");
         assert_eq!(message.is_error, refused.is_some(), "{message:?}");
         assert!(refused.is_none_or(|part| message.text.contains(part)), "{message:?}");
         assert_eq!(*editor.state().document.project() == before, refused.is_some(), "{slot:?}");
     }
+}
+
+#[test]
+fn a_file_in_metres_does_not_keep_the_range_of_the_one_that_it_replaces() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("land.r32");
+    std::fs::write(&path, [-12.0_f32, 5.0, 900.0, 2300.0].map(f32::to_le_bytes).concat()).expect("written");
+    let mut editor = editor_with(vec![chosen(path)]);
+    pause(&mut editor);
+    editor.state_mut().edit(|project| {
+        let step = Heightmap { low_m: Some(0.0), high_m: Some(1000.0), ..Default::default() };
+        project.recipe.stack = vec![Step::new(step)];
+    });
+    let context = editor.ctx.clone();
+    editor.state_mut().execute(&context, Command::ChooseFile(FileSlot::Operation(0)));
+    accept_import(&mut editor);
+    let AnyOperation::Heightmap(heightmap) = &editor.state().document.project().recipe.stack[0].operation else {
+        panic!("a map")
+    };
+    assert_eq!((heightmap.low_m, heightmap.high_m), (None, None));
+}
+
+#[test]
+fn a_cancelled_import_window_stays_closed() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("land.raw");
+    std::fs::write(&path, [7; 2 * 1200]).expect("written");
+    let mut editor = editor_with(vec![chosen(path)]);
+    pause(&mut editor);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
+    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::ComboBox, "Sample type").click();
+    editor.run_steps(3);
+    editor.get_by_label("8 bits").click();
+    editor.step();
+    editor.get_by_role_and_label(Role::Button, "Cancel").click();
+    wait(&mut editor, "the file tasks", |app| app.services.file_tasks.is_idle());
+    editor.run_steps(10);
+    assert!(editor.state().ui.modal.is_none());
 }

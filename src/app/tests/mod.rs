@@ -29,10 +29,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use egui::accesskit::Role;
 use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
 
 use crate::app::App;
 use crate::app::dialogs::file_dialogs::{DialogBackend, DialogOutcome, DialogRequest};
+use crate::app::dialogs::modal::Modal;
 use crate::app::document::Document;
 use crate::app::tasks::settings::UserFolders;
 use crate::engine::operations::AnyOperation;
@@ -92,6 +95,15 @@ pub(crate) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl 
         harness.step();
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Waits for the import window, and imports the file as the window suggests.
+#[track_caller]
+pub(crate) fn accept_import(harness: &mut Harness<'static, App>) {
+    wait(harness, "the import window", |app| matches!(app.ui.modal, Some(Modal::Import(_))));
+    harness.run_steps(3);
+    harness.get_by_role_and_label(Role::Button, "Import").click();
+    harness.run_steps(3);
 }
 
 /// Runs frames until the full-quality preview shows the current document.

@@ -34,9 +34,18 @@ pub(crate) fn main_button(ui: &mut Ui, name: &str, enabled: bool) -> Response {
 
 /// The primary button of a question, which Enter clicks too unless another control has the focus.
 pub(crate) fn default_button_ui(ui: &mut Ui, name: &str) -> bool {
-    let clicked = main_button(ui, name, true).clicked();
-    let is_free = ui.memory(|memory| memory.focused().is_none());
-    clicked || is_free && ui.input(|input| input.key_pressed(Key::Enter))
+    main_button(ui, name, true).clicked() | enter_pressed(ui)
+}
+
+/// Whether Enter was pressed while no control had the focus. To be called in every frame of a window: a field gives up the
+/// focus in the frame in which Enter ends its editing.
+pub(crate) fn enter_pressed(ui: &Ui) -> bool {
+    let focused = ui.memory(|memory| memory.focused());
+    let before = ui.data_mut(|data| {
+        let before = data.get_temp_mut_or_default::<Option<Id>>(Id::unique("focused in the last frame"));
+        std::mem::replace(before, focused)
+    });
+    focused.is_none() && before.is_none() && ui.input(|input| input.key_pressed(Key::Enter))
 }
 
 /// A frameless button with an icon; the tooltip is also its accessible name.
@@ -114,4 +123,11 @@ pub(crate) fn solo_button(ui: &mut Ui, on: bool, name: &str) -> Response {
 /// The heading of a section of a panel.
 pub(crate) fn heading(ui: &mut Ui, text: &str) {
     ui.label(egui::RichText::new(text.to_uppercase()).size(11.0).color(colours(ui).weak).strong());
+}
+
+/// A sentence that begins with a capital letter.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    first + letters.as_str()
 }

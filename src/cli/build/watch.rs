@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use super::{Requested, build, print_report};
-use crate::cli::arguments::BuildOptions;
+use super::once::{Requested, build, print_report};
+use crate::cli::arguments::{BuildOptions, Changes};
 use crate::cli::error::CliError;
 use crate::cli::interrupt;
 use crate::cli::output::print_error;
@@ -14,7 +14,9 @@ use crate::cli::values::Source;
 use crate::engine::Progress;
 use crate::engine::parameters::FileName;
 use crate::engine::stack::Evaluator;
+use crate::files::formats::sidecar::sidecar_path;
 use crate::files::io::folders::folder_of;
+use crate::project::ProjectFile;
 
 /// The time between two looks at the files.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -27,11 +29,20 @@ struct Watched {
 }
 
 impl Watched {
-    /// The project and the files in its folder that it reads.
-    fn new(project: &Path, inputs: &BTreeSet<FileName>) -> Self {
-        let inputs = inputs.iter().map(|name| folder_of(project).join(&name.0));
-        let files: Vec<PathBuf> = std::iter::once(project.to_path_buf()).chain(inputs).collect();
-        Self { stamps: files.iter().map(|file| stamp(file)).collect(), files }
+    /// The project and the files in its folder that it reads, as they are now.
+    fn new(project: &Path, changes: &Changes) -> Self {
+        loop {
+            let before = stamp(project);
+            let inputs = inputs(project, changes).into_iter().map(|name| folder_of(project).join(name.0));
+            let files: Vec<PathBuf> =
+                std::iter::once(project.to_path_buf()).chain(inputs.flat_map(with_beside)).collect();
+            let stamps: Vec<_> = files.iter().map(|file| stamp(file)).collect();
+            // Otherwise the project may read other files now.
+            if stamps.first() == Some(&before) {
+                return Self { files, stamps };
+            }
+            thread::sleep(INTERVAL);
+        }
     }
 
     /// Whether a file has changed since the last call; a missing one is about to be replaced.
@@ -53,6 +64,23 @@ impl Watched {
     }
 }
 
+/// The files that a project reads; none if it cannot be read itself, which the build reports.
+fn inputs(project: &Path, changes: &Changes) -> BTreeSet<FileName> {
+    let Ok(mut file) = ProjectFile::read(project) else { return BTreeSet::new() };
+    for assignment in &changes.set {
+        // The build reports what is wrong.
+        let _ = file.set(assignment);
+    }
+    file.project.recipe.files().into_iter().collect()
+}
+
+/// A file with those beside it that say how to read it.
+fn with_beside(file: PathBuf) -> impl Iterator<Item = PathBuf> {
+    let sidecar = sidecar_path(&file);
+    let others = ["hdr", "prj", "wld"].map(|extension| file.with_extension(extension));
+    [file, sidecar].into_iter().chain(others)
+}
+
 fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
     let metadata = file.metadata().ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
@@ -65,17 +93,21 @@ pub(super) fn run(source: &Source, options: &BuildOptions, requested: &Requested
         return Err(CliError::Usage("--watch needs a project file, because presets do not change".into()));
     };
     interrupt::exit_quietly();
-    let mut options = options.clone();
+    // Without --force, later builds replace only what the first one wrote.
+    let mut wrote = BTreeSet::new();
     // Keeps the results of steps that a later change leaves alone.
     let mut evaluator = Evaluator::new();
-    let mut inputs = BTreeSet::new();
     let mut is_first = true;
     loop {
         let was_first = std::mem::take(&mut is_first);
-        let mut watched = Watched::new(project, &inputs);
+        // Before anything is read, so that no change is missed.
+        let mut watched = Watched::new(project, &options.changes);
         let progress = Progress::new();
         let (built, has_changed) = thread::scope(|scope| {
-            let building = scope.spawn(|| build(source, &options, requested, &mut evaluator, &progress));
+            let building = scope.spawn(|| {
+                let wrote = Some(&wrote).filter(|_| !was_first && !options.force);
+                build(source, options, requested, wrote, &mut evaluator, &progress)
+            });
             let mut has_changed = false;
             while !building.is_finished() {
                 // The build belongs to an older version of the project.
@@ -83,30 +115,24 @@ pub(super) fn run(source: &Source, options: &BuildOptions, requested: &Requested
                     has_changed = true;
                     progress.cancel();
                 }
-                thread::sleep(if has_changed { INTERVAL } else { INTERVAL / 10 });
+                thread::sleep(INTERVAL / 10);
             }
             (building.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), has_changed)
         });
         match built {
-            Ok((report, read)) => {
-                (inputs, options.force) = (read, true);
+            Ok(report) => {
+                wrote.append(&mut report.all_files());
                 print_report(&report, options.progress)?;
-                let files = report.files.len() + report.unchanged;
+                let files = report.files.len() + report.unchanged.len();
                 print_error(&format!(
                     "built in {:.2} s, {} of {files} files changed; watching {} (Ctrl+C ends)",
                     report.took.as_secs_f64(),
                     report.files.len(),
                     project.display()
                 ));
-                // The project may read other files now.
-                let before = watched.stamps.first().copied();
-                watched = Watched::new(project, &inputs);
-                if watched.stamps.first().copied() != before {
-                    continue;
-                }
             }
-            Err(error) if was_first && !has_changed => return Err(error),
             Err(_) if has_changed => {}
+            Err(error) if was_first => return Err(error),
             Err(error) => print_error(&format!("error: {error}")),
         }
         watched.wait(has_changed);

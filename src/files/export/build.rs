@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::manifest::{Manifest, StagedHeights};
 use super::memory::memory_needed;
 use super::order::{HeightmapOrder, Order, Patches, TextureOrder};
-use super::plan::{Plan, check_paths};
+use super::plan::Plan;
 use super::report::BuildReport;
 use super::steps::{import_steps, span_m, steps_of_file};
 use super::tiles::{TileFile, Tiles};
@@ -21,11 +21,19 @@ use crate::files::formats::region::Region;
 use crate::files::formats::sidecar::SidecarContents;
 use crate::files::io::atomic::{self, StagedFile};
 use crate::files::io::error::FileError;
+use crate::files::io::folders::NewFolders;
 use crate::files::io::memory::require_memory;
 
-/// Plans and builds an order: [`Plan::new`], then [`build_plan`].
+/// Plans and builds an order: [`Plan::new`], then [`build_plan`]. Creates the folders of the import helper.
 pub fn build(order: &Order, progress: &Progress) -> Result<BuildReport, FileError> {
-    build_plan(&Plan::new(order.clone())?, progress)
+    let plan = Plan::new(order.clone())?;
+    let mut folders = NewFolders::default();
+    for folder in plan.helper_folders() {
+        folders.make(folder).map_err(|error| FileError::writing(folder, &error))?;
+    }
+    let report = build_plan(&plan, progress)?;
+    folders.keep();
+    Ok(report)
 }
 
 /// Builds all files of a plan.
@@ -50,7 +58,8 @@ pub fn commit(
     let is_kept = |file: &StagedFile| plan.order().keeps_unchanged && file.is_unchanged();
     let (kept, changed): (Vec<_>, Vec<_>) = staged.into_iter().partition(is_kept);
     progress.check()?;
-    let report = BuildReport { files: atomic::commit_all(changed)?, unchanged: kept.len(), ..report };
+    let unchanged = kept.iter().map(|file| file.path().to_path_buf()).collect();
+    let report = BuildReport { files: atomic::commit_all(changed)?, unchanged, ..report };
     progress.report(1.0);
     Ok(report)
 }
@@ -61,7 +70,7 @@ pub fn stage(
     evaluator: &mut Evaluator,
     progress: &Progress,
 ) -> Result<(Vec<StagedFile>, BuildReport), FileError> {
-    check_paths(plan.paths(), plan.order().overwrite)?;
+    plan.check_paths()?;
     require_memory(memory_needed(plan))?;
     let order = plan.order();
     let evaluation =

@@ -16,6 +16,7 @@ use crate::files::io::error::FileError;
 /// The files of a heightmap, without sidecars; an error if they cannot be written.
 pub(super) fn plan(order: &HeightmapOrder, grid: Grid, tiles: Option<Tiles>) -> Result<Vec<TileFile>, FileError> {
     // An unknown extension is reported before an impossible size.
+    Format::for_writing(&order.path)?;
     heightmap::format_of(&order.path, order.encoding.raw)?;
     let files = TileFile::of_samples(tiles, &order.path, [grid.width(), grid.height()])?;
     for TileFile { path, region, .. } in &files {

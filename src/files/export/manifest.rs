@@ -3,7 +3,7 @@
 //! It is renamed last, so a program that watches it sees a complete export whenever it changes.
 
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::order::{Order, WeightsLayout};
 use super::plan::Plan;
 use super::tiles::{TileEdges, TileFile, Tiles};
 use crate::engine::parameters::Band;
-use crate::engine::texture::TerrainType;
+use crate::engine::texture::{Points, TerrainType};
 use crate::files::formats::heightmap::{Encoding, Format, RowOrder, Samples};
 use crate::files::io::atomic::{self, StagedFile};
 use crate::files::io::error::FileError;
@@ -65,7 +65,8 @@ fn covering(order: &Order) -> Vec<usize> {
     types.filter(|(_, terrain_type)| terrain_type.covers()).map(|(at, _)| at).collect()
 }
 
-/// The numbers of the types in each map of weights; `None` for a map that encodes the types in its values.
+/// The numbers of the types in each map of weights, single types before packs; `None` for a map that encodes the types in
+/// its values.
 fn mapped_types(order: &Order) -> Vec<Option<Vec<usize>>> {
     let Some(weights) = &order.weights else { return Vec::new() };
     let mapped = |terrain_type: &TerrainType| weights.layout.has_map(terrain_type);
@@ -106,6 +107,10 @@ impl Manifest<'_> {
         let weights = weights.map(|(types, file)| {
             let mut entry = self.image(file)?;
             entry["types"] = json!(types);
+            entry["sampling"] = json!(match order.weights.as_ref().map(|weights| weights.points) {
+                Some(Points::Samples) => "samples",
+                Some(Points::Pixels(_) | Points::PixelRegion(_)) | None => "cells",
+            });
             Ok(entry)
         });
         let mesh = order.mesh.iter().map(|mesh| self.entry(&mesh.path));
@@ -181,16 +186,9 @@ impl Manifest<'_> {
                 writer.write_all(bytes).map_err(|error| FileError::writing(path, &error))
             })
         };
-        let helper = helper_files(order, path).map(|(path, contents)| put(&path, contents.as_bytes()));
+        let helper = order.helper_files().map(|(path, contents)| put(&path, contents.as_bytes()));
         let mut staged = helper.collect::<Result<Vec<_>, _>>()?;
         staged.push(put(path, format!("{:#}\n", self.to_json()?).as_bytes())?);
         Ok(staged)
     }
-}
-
-/// The files of the target's import helper: their paths and contents.
-pub(super) fn helper_files(order: &Order, manifest: &Path) -> impl Iterator<Item = (PathBuf, &'static str)> {
-    let folder = manifest.parent().unwrap_or(Path::new("")).to_path_buf();
-    let files = order.target.map_or(&[][..], |target| target.helper());
-    files.iter().map(move |file| (folder.join(file.path), file.contents))
 }

@@ -43,6 +43,21 @@ fn vertex_limit(order: &MeshOrder, grid: Grid) -> u64 {
     }
 }
 
+/// The maximum length of a mesh in one binary file: positions, normals and texture coordinates of the vertices, the
+/// triangles, and the uncompressed texture. `None` for text.
+pub(super) fn max_file_bytes(order: &MeshOrder, grid: Grid) -> Option<u64> {
+    let vertices = vertex_limit(order, grid);
+    match MeshFormat::from_path(&order.path).ok()? {
+        MeshFormat::Glb => {
+            let texture = order.painted_size().map_or(0, |[width, height]| 3 * (width * height) as u64 + height as u64);
+            Some(vertices * (32 + 24) + texture + 8192)
+        }
+        // 50 bytes per triangle, with the sides and the base.
+        MeshFormat::Stl => Some(84 + 50 * (2 * vertices + 8 * (grid.width() + grid.height()) as u64 + 2)),
+        MeshFormat::Obj => None,
+    }
+}
+
 /// The maximum number of bytes needed to make the mesh: an error and a number per sample; two numbers per vertex and
 /// three per triangle, of which there are twice as many as vertices; and in addition the painting.
 pub(super) fn bytes(order: &MeshOrder, grid: Grid) -> u64 {

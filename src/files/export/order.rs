@@ -1,6 +1,7 @@
 //! The order of an export: what to build and where to write it. Plain data; the plan and the files are derived from it.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::import_guide::ImportGuide;
 use super::tiles::Tiles;
@@ -14,6 +15,7 @@ use crate::files::formats::mesh::{MeshDetail, MeshFormat};
 use crate::files::formats::png::BitDepth;
 use crate::files::import::{DecodedFiles, InputFiles};
 use crate::files::io::error::FileError;
+use crate::files::io::folders::folder_of;
 
 /// What to build, and where to write it.
 #[derive(Clone, Debug)]
@@ -55,6 +57,8 @@ pub struct Order {
     pub manifest: Option<PathBuf>,
     /// Whether existing files may be replaced.
     pub overwrite: bool,
+    /// The files that may be replaced if it is a repeated export; `None`: any, as far as `overwrite` allows it.
+    pub replaceable: Option<BTreeSet<PathBuf>>,
     /// Whether files that would not change are left alone, so that programs that watch them do not load them again.
     pub keeps_unchanged: bool,
 }
@@ -255,6 +259,7 @@ impl Order {
             target: None,
             manifest: None,
             overwrite: false,
+            replaceable: None,
             keeps_unchanged: false,
         }
     }
@@ -268,6 +273,13 @@ impl Order {
         }
         self.inputs = DecodedFiles::default().inputs(&needed, files, progress)?;
         Ok(())
+    }
+
+    /// The files of the target's import helper, beside the manifest: their paths and contents.
+    pub(super) fn helper_files(&self) -> impl Iterator<Item = (PathBuf, &'static str)> {
+        let folder = self.manifest.as_deref().map(folder_of).map(Path::to_path_buf);
+        let files = self.target.map_or(&[][..], |target| target.helper());
+        folder.into_iter().flat_map(move |folder| files.iter().map(move |file| (folder.join(file.path), file.contents)))
     }
 
     /// Whether terrain types are painted or weighted.

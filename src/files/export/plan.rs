@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::manifest::helper_files;
 use super::order::Order;
 use super::tiles::TileFile;
 use super::{frames, heightmap, maps, mesh, rivers, texture, weights};
@@ -117,7 +116,8 @@ impl Plan {
             }
         }
         if let Some(mesh) = &order.mesh {
-            files.extend(mesh::plan(mesh, grid)?.into_iter().map(|path| file(path, FileKind::Mesh, None, None)));
+            let max_bytes = mesh::max_file_bytes(mesh, grid);
+            files.extend(mesh::plan(mesh, grid)?.into_iter().map(|path| file(path, FileKind::Mesh, None, max_bytes)));
         }
         let frame_positions = order.frames.as_ref().map_or(Vec::new(), |frames| frames::positions(frames, &order));
         if let Some(frames) = &order.frames {
@@ -134,7 +134,7 @@ impl Plan {
             files.push(file(rivers.path.clone(), FileKind::Map, None, None));
         }
         if let Some(path) = &order.manifest {
-            for (path, contents) in helper_files(&order, path) {
+            for (path, contents) in order.helper_files() {
                 files.push(file(path, FileKind::Helper, None, Some(contents.len() as u64)));
             }
             let listed = files.len() + order.recipe.texture.active().count();
@@ -165,9 +165,30 @@ impl Plan {
         self.files.iter().map(|file| file.path.as_path())
     }
 
-    /// Replaces the files of an earlier export of the same kind, and leaves those alone that would not change.
-    pub fn repeat(&mut self) {
-        (self.order.overwrite, self.order.keeps_unchanged) = (true, true);
+    /// The folders of the import helper, which need not exist.
+    pub fn helper_folders(&self) -> impl Iterator<Item = &Path> {
+        let files = self.files.iter().filter(|file| file.kind == FileKind::Helper);
+        files.map(|file| folder_of(&file.path))
+    }
+
+    /// Makes this the repetition of an export that wrote these files: it replaces them, but no others, and leaves those
+    /// alone that would not change.
+    pub fn repeat(&mut self, written: BTreeSet<PathBuf>) {
+        self.order.overwrite = true;
+        self.order.replaceable = Some(written);
+        self.order.keeps_unchanged = true;
+    }
+
+    /// Checks that every file can be written, and that none is replaced that may not be.
+    pub(super) fn check_paths(&self) -> Result<(), FileError> {
+        let Order { overwrite, replaceable, .. } = &self.order;
+        if let Some(replaceable) = replaceable {
+            let is_foreign = |path: &&Path| !replaceable.contains(*path) && path.symlink_metadata().is_ok();
+            if let Some(path) = self.paths().find(is_foreign) {
+                return Err(FileError::Exists(path.to_path_buf()));
+            }
+        }
+        check_paths(self.paths(), *overwrite)
     }
 
     /// Sets whether existing files may be replaced.

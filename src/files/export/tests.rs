@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::build::build;
+use super::build::{build, build_plan};
 use super::memory::memory_needed;
 use super::order::{HeightmapOrder, MapOrder, Order, Patches, TextureOrder, WeightsLayout, WeightsOrder};
 use super::plan::Plan;
@@ -322,8 +322,18 @@ fn the_manifest_lists_every_map_with_its_checksum_and_comes_last() {
     // The same export again leaves every file alone.
     (order.overwrite, order.keeps_unchanged) = (true, true);
     let again = build(&order, &Progress::new()).expect("built");
-    assert_eq!((again.files.len(), again.unchanged), (0, built.files.len()));
+    assert_eq!((again.files.len(), again.unchanged.len()), (0, built.files.len()));
     order.recipe.seed += 1;
     let changed = build(&order, &Progress::new()).expect("built");
     assert!(changed.files.contains(&folder.path().join("upthrust.json")), "{changed:?}");
+
+    // A repetition replaces what the export wrote, and nothing else.
+    let mut plan = Plan::new(order).expect("possible");
+    plan.repeat(changed.all_files());
+    assert!(build_plan(&plan, &Progress::new()).is_ok());
+    let mut fewer = changed.all_files();
+    fewer.remove(&folder.path().join("t_x1_y0.png"));
+    plan.repeat(fewer);
+    let refused = build_plan(&plan, &Progress::new()).expect_err("not its file");
+    assert_eq!(refused, FileError::Exists(folder.path().join("t_x1_y0.png")));
 }

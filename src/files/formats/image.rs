@@ -78,7 +78,8 @@ impl ImageFileFormat {
         let encoded = match self {
             Self::Png => image::codecs::png::PngEncoder::new(writer).write_image(pixels, width, height, colour),
             Self::Jpg => JpegEncoder::new_with_quality(writer, JPEG_QUALITY).write_image(pixels, width, height, colour),
-            Self::Tga => TgaEncoder::new(writer).write_image(pixels, width, height, colour),
+            // Its runs would continue into the next row, which TGA 2.0 forbids and some readers refuse.
+            Self::Tga => TgaEncoder::new(writer).disable_rle().write_image(pixels, width, height, colour),
             Self::Bmp => BmpEncoder::new(writer).write_image(pixels, width, height, colour),
         };
         encoded.map_err(io::Error::other)

@@ -119,7 +119,8 @@ impl SidecarContents<'_> {
             | Format::Jpg
             | Format::Tga
             | Format::Exr
-            | Format::Tiff => match self.encoding.row_order {
+            | Format::Tiff
+            | Format::Foreign(_) => match self.encoding.row_order {
                 RowOrder::NorthFirst => FROM_NORTH,
                 RowOrder::SouthFirst => FROM_SOUTH,
             },

@@ -5,5 +5,8 @@ mod open;
 mod textures;
 
 pub use self::inputs::{DecodedFiles, InputFiles};
-pub use self::open::{ImportedFile, apply_sidecars, is_same_size, open_any, open_heightmap, open_texture, size_text};
+pub use self::open::{
+    ImportedFile, MapSummary, apply_sidecars, is_same_size, open_any, open_heightmap, open_mask, open_texture,
+    size_text,
+};
 pub use self::textures::{SHIPPED_TEXTURES, shipped_texture};

@@ -13,9 +13,11 @@ use crate::engine::heightfield::Extent;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName};
-use crate::engine::{Grid, Heightfield, Progress, Raster, Recipe, SampleScale};
+use crate::engine::relief::relief;
+use crate::engine::{Grid, Heightfield, Image, Progress, Raster, Recipe, SampleScale};
 use crate::files::formats::heightmap::{
-    Encoding, Format, LoadedHeightmap, Rows, complete, from_image, read_bytes, write,
+    ColourReading, Encoding, Format, LoadedHeightmap, RawLayout, ReadOptions, Rows, complete, encodes_heights,
+    exr_channels, from_image, read_bytes, write,
 };
 use crate::files::formats::image::ImageFileFormat;
 use crate::files::formats::image_decode::decode_dynamic;
@@ -39,8 +41,66 @@ pub struct ImportedFile {
     pub extent: Option<Extent>,
     /// What the user should know.
     pub notes: Vec<String>,
-    /// Whether it is the texture of a material, not a heightmap.
-    pub is_texture: bool,
+    /// The map itself; `None` for the texture of a material.
+    pub map: Option<MapSummary>,
+}
+
+/// What an import window shows of a heightmap.
+#[derive(Debug)]
+pub struct MapSummary {
+    /// Samples from west to east and from north to south.
+    pub size: [usize; 2],
+    /// The lowest and the highest value.
+    pub values: [f32; 2],
+    /// The largest value of an integer format; `None` if the samples are metres.
+    pub max_value: Option<f32>,
+    /// The layout of a headerless file.
+    pub raw: Option<RawLayout>,
+    /// How the colours of an image were read, if it has any.
+    pub colours: Option<ColourReading>,
+    /// The channels of an EXR.
+    pub channels: Vec<String>,
+    /// The channel that was read, if there are several.
+    pub channel: String,
+    /// The map from above, with north at the top; `None` if it has no extent.
+    pub picture: Option<Image>,
+}
+
+/// The longer side of the picture of a map, pixels.
+const PICTURE_PIXELS: usize = 240;
+
+impl MapSummary {
+    fn of(bytes: &[u8], loaded: &LoadedHeightmap, options: &ReadOptions) -> Self {
+        let Raster { width, height, ref samples, scale } = loaded.raster;
+        let values = samples
+            .iter()
+            .fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], sample| [low.min(*sample), high.max(*sample)]);
+        let raw = loaded.sample.map(|sample| RawLayout { sample, size: Some([width, height]) });
+        let extent =
+            loaded.extent().unwrap_or(Extent { width_m: (width - 1).to_f64(), depth_m: (height - 1).to_f64() });
+        let longer = width.max(height).min(PICTURE_PIXELS + 1);
+        let grid = Grid::fitted(extent, longer.max(2));
+        let nearest = |at: usize, count: usize, of: usize| (at * (of - 1) + (count - 1) / 2) / (count - 1);
+        let height_at =
+            |r: usize, c: usize| samples[nearest(r, grid.height(), height) * width + nearest(c, grid.width(), width)];
+        let heights = (0..grid.height()).flat_map(|r| (0..grid.width()).map(move |c| (r, c)));
+        let heights = Heightfield::from_heights(grid, heights.map(|(r, c)| height_at(r, c)).collect());
+        let size = [(grid.width() - 1).max(1), (grid.height() - 1).max(1)];
+        let picture = heights.and_then(|heights| relief(&heights, size, &Progress::new()).ok());
+        // A file that is converted as its sidecar says is in metres.
+        let (values, max_value) = match (scale, loaded.sidecar.filter(|_| loaded.needs_conversion)) {
+            (SampleScale::Integers { max_value }, None) => (values, Some(max_value)),
+            (SampleScale::Integers { max_value }, Some(sidecar)) => {
+                let Band { min, max } = sidecar.range_m;
+                let metres = |value: f32| (min + f64::from(value / max_value) * (max - min)).to_f32();
+                (values.map(metres), None)
+            }
+            (SampleScale::Metres, _) => (values, None),
+        };
+        let (channels, channel) = if loaded.format == Format::Exr { exr_channels(bytes) } else { Default::default() };
+        let channel = options.channel.clone().unwrap_or(channel);
+        Self { size: [width, height], values, max_value, raw, colours: loaded.colours, channels, channel, picture }
+    }
 }
 
 /// Integers without a sidecar that are no higher than the highest mountain are probably metres.
@@ -56,30 +116,50 @@ const WHITE_M: f64 = 1000.0;
 pub fn open_any(path: &Path) -> Result<ImportedFile, FileError> {
     let format = ImageFileFormat::from_path(path).ok();
     let Some(format) = format.filter(|format| *format != ImageFileFormat::Bmp && !sidecar_path(path).exists()) else {
-        return open_heightmap(path);
+        return open_heightmap(path, &ReadOptions::default());
     };
     let bytes = read_file(path)?;
     match decode_dynamic(path, &bytes) {
-        Ok((_, image)) if is_coloured(&image) => Ok(texture(path, bytes, &image)),
+        Ok((_, image)) if is_coloured(&image) && !(format == ImageFileFormat::Png && encodes_heights(&image)) => {
+            Ok(texture(path, bytes, &image))
+        }
         Ok((detected, image)) if detected == format.in_image_crate() => {
             let mut loaded = from_image(path, Format::from_path(path)?, image)?;
             complete(path, &mut loaded, Sidecar::read_for(path))?;
-            heightmap(path, bytes, &loaded)
+            heightmap(path, bytes, &loaded, &ReadOptions::default())
         }
         // The image is too large for a texture, is corrupt, or has a format that does not match its extension.
         Ok(_) | Err(_) => {
-            let loaded = read_bytes(path, &bytes, None)?;
-            heightmap(path, bytes, &loaded)
+            let options = ReadOptions::default();
+            let loaded = read_bytes(path, &bytes, &options)?;
+            heightmap(path, bytes, &loaded, &options)
         }
     }
 }
 
 /// Opens a heightmap.
-pub fn open_heightmap(path: &Path) -> Result<ImportedFile, FileError> {
+pub fn open_heightmap(path: &Path, options: &ReadOptions) -> Result<ImportedFile, FileError> {
     Format::from_path(path)?;
     let bytes = read_file(path)?;
-    let loaded = read_bytes(path, &bytes, None)?;
-    heightmap(path, bytes, &loaded)
+    let loaded = read_bytes(path, &bytes, options)?;
+    heightmap(path, bytes, &loaded, options)
+}
+
+/// Opens a map as a mask: in one with heights in metres, the lowest is black and the highest is white.
+pub fn open_mask(path: &Path) -> Result<ImportedFile, FileError> {
+    Format::from_path(path)?;
+    let bytes = read_file(path)?;
+    let options = ReadOptions::default();
+    let loaded = read_bytes(path, &bytes, &options)?;
+    let mut imported = heightmap(path, bytes, &loaded, &options)?;
+    imported.notes = vec!["the step acts where the image is white".into()];
+    if let (SampleScale::Metres, Some(map)) = (loaded.raster.scale, &imported.map) {
+        let [min, max] = map.values.map(f64::from);
+        imported.notes =
+            vec![format!("the step acts fully at {max:.1} m, the highest height, and not at {min:.1} m, the lowest")];
+        (imported.path, imported.bytes) = stored_as(&path.with_extension("png"), &loaded, Band { min, max })?;
+    }
+    Ok(imported)
 }
 
 /// Opens the texture of a material.
@@ -95,11 +175,17 @@ fn is_coloured(image: &DynamicImage) -> bool {
 
 fn texture(path: &Path, bytes: Vec<u8>, image: &DynamicImage) -> ImportedFile {
     let notes = vec![format!("{} × {} pixels", image.width(), image.height())];
-    ImportedFile { path: path.to_path_buf(), bytes, range_m: None, extent: None, notes, is_texture: true }
+    ImportedFile { path: path.to_path_buf(), bytes, range_m: None, extent: None, notes, map: None }
 }
 
-fn heightmap(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap) -> Result<ImportedFile, FileError> {
-    let converted = converted_to_metres(path, loaded, None)?;
+fn heightmap(
+    path: &Path,
+    bytes: Vec<u8>,
+    loaded: &LoadedHeightmap,
+    options: &ReadOptions,
+) -> Result<ImportedFile, FileError> {
+    let converted = converted(path, loaded, None)?;
+    let map = MapSummary::of(&bytes, loaded, options);
     let samples = || loaded.raster.samples.iter().copied();
     let (low, high) = (samples().fold(f32::INFINITY, f32::min), samples().fold(f32::NEG_INFINITY, f32::max));
     let extent = loaded.extent();
@@ -115,18 +201,18 @@ fn heightmap(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap) -> Result<Im
         }
         (None, SampleScale::Integers { max_value }) if max_value > 255.0 && high < LIKELY_METRES => {
             notes.push(format!(
-                "its values from {low} to {high} are used as metres; change Low and High if they are not"
+                "its values from {low} to {high} are used as metres; change the heights if they are not"
             ));
             Some(Band { min: 0.0, max: f64::from(max_value) })
         }
         (None, SampleScale::Integers { .. }) => {
-            notes.push("black is 0 m and white is 1000 m; change Low and High if they are not".into());
+            notes.push("black is 0 m and white is 1000 m; change the heights if they are not".into());
             Some(Band { min: 0.0, max: WHITE_M })
         }
         // Gaea and World Machine write shares of a height that only the user knows.
-        (None, SampleScale::Metres) if low >= 0.0 && high <= 1.0 && low < high => {
+        (None, SampleScale::Metres) if are_shares(loaded, [low, high]) => {
             notes.push(format!(
-                "its values from {low} to {high} are taken as shares of {WHITE_M} m; change Low and High if they are not"
+                "its values from {low} to {high} are taken as shares of {WHITE_M} m; change the heights if they are not"
             ));
             Some(Band { min: WHITE_M * f64::from(low), max: WHITE_M * f64::from(high) })
         }
@@ -137,7 +223,16 @@ fn heightmap(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap) -> Result<Im
     };
     notes.extend(extent.map(|extent| format!("it is {} in size", size_text(extent))));
     let (path, bytes) = converted.unwrap_or_else(|| (path.to_path_buf(), bytes));
-    Ok(ImportedFile { path, bytes, range_m, extent, notes, is_texture: false })
+    Ok(ImportedFile { path, bytes, range_m, extent, notes, map: Some(map) })
+}
+
+/// Whether floats are shares of a height rather than metres: between 0 and 1 but not only these, in a format of programs
+/// that write shares, and in a map that does not say where it lies.
+fn are_shares(loaded: &LoadedHeightmap, [low, high]: [f32; 2]) -> bool {
+    let is_possible =
+        matches!(loaded.format, Format::Exr | Format::Tiff | Format::Raw32 | Format::Asc) && loaded.extent().is_none();
+    let is_between = || loaded.raster.samples.iter().any(|sample| 0.0 < *sample && *sample < 1.0);
+    is_possible && low >= 0.0 && high <= 1.0 && low < high && is_between()
 }
 
 /// Completes the heightmaps that were just read from `folder`, not `embedded` in the project, with their sidecars: a file
@@ -159,7 +254,7 @@ pub fn apply_sidecars(
             && let Some(bytes) = files.get(&heightmap.file)
         {
             let path = folder.join(&heightmap.file.0);
-            let Ok(loaded) = read_bytes(&path, bytes, None) else { continue };
+            let Ok(loaded) = read_bytes(&path, bytes, &ReadOptions::default()) else { continue };
             let extent = loaded.extent();
             match complete_step(heightmap, &path, &loaded, files, &mut max_bytes) {
                 Ok(()) => {}
@@ -172,7 +267,8 @@ pub fn apply_sidecars(
         if let Some(mask) = &step.settings.mask
             && !embedded.contains(&mask.file)
             && let Some(bytes) = files.get(&mask.file)
-            && read_bytes(&folder.join(&mask.file.0), bytes, None).is_ok_and(|loaded| loaded.depends_on_sidecar)
+            && read_bytes(&folder.join(&mask.file.0), bytes, &ReadOptions::default())
+                .is_ok_and(|loaded| loaded.needs_conversion)
         {
             notes.push(format!("{}: a mask does not use its sidecar; save it as PNG", mask.file.0));
         }
@@ -188,12 +284,11 @@ fn complete_step(
     files: &mut InputFiles,
     max_bytes: &mut u64,
 ) -> Result<(), FileError> {
-    let Some(sidecar) = loaded.sidecar else { return Ok(()) };
     let is_integers = matches!(loaded.raster.scale, SampleScale::Integers { .. });
     let own = (step.low_m.is_some() || step.high_m.is_some())
         .then(|| Band { min: step.low_m.unwrap_or(0.0), max: step.high_m.unwrap_or(WHITE_M) });
-    let Some((converted, bytes)) = converted_to_metres(path, loaded, own)? else {
-        if is_integers && own.is_none() {
+    let Some((converted, bytes)) = converted(path, loaded, own)? else {
+        if let Some(sidecar) = loaded.sidecar.filter(|_| is_integers && own.is_none()) {
             (step.low_m, step.high_m) = (Some(sidecar.range_m.min), Some(sidecar.range_m.max));
         }
         return Ok(());
@@ -230,28 +325,39 @@ pub fn is_same_size(a: Extent, b: Extent) -> bool {
     [a.width_m / b.width_m, a.depth_m / b.depth_m].iter().all(|ratio| (ratio - 1.0).abs() < 1e-3)
 }
 
-/// The name and the bytes of an EXR with the heights in metres, if the file needs its sidecar to be decoded, because a
-/// project does not store sidecars.
+/// The name and the bytes of a file with the same heights, if the file alone would decode to others, because a project
+/// stores neither sidecars nor layouts.
 ///
-/// Integers span `range_m`, or else the range of the sidecar.
-fn converted_to_metres(
+/// With a sidecar it is an EXR in metres, whose integers span `range_m`, or else the range of the sidecar. Without one,
+/// nothing says the heights of integers, so they become those of a PNG.
+fn converted(
     path: &Path,
     loaded: &LoadedHeightmap,
     range_m: Option<Band>,
 ) -> Result<Option<(PathBuf, Vec<u8>)>, FileError> {
-    let Some(sidecar) = loaded.sidecar.as_ref().filter(|_| loaded.depends_on_sidecar) else { return Ok(None) };
+    if !loaded.needs_conversion {
+        return Ok(None);
+    }
+    let (extension, values_m) = match (loaded.raster.scale, &loaded.sidecar) {
+        (SampleScale::Integers { max_value }, None) => ("png", Band { min: 0.0, max: f64::from(max_value) }),
+        _ => ("exr", range_m.or(loaded.range_m()).unwrap_or_default()),
+    };
+    stored_as(&path.with_extension(extension), loaded, values_m).map(Some)
+}
+
+/// The heights of a map as another file; its integers span `values_m`, and so do those of the file.
+fn stored_as(path: &Path, loaded: &LoadedHeightmap, values_m: Band) -> Result<(PathBuf, Vec<u8>), FileError> {
     let Raster { width, height, .. } = loaded.raster;
     // Heights, a copy of them, and the file.
     require_memory(12 * loaded.raster.samples.len() as u64)?;
     let [width_m, depth_m] =
-        [(width, 0), (height, 1)].map(|(side, axis)| (side - 1).to_f64() * sidecar.spacing_m[axis]);
+        loaded.spacing_m().map_or([1.0; 2], |[x, z]| [x * (width - 1).to_f64(), z * (height - 1).to_f64()]);
     let grid = Grid::new(Extent { width_m, depth_m }, width, height);
-    let path = path.with_extension("exr");
-    let heights = Heightfield::from_heights(grid, loaded.clone().into_metres(range_m));
-    let heights = heights.ok_or_else(|| FileError::invalid(&path, "its sidecar has another size"))?;
+    let heights = Heightfield::from_heights(grid, loaded.clone().into_metres(Some(values_m)));
+    let heights = heights.ok_or_else(|| FileError::invalid(path, "its heights have another size"))?;
     let mut file = Cursor::new(Vec::new());
-    write(&mut file, &path, Rows::all(&heights), sidecar.range_m, Encoding::default(), &Progress::new())?;
-    Ok(Some((path, file.into_inner())))
+    write(&mut file, path, Rows::all(&heights), values_m, Encoding::default(), &Progress::new())?;
+    Ok((path.to_path_buf(), file.into_inner()))
 }
 
 #[cfg(test)]
@@ -291,13 +397,15 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         save(&path("grey.png"), 0);
         save(&path("coloured.png"), 90);
-        assert!(!check_opened_once(&path("grey.png"), open_any).is_texture);
-        assert!(!check_opened_once(&path("grey.png"), open_heightmap).is_texture);
-        assert!(check_opened_once(&path("coloured.png"), open_any).is_texture);
-        assert!(check_opened_once(&path("coloured.png"), open_texture).is_texture);
+        assert!(check_opened_once(&path("grey.png"), open_any).map.is_some());
+        assert!(
+            check_opened_once(&path("grey.png"), |path| open_heightmap(path, &ReadOptions::default())).map.is_some()
+        );
+        assert!(check_opened_once(&path("coloured.png"), open_any).map.is_none());
+        assert!(check_opened_once(&path("coloured.png"), open_texture).map.is_none());
         save_sidecar(&path("coloured.png"), "");
         let with_sidecar = check_opened_once(&path("coloured.png"), open_any);
-        assert_eq!((with_sidecar.is_texture, with_sidecar.range_m), (false, Some(Band { min: -5.0, max: 250.0 })));
+        assert_eq!((with_sidecar.map.is_none(), with_sidecar.range_m), (false, Some(Band { min: -5.0, max: 250.0 })));
         assert_eq!(with_sidecar.bytes, std::fs::read(path("coloured.png")).expect("there"));
     }
 
@@ -347,7 +455,8 @@ mod tests {
         let path = folder.path().join("grey.png");
         save(&path, 0);
         std::fs::write(folder.path().join("grey.pgw"), "30\n0\n0\n-20\n500000\n4000000\n").expect("written");
-        for open in [open_any, open_heightmap] {
+        let open_as_heightmap = |path: &Path| open_heightmap(path, &ReadOptions::default());
+        for open in [open_any, open_as_heightmap] {
             let extent = open(&path).expect("readable").extent.expect("known");
             assert_eq!((extent.width_m, extent.depth_m), (210.0, 100.0));
         }
@@ -404,5 +513,29 @@ mod tests {
         let notes = apply_sidecars(&mut recipe, &mut files, &BTreeSet::new(), folder.path(), 10);
         assert!(notes[0].contains("do not fit"), "{notes:?}");
         assert_eq!(used(&recipe, 0).0, "south.png");
+    }
+
+    #[test]
+    fn a_mask_in_metres_goes_from_its_lowest_to_its_highest_height() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("land.r32");
+        std::fs::write(&path, [300.0_f32, 600.0, 900.0, 1800.0].map(f32::to_le_bytes).concat()).expect("written");
+        let mask = open_mask(&path).expect("readable");
+        assert!(mask.path.ends_with("land.png") && mask.notes[0].contains("1800.0 m"), "{:?}", mask.notes);
+        let loaded = crate::files::formats::heightmap::decode(&mask.path, &mask.bytes, None).expect("readable");
+        assert_eq!(loaded.raster.scale, SampleScale::Integers { max_value: 65_535.0 });
+        assert_eq!(loaded.raster.samples, [0.0, 13_107.0, 26_214.0, 65_535.0]);
+    }
+
+    #[test]
+    fn floats_between_0_and_1_are_shares_unless_the_file_says_where_it_lies() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = |name: &str| folder.path().join(name);
+        let open = |name: &str| open_heightmap(&path(name), &ReadOptions::default()).expect(name).range_m;
+        std::fs::write(path("shares.r32"), [0.0_f32, 0.25, 0.5, 1.0].map(f32::to_le_bytes).concat()).expect("written");
+        assert_eq!(open("shares.r32"), Some(Band { min: 0.0, max: 1000.0 }));
+        std::fs::write(path("whole.r32"), [0.0_f32, 1.0, 1.0, 1.0].map(f32::to_le_bytes).concat()).expect("written");
+        std::fs::write(path("lagoon.asc"), "ncols 2\nnrows 2\ncellsize 30\n0 0.5\n1 1\n").expect("written");
+        assert_eq!((open("whole.r32"), open("lagoon.asc")), (None, None));
     }
 }

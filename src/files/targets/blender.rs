@@ -1,16 +1,26 @@
 //! Blender's displacement (Manual, "Displace Modifier", "Image Texture"): without interpolation, and with the border
 //! extended, the vertex i of n at the coordinate i / (n − 1) takes the pixel i.
 
-use super::target::{Checked, DEFAULT_ENCODING, DEFAULTS, Target};
-use crate::files::export::ImportFacts;
+use super::target::{Checked, DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
+use crate::files::export::{HelperFile, ImportFacts, WeightsLayout};
 use crate::files::formats::numbers::{METRE_PLACES, metres};
 
 pub(super) static BLENDER: Target = Target {
     key: "blender",
     label: "Blender",
     heightmaps: &[("height.exr", DEFAULT_ENCODING)],
+    weights: Some((WeightsLayout::Packs, WeightsSampling::Cells)),
     mesh: Some("terrain.glb"),
     import,
+    helper: &[
+        HelperFile {
+            path: "upthrust_blender.py",
+            contents: include_str!("../../../assets/helpers/blender/upthrust_blender.py"),
+        },
+        HelperFile { path: "upthrust_blender.md", contents: include_str!("../../../assets/helpers/blender/README.md") },
+    ],
+    helper_step: "the add-on does all this: install upthrust_blender.py (Preferences > Add-ons > Install from Disk), then choose \
+                  File > Import > Upthrust terrain and open upthrust.json. The other steps do it by hand.",
     checked: Checked::Run { programs: "Blender 5.0.1", on: "2026-11-24" },
     ..DEFAULTS
 };
@@ -37,6 +47,12 @@ fn import(facts: &ImportFacts) -> Vec<String> {
         ),
         "texture.png is the base colour, in sRGB.".into(),
     ];
+    if !facts.layers.is_empty() {
+        steps.push(format!(
+            "weights_RGBA_N.png, Non-Color, are the weights of four terrain types each: {}.",
+            facts.numbered_layers()
+        ));
+    }
     steps.extend(facts.water_m.map(|water_m| format!("the water level is at Z = {} m.", metres(water_m))));
     steps
 }

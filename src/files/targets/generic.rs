@@ -1,6 +1,6 @@
 //! All kinds of files, for programs without a target.
 
-use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
+use super::target::{Checked, DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
 use crate::files::export::{ImportFacts, WeightsLayout};
 use crate::files::formats::numbers::{METRE_PLACES, metres};
 
@@ -15,6 +15,7 @@ pub(super) static GENERIC: Target = Target {
     normals: Some("normals.png"),
     mesh: Some("terrain.glb"),
     import,
+    checked: Checked::Run { programs: "three.js r187, GDAL 3.6 and Pillow", on: "2026-11-24" },
     ..DEFAULTS
 };
 

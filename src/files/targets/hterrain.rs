@@ -1,7 +1,9 @@
 //! The HTerrain plugin for Godot ("Heightmap terrain" by Zylann).
 
+use super::godot_plugin::GODOT_PLUGIN;
 use super::sizes::Sizes;
-use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
+use super::target::{Checked, DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
+use crate::engine::cast::ToFloat;
 use crate::files::export::{ImportFacts, WeightsLayout};
 use crate::files::formats::heightmap::Encoding;
 use crate::files::formats::numbers::{METRE_PLACES, metres, scale};
@@ -20,7 +22,10 @@ pub(super) static HTERRAIN: Target = Target {
     weights: Some((WeightsLayout::Packs, WeightsSampling::Samples)),
     max_layers: Some(SPLATS),
     import,
-    unverified: &["whether maps are flipped; the first row of the file is the northern one."],
+    helper_step: "the plugin does all this: copy addons/upthrust from upthrust_plugin into the addons of your project, enable \
+                  it, then choose Project > Tools > Import Upthrust terrain… and open upthrust.json. The other steps do it by hand.",
+    checked: Checked::Run { programs: "Godot 4.6.3 with HTerrain 1.8", on: "2026-11-24" },
+    helper: GODOT_PLUGIN,
     ..DEFAULTS
 };
 
@@ -34,13 +39,23 @@ fn import(facts: &ImportFacts) -> Vec<String> {
         ),
         format!("set Map scale to {}, 1, {}.", scale(facts.grid.spacing_x_m()), scale(facts.grid.spacing_z_m())),
     ];
+    if facts.tiles.is_some() {
+        let [width, depth] =
+            [(facts.grid.width(), facts.grid.spacing_x_m()), (facts.grid.height(), facts.grid.spacing_z_m())]
+                .map(|(samples, spacing_m)| scale((samples - 1).to_f64() * spacing_m));
+        steps.push(format!(
+            "use an HTerrain node for each file, and move the node of _xN_yM to x = {width} × N and z = {depth} × M."
+        ));
+    }
     steps.extend(facts.water_m.map(|water_m| format!("the water level is y = {} m.", metres(water_m))));
+    // The end of the names of the other files of the tile.
+    let name = facts.file.strip_prefix("height").and_then(|name| name.strip_suffix(".exr")).unwrap_or_default();
     if !facts.layers.is_empty() {
         steps.push(format!(
-            "weights_RGBA_0.png is the splat map; its red, green, blue and alpha are the textures {}.",
+            "weights_RGBA_0{name}.png is the splat map; its red, green, blue and alpha are the textures {}.",
             facts.layers.join(", ")
         ));
     }
-    steps.push("texture.png is the colour map.".into());
+    steps.push(format!("texture{name}.png is the colour map."));
     steps
 }

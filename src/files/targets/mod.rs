@@ -6,6 +6,7 @@ mod blender;
 mod cities_skylines;
 mod cryengine;
 mod generic;
+mod godot_plugin;
 mod hterrain;
 mod list;
 mod o3de;

@@ -65,6 +65,8 @@ pub struct Target {
     pub checked: Checked,
     /// The script that imports an export, with its README.
     pub helper: &'static [HelperFile],
+    /// How to use that script, as the first import step.
+    pub helper_step: &'static str,
     /// Notes on facts known only from documentation, or not at all. Listed after the steps.
     pub unverified: &'static [&'static str],
     /// The same notes about tiles, listed if there are tiles.
@@ -119,8 +121,8 @@ pub enum WeightsSampling {
 pub(super) const DEFAULT_ENCODING: Encoding =
     Encoding { raw: None, integers: false, row_order: RowOrder::NorthFirst, as_rgb: false };
 
-/// The smallest relative difference between the column and row spacings that causes a warning.
-const MIN_STRETCH: f64 = 0.01;
+/// The smallest relative difference between the column and row spacings that causes a warning: half a metre per kilometre.
+const MIN_STRETCH: f64 = 0.0005;
 
 /// The defaults of a target.
 pub(super) const DEFAULTS: Target = Target {
@@ -147,6 +149,7 @@ pub(super) const DEFAULTS: Target = Target {
     import: |_| Vec::new(),
     checked: Checked::NotRun,
     helper: &[],
+    helper_step: "",
     unverified: &[],
     unverified_tiles: &[],
 };
@@ -195,8 +198,11 @@ impl ImportGuide for Target {
         let oblong = (self.needs_square_cells && (x_m / z_m - 1.0).abs() > MIN_STRETCH).then(|| {
             format!(
                 "{} has the same sample spacing in both directions, but here it is {x_m:.3} m from west to east and \
-                 {z_m:.3} m from north to south; choose a size with the world's proportions",
-                self.label
+                 {z_m:.3} m from north to south, so the terrain becomes {} m deep instead of {}; choose a size with the \
+                 world's proportions",
+                self.label,
+                metres((grid.height() - 1).to_f64() * x_m),
+                metres(extent.depth_m)
             )
         });
         let is_supported = |spacing: &f64| (spacing / x_m - 1.0).abs() < 1e-6;
@@ -327,7 +333,10 @@ impl Target {
             }
             Sizes::Any | Sizes::UpTo(_) | Sizes::PowersOfTwo { .. } | Sizes::Exactly(_) => {
                 let tile = self.sizes.nearest(self.tile_side(longer.max(1), max));
-                self.side_of_tiles(tile, max)
+                let side = self.side_of_tiles(tile, max);
+                // The shorter side of an oblong world may not be divisible.
+                let found = || nearest_side(longer, |side| suits(&side)).unwrap_or(side);
+                if suits(&side) { side } else { found() }
             }
         }
     }
@@ -421,8 +430,9 @@ impl Target {
 
     /// The import steps, followed by the unverified notes.
     pub fn steps(&self, facts: &ImportFacts) -> Vec<String> {
+        let helper = Some(self.helper_step.to_string()).filter(|step| !step.is_empty());
         let mut steps: Vec<String> =
-            (self.import)(facts).into_iter().map(|step| format!("{}: {step}", self.label)).collect();
+            helper.into_iter().chain((self.import)(facts)).map(|step| format!("{}: {step}", self.label)).collect();
         let of_tiles = if facts.tiles.is_some() { self.unverified_tiles } else { &[] };
         let unverified = self.unverified.iter().chain(of_tiles);
         steps.extend(unverified.map(|what| format!("{}, not verified: {what}", self.label)));

@@ -1,7 +1,8 @@
 //! Terrain3D for Godot (its documentation, "Importing & Exporting Data", "Controlmap Format").
 
+use super::godot_plugin::GODOT_PLUGIN;
 use super::sizes::Sizes;
-use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
+use super::target::{Checked, DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
 use crate::files::export::{ImportFacts, TileEdges, WeightsLayout};
 use crate::files::formats::heightmap::Encoding;
 use crate::files::formats::numbers::{METRE_PLACES, metres, scale};
@@ -26,18 +27,23 @@ fn region_size(size: [usize; 2]) -> Option<usize> {
     fits(REGIONS_PER_SIDE).or_else(|| fits(2 * REGIONS_PER_SIDE))
 }
 
+/// The farthest vertex from the origin at which the importer puts a map; it clamps other positions without a word
+/// (Terrain3DData, "import_images").
+const MAX_POSITION: usize = 8192;
+
 /// The position of the north-western vertex of a map, in vertices from the origin: the origin, or else as many regions to
 /// the north-west as are needed.
 fn position(size: [usize; 2]) -> [usize; 2] {
     let region = region_size(size).unwrap_or(USUAL_REGION);
-    size.map(|side| if side / region > REGIONS_PER_SIDE { side / region / 2 * region } else { 0 })
+    let is_far = |side: usize| side / region > REGIONS_PER_SIDE || side > MAX_POSITION;
+    size.map(|side| if is_far(side) { side / region / 2 * region } else { 0 })
 }
 
 pub(super) static TERRAIN3D: Target = Target {
     key: "godot-terrain3d",
     label: "Terrain3D (Godot)",
     sizes: Sizes::MultiplesOf(REGIONS[0]),
-    holds: |size| region_size(size).is_some(),
+    holds: |size| region_size(size).is_some() && size.iter().all(|side| *side <= 2 * MAX_POSITION),
     tile_edges: TileEdges::SideBySide,
     // The limits of "vertex_spacing".
     spacing_limits_m: [0.25, 100.0],
@@ -48,11 +54,10 @@ pub(super) static TERRAIN3D: Target = Target {
     weights: Some((WeightsLayout::Control, WeightsSampling::Samples)),
     needs_square_cells: true,
     import,
-    unverified_tiles: &["that Import Position counts vertices."],
-    unverified: &[
-        "whether maps are flipped; the first row of the file is the northern one, and north is −Z.",
-        "whether the control map can be imported from an EXR of 32-bit floats with the same bits.",
-    ],
+    helper_step: "the plugin does all this: copy addons/upthrust from upthrust_plugin into the addons of your project, enable \
+                  it, then choose Project > Tools > Import Upthrust terrain… and open upthrust.json. The other steps do it by hand.",
+    checked: Checked::Run { programs: "Godot 4.6.3 with Terrain3D 1.0.2", on: "2026-11-24" },
+    helper: GODOT_PLUGIN,
     ..DEFAULTS
 };
 
@@ -62,32 +67,39 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     let counts = facts.tiles.unwrap_or([1; 2]);
     let whole = [0, 1].map(|axis| tile[axis] * counts[axis]);
     let [x, z] = position(whole);
-    let control = if facts.layers.is_empty() { "" } else { ", control.exr as control" };
+    // The end of the names of the other files of the tile.
+    let name = facts.file.strip_prefix("height").and_then(|name| name.strip_suffix(".exr")).unwrap_or_default();
+    let control = if facts.layers.is_empty() { String::new() } else { format!(", control{name}.exr as control") };
     let mut steps = vec![
         format!(
             "set Region Size to {} before the import; the map consists of complete regions.",
             region_size(whole).unwrap_or(USUAL_REGION)
         ),
         format!(
-            "open the importer scene and choose {} as height{control} and color.png as colour file; \
-             heights are in metres, so leave Import Scale at 1 and Import Offset at 0.",
+            "open the importer scene and choose {} as height{control} and color{name}.png as colour file; \
+             heights are in metres, so leave Import Scale at 1 and Height Offset at 0.",
             facts.file
         ),
-        format!(
-            "set Vertex Spacing to {}; heights range from {} to {} m.",
-            scale(grid.spacing_x_m()),
-            facts.range_number(facts.range_m.min, METRE_PLACES),
-            facts.range_number(facts.range_m.max, METRE_PLACES)
-        ),
     ];
+    // The position is multiplied by the spacing in some versions, so the spacing comes last.
     if facts.tiles.is_some() {
         steps.push(format!(
-            "import one file after another; for _xN_yM set Import Position to {} × N − {x} and {} × M − {z}.",
+            "leave Vertex Spacing at 1 until all files are imported, one after another; for _xN_yM set Import Position to \
+             {} × N − {x} and {} × M − {z}.",
             tile[0], tile[1]
         ));
     } else if [x, z] != [0, 0] {
-        steps.push(format!("set Import Position to −{x} and −{z}, so that the map fits around the origin."));
+        steps.push(format!(
+            "leave Vertex Spacing at 1 for the import, and set Import Position to −{x} and −{z}, so that the map fits \
+             around the origin."
+        ));
     }
+    steps.push(format!(
+        "set Vertex Spacing to {}; heights range from {} to {} m.",
+        scale(grid.spacing_x_m()),
+        facts.range_number(facts.range_m.min, METRE_PLACES),
+        facts.range_number(facts.range_m.max, METRE_PLACES)
+    ));
     steps.extend(facts.water_m.map(|water_m| format!("the water level is y = {} m.", metres(water_m))));
     if !facts.layers.is_empty() {
         steps.push(format!("add these textures to the asset dock, by number: {}.", facts.numbered_layers()));

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::blender::BLENDER;
 use super::cryengine::CRYENGINE;
 use super::generic::GENERIC;
+use super::godot_plugin::GODOT_PLUGIN;
 use super::list::{ALL, from_key};
 use super::target::{Checked, Target};
 use super::unity::UNITY;
@@ -74,8 +75,24 @@ fn grids_fit_the_target_with_tiles_and_oblong_worlds() {
     let unreal = UNREAL.grid(oblong, 1009, [1, 1]);
     assert!(unreal.width() == 1009 && UNREAL.check(unreal, [1, 1]).is_ok(), "{unreal:?}");
     assert_eq!(size(GENERIC.grid(oblong, 401, [1, 1])), [401, 191]);
+    // 400 steps of the longer side are four tiles, but the 267 of the shorter one are not two.
+    let oblong = Extent { width_m: 3000.0, depth_m: 2000.0 };
+    let refused = GENERIC.check(GENERIC.grid(oblong, 401, [4, 2]), [4, 2]).expect_err("not divisible");
+    let nearest = GENERIC.nearest(oblong, 401, [4, 2]);
+    assert!(refused.ends_with(&format!("the nearest is --size {nearest}")), "{refused}");
+    assert!(GENERIC.check(GENERIC.grid(oblong, nearest, [4, 2]), [4, 2]).is_ok());
     let refused = UNITY.check(Grid::new(oblong, 1000, 1000), [1, 1]).expect_err("no power of two");
     assert!(refused.contains("1000 × 1000") && refused.ends_with("--size 1025"), "{refused}");
+}
+
+#[test]
+fn every_file_of_the_helpers_is_shipped() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/helpers/godot/addons/upthrust");
+    let shipped: BTreeSet<&str> = GODOT_PLUGIN.iter().filter_map(|file| file.path.rsplit('/').next()).collect();
+    for entry in std::fs::read_dir(folder).expect("the plugin") {
+        let name = entry.expect("an entry").file_name().into_string().expect("UTF-8");
+        assert!(shipped.contains(name.as_str()), "{name} is not in the list of the plugin's files");
+    }
 }
 
 /// Set to write the pages instead of comparing them.
@@ -136,7 +153,7 @@ fn page(target: &Target) -> String {
             .map_or(step.into(), |what| format!("Not verified: {what}"));
         line(format!("{}. {step}", at + 1));
     }
-    if let Some(readme) = target.helper.iter().find(|file| file.path.ends_with("README.md")) {
+    if let Some(readme) = target.helper.iter().find(|file| file.path.ends_with(".md")) {
         line(format!("\n## Helper\n\n`{}` is written beside the export.", readme.path));
         line(
             readme

@@ -3,7 +3,7 @@
 
 use super::sizes::Sizes;
 use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
-use crate::files::export::{ImportFacts, TileNaming, WeightsLayout};
+use crate::files::export::{HelperFile, ImportFacts, TileNaming, WeightsLayout};
 use crate::files::formats::heightmap::{Encoding, RowOrder};
 use crate::files::formats::numbers::{METRE_PLACES, metres};
 
@@ -15,6 +15,16 @@ pub(super) static UNITY: Target = Target {
     weights: Some((WeightsLayout::Packs, WeightsSampling::Cells)),
     tile_naming: TileNaming::FromSouthWest,
     import,
+    helper_step: "the script does all this: copy UpthrustTerrainImporter.cs from Upthrust~ into a folder Editor of your project, \
+                  then choose Assets > Upthrust > Import terrain… and open upthrust.json. The other steps do it by hand.",
+    helper: &[
+        // Unity ignores folders whose names end with a tilde, so two exports in one project do not define a class twice.
+        HelperFile {
+            path: "Upthrust~/UpthrustTerrainImporter.cs",
+            contents: include_str!("../../../assets/helpers/unity/Editor/UpthrustTerrainImporter.cs"),
+        },
+        HelperFile { path: "Upthrust~/README.md", contents: include_str!("../../../assets/helpers/unity/README.md") },
+    ],
     ..DEFAULTS
 };
 
@@ -43,6 +53,10 @@ fn import(facts: &ImportFacts) -> Vec<String> {
              is already the southern one).",
             facts.file,
             grid.width()
+        ),
+        format!(
+            "Unity stores 32767 different heights, so a height is within {} m of the file's.",
+            facts.range_number(facts.span_m() / 65_532.0, METRE_PLACES)
         ),
     ];
     steps.extend(facts.water_m.map(|water_m| format!("the water level is y = {} m.", metres(water_m))));

@@ -4,7 +4,7 @@
 use super::sizes::Sizes;
 use super::target::{DEFAULTS, Target, WeightsSampling};
 use crate::engine::cast::ToFloat;
-use crate::files::export::{ImportFacts, TileEdges, WeightsLayout};
+use crate::files::export::{HelperFile, ImportFacts, TileEdges, WeightsLayout};
 use crate::files::formats::numbers::{decimal, scale, scale_places};
 
 /// The decimal places of lengths in centimetres.
@@ -19,6 +19,15 @@ pub(super) static UNREAL: Target = Target {
     tile_edges: TileEdges::SideBySide,
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
     import,
+    helper_step: "Tools > Execute Python Script…, upthrust_unreal.py, checks the files, lists these steps, and sets the scale of \
+                  the selected landscape.",
+    helper: &[
+        HelperFile {
+            path: "upthrust_unreal.py",
+            contents: include_str!("../../../assets/helpers/unreal/upthrust_unreal.py"),
+        },
+        HelperFile { path: "upthrust_unreal.md", contents: include_str!("../../../assets/helpers/unreal/README.md") },
+    ],
     unverified_tiles: &[
         "the order of tiles _xN_yM; x is counted eastward and y southward from the north-western tile.",
     ],

@@ -81,8 +81,9 @@ fn targets_are_listed_and_written() {
     assert!(list.lines().any(|line| line.starts_with("unity ") && line.contains("height.raw")), "{list}");
     assert_eq!(list.lines().count(), upthrust::files::targets::ALL.len());
     sandbox.succeed("build p.upthrust.json --for unity -o u --size 65 --texture-size 32");
-    let names = ["height.raw", "height.raw.json", "texture.png", "weights_RGBA_0.png", "weights_RGBA_1.png"];
-    assert_eq!(sandbox.names_in("u"), names);
+    let names = "Upthrust~ height.raw height.raw.json texture.png upthrust.json weights_RGBA_0.png weights_RGBA_1.png";
+    assert_eq!(sandbox.names_in("u").join(" "), names);
+    assert_eq!(sandbox.names_in("u/Upthrust~"), ["README.md", "UpthrustTerrainImporter.cs"]);
     let sidecar: Value = serde_json::from_slice(&sandbox.read("u/height.raw.json")).expect("JSON");
     assert!(sidecar["row_order"].as_str().is_some_and(|order| order.starts_with("rows from south")));
     // Reading it with its sidecar gives north up again.

@@ -152,7 +152,7 @@ fn invalid_arguments_of_other_commands_are_refused() {
         ("convert short.raw out.png", 1, "square"),
         ("convert short.raw out.png --raw u16le,3x3", 1, "18 bytes"),
         ("convert short.raw out.hgt", 2, ".png"),
-        ("convert short.hgt out.png", 2, ".png"),
+        ("convert short.xyz out.png", 2, ".png"),
         ("convert short.raw out.png --out-raw u16be", 2, "out.png: "),
         ("convert old.png out.raw --raw u16be", 2, "old.png: "),
         ("inspect old.png --raw u8", 2, "old.png: "),

@@ -47,7 +47,8 @@ fn renders_show_the_texture_and_turn_around_the_terrain() {
     // An existing file is not replaced.
     sandbox.fail(&format!("{base} --render one.png"), 1, "already");
     let printed = sandbox.succeed(&format!("{base} --render render.png --turntable 3 --heightmap h.png"));
-    assert!(printed.ends_with("wrote render_000.png\nwrote render_001.png\nwrote render_002.png\n"), "{printed}");
+    let expected = ["render_000.png", "render_001.png", "render_002.png", "h.png", "h.png.json"];
+    assert_eq!(printed, expected.map(|name| format!("wrote {name}\n")).concat());
     let [first, second, third] = ["render_000.png", "render_001.png", "render_002.png"].map(read);
     assert_eq!(first.dimensions(), one.dimensions());
     assert!(first != second && second != third);

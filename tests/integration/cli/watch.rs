@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Sandbox, faults_project, project};
+use super::{Sandbox, faults_project, painted_project, project};
 
 /// The lines that the program prints to standard error, which end with one about waiting.
 struct Watch {
@@ -107,4 +107,44 @@ fn a_changed_input_file_is_read_again() {
     sandbox.write("a.r32", raw(-7.0));
     watch.wait("built in");
     assert!(super::floats(&sandbox.read("h.r32")).iter().all(|height| *height == -7.0));
+}
+
+#[test]
+fn files_that_the_first_build_did_not_write_are_not_replaced() {
+    let sandbox = Sandbox::new();
+    let mut few: Value = serde_json::from_str(&painted_project()).expect("JSON");
+    few["recipe"]["texture"]["types"].as_array_mut().expect("types").truncate(4);
+    sandbox.write("p.upthrust.json", few.to_string());
+    let watch =
+        Watch::start(&sandbox, "build p.upthrust.json --watch -o out --for blender --size 33 --texture-size 32");
+    watch.wait("built in");
+    sandbox.write("out/weights_RGBA_1.png", "mine");
+    // A fifth type needs a second pack.
+    sandbox.write("p.upthrust.json", painted_project());
+    let line = watch.wait("error: ");
+    assert!(line.contains("weights_RGBA_1.png"), "{line}");
+    assert_eq!(sandbox.read("out/weights_RGBA_1.png"), b"mine");
+    std::fs::remove_file(sandbox.path("out/weights_RGBA_1.png")).expect("removed");
+    sandbox.write("p.upthrust.json", painted_project().replace("Meadow", "Grass"));
+    watch.wait("built in");
+    assert_ne!(sandbox.read("out/weights_RGBA_1.png"), b"mine");
+}
+
+#[test]
+fn a_changed_sidecar_is_read_again() {
+    let sandbox = Sandbox::new();
+    let sidecar = |max: f64| {
+        json!({"min_m": 0.0, "max_m": max, "spacing_x_m": 1.0, "spacing_z_m": 1.0, "width": 3, "height": 3,
+            "row_order": "rows from south to north, each from west to east"})
+        .to_string()
+    };
+    sandbox.write("a.raw", [0xff; 18]);
+    sandbox.write("a.raw.json", sidecar(10.0));
+    sandbox.write("p.upthrust.json", project(&json!([{"operation": "heightmap", "file": "a.raw"}])));
+    let watch = Watch::start(&sandbox, "build p.upthrust.json --watch --heightmap h.r32 --size 5");
+    watch.wait("built in");
+    assert!(super::floats(&sandbox.read("h.r32")).iter().all(|height| *height == 10.0));
+    sandbox.write("a.raw.json", sidecar(250.0));
+    watch.wait("built in");
+    assert!(super::floats(&sandbox.read("h.r32")).iter().all(|height| *height == 250.0));
 }

@@ -35,7 +35,7 @@ fn heightmaps() -> Files {
     let terrain = Heightfield::from_fn(grid, |c, r| (c * 3 + r * 40) as f32 - 10.5);
     let range_m = Band { min: -10.5, max: 860.0 };
     let mut files = Files::new();
-    for format in Format::ALL {
+    for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
         for encoding in [Encoding::default(), Encoding { integers: true, as_rgb: true, ..Encoding::default() }] {
             let name = format!("a.{}", format.extensions()[0]);
             let mut bytes = Cursor::new(Vec::new());
@@ -50,6 +50,24 @@ fn heightmaps() -> Files {
         pixels.write_to(&mut bytes, format).expect("written");
         files.push((name.into(), bytes.into_inner()));
     }
+    let heights = |c: u32, r: u32| (500 + 7 * c + 90 * r) as i16;
+    let places = || (0..21).flat_map(|r| (0..21).map(move |c| (c, r)));
+    files.push(("N10E020.hgt".into(), places().flat_map(|(c, r)| heights(c, r).to_be_bytes()).collect()));
+    let mut terragen = b"TERRAGENTERRAIN SIZE\x14\0\0\0SCAL\0\0\xf0A\0\0\xf0A\0\0\xf0AALTW\0\x40\x05\0".to_vec();
+    terragen.extend(places().flat_map(|(c, r)| heights(c, r).to_le_bytes()));
+    files.push(("a.ter".into(), terragen));
+    let encoded = image::RgbImage::from_fn(21, 21, |c, r| {
+        let value = 100_000 + 10 * u32::from(heights(c, r).cast_unsigned());
+        image::Rgb([(value >> 16) as u8, (value >> 8) as u8, value as u8])
+    });
+    for (name, format) in
+        [("a.webp", image::ImageFormat::WebP), ("a.ppm", image::ImageFormat::Pnm), ("a.png", image::ImageFormat::Png)]
+    {
+        let mut bytes = Cursor::new(Vec::new());
+        encoded.write_to(&mut bytes, format).expect("written");
+        files.push((name.into(), bytes.into_inner()));
+    }
+    files.push(("a.png".into(), png_with_palette()));
     files.push(("a.pgm".into(), b"P2 # text\n3 2\n100\n0 1 2\n3 4 100\n".to_vec()));
     for encoding in [exr::prelude::Encoding::SMALL_LOSSLESS, exr::prelude::Encoding::FAST_LOSSLESS] {
         use exr::prelude::{Image, Layer, LayerAttributes, SpecificChannels, Vec2, WritableImage};

@@ -8,11 +8,12 @@ mod report;
 mod summary;
 mod text;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use egui::{Key, TextEdit, Ui};
+use egui::{TextEdit, Ui};
 
 use self::choices::Choices;
 use self::command_line::command_line;
@@ -25,7 +26,7 @@ use crate::app::dialogs::byte_size::bytes;
 use crate::app::document::file_name;
 use crate::app::widgets::parameter::ParameterState;
 use crate::app::widgets::theme::colours;
-use crate::app::widgets::{main_button, modal};
+use crate::app::widgets::{enter_pressed, main_button, modal};
 use crate::engine::parameters::Band;
 use crate::engine::{Extent, Grid};
 use crate::files::export::{CostEstimate, Order, Plan};
@@ -85,6 +86,8 @@ struct RepeatableExport {
     project_id: usize,
     choices: Choices,
     folder: PathBuf,
+    /// The files that it wrote.
+    files: BTreeSet<PathBuf>,
 }
 
 /// The dialog and its choices, which are kept while the program runs.
@@ -133,7 +136,7 @@ impl ExportDialog {
         let last = self.last.as_ref().filter(|last| last.project_id == project_id)?;
         let order = last.choices.order(project, settings, &last.folder);
         let mut plan = order.and_then(|order| Plan::new(order).map_err(|error| error.to_string()));
-        plan.iter_mut().for_each(Plan::repeat);
+        plan.iter_mut().for_each(|plan| plan.repeat(last.files.clone()));
         Some(plan)
     }
 
@@ -184,6 +187,9 @@ impl ExportDialog {
                 let report = Report::new(built.clone());
                 self.notes = report.import_notes().or(self.notes.take());
                 self.last = running.or(self.last.take());
+                if let Some(last) = &mut self.last {
+                    last.files = built.all_files();
+                }
                 // A repeated export is reported in the status bar.
                 self.report = is_of_dialog.then_some(report);
             }
@@ -272,13 +278,14 @@ impl ExportDialog {
             let target = self.choices.target;
             command_line(project_path, target, Path::new(&folder), plan.order(), self.replaces)
         });
-        let [export, cancel] = self.buttons_ui(ui, copied, can_export);
+        let [export, cancel] = self.buttons_ui(ui, copied.as_deref(), can_export);
         match &planned.plan {
             _ if cancel => Some(ExportResponse::Close),
             Ok(plan) if export => {
                 (self.is_running, self.error) = (true, None);
                 let (project_id, choices) = (context.project_id, self.choices.clone());
-                self.running = Some(RepeatableExport { project_id, choices, folder: folder.into() });
+                self.running =
+                    Some(RepeatableExport { project_id, choices, folder: folder.into(), files: BTreeSet::new() });
                 let mut plan = plan.clone();
                 plan.set_overwrite(self.replaces);
                 Some(ExportResponse::Export(Box::new(plan)))
@@ -364,23 +371,21 @@ impl ExportDialog {
     }
 
     /// The buttons at the bottom; returns whether Export and Cancel were chosen.
-    fn buttons_ui(&mut self, ui: &mut Ui, command_line: Option<String>, can_export: bool) -> [bool; 2] {
+    fn buttons_ui(&mut self, ui: &mut Ui, command_line: Option<&str>, can_export: bool) -> [bool; 2] {
         let left = |ui: &mut Ui| {
             let button = egui::Button::new(if self.is_copied { "Copied" } else { COPY_COMMAND_LINE });
             let response = ui.add_enabled(command_line.is_some(), button);
             let response = response.on_disabled_hover_text("Save the project first: the command reads its file");
-            if let Some(line) = &command_line
+            if let Some(line) = command_line
                 && response.on_hover_text(format!("Builds the project as it was last saved:\n{line}")).clicked()
             {
-                ui.ctx().copy_text(line.clone());
+                ui.ctx().copy_text(line.into());
                 self.is_copied = true;
             }
         };
         let right = |ui: &mut Ui| {
             let export = main_button(ui, "Export", can_export);
-            // Enter exports, unless a control has the focus.
-            let is_unfocused = ui.memory(|memory| memory.focused().is_none());
-            let enter = is_unfocused && can_export && ui.input(|input| input.key_pressed(Key::Enter));
+            let enter = can_export & enter_pressed(ui);
             [export.clicked() || enter, ui.button("Cancel").clicked()]
         };
         egui::Sides::new().show(ui, left, right).1

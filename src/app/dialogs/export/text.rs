@@ -4,13 +4,17 @@ use egui::{ScrollArea, Ui};
 
 use crate::app::dialogs::byte_size::bytes;
 use crate::app::document::file_name;
+use crate::app::widgets::capitalised;
 use crate::files::export::{FileKind, PlannedFile};
+use crate::files::targets;
 
 /// Shows import steps in a list of limited height.
 pub(super) fn steps_ui(ui: &mut Ui, steps: &[String], height: f32) {
     ScrollArea::vertical().id_salt("export steps").max_height(height).auto_shrink([false, true]).show(ui, |ui| {
-        for step in steps {
-            ui.label(step);
+        for (at, step) in steps.iter().enumerate() {
+            // The window names the target already.
+            let own = targets::ALL.iter().find_map(|target| step.strip_prefix(target.label)?.strip_prefix(": "));
+            ui.label(format!("{}. {}", at + 1, own.map_or(step.clone(), capitalised)));
         }
     });
 }

@@ -73,8 +73,12 @@ fn is_nan(word: &str) -> bool {
 }
 
 pub(super) fn write(writer: &mut impl Write, rows: Rows, progress: &Progress) -> io::Result<()> {
-    writeln!(writer, "ncols {}\nnrows {}\nxllcenter 0\nyllcenter 0", rows.width(), rows.height())?;
     let [dx, dy] = rows.spacing_m();
+    // The south-western corner of the world is the origin; a tile lies somewhere in it.
+    let [west, north] = rows.first_m().unwrap_or([0.0, dy * (rows.height() - 1).to_f64()]);
+    let south = north - dy * (rows.height() - 1).to_f64();
+    let (width, height) = (rows.width(), rows.height());
+    writeln!(writer, "ncols {width}\nnrows {height}\nxllcenter {west}\nyllcenter {}", south.max(0.0))?;
     // Esri's format has square cells only; GDAL also reads dx and dy.
     if (dx - dy).abs() <= 1e-9 * dx {
         writeln!(writer, "cellsize {dx}")?;
@@ -102,6 +106,8 @@ mod tests {
     use super::*;
     use crate::engine::Heightfield;
     use crate::engine::heightfield::{Extent, Grid};
+    use crate::files::formats::heightmap::RowOrder;
+    use crate::files::formats::region::Region;
 
     fn cell(decoded: &Decoded) -> Option<[f64; 2]> {
         decoded.georeference.map(|georeference| georeference.cell)
@@ -126,5 +132,16 @@ mod tests {
         assert_eq!(text, "ncols 2\nnrows 2\nxllcenter 0\nyllcenter 0\ndx 10\ndy 3\nNODATA_value -9999\n0 0\n0 0\n");
         let decoded = decode(Path::new("a.asc"), text.as_bytes()).expect("readable");
         assert_eq!(cell(&decoded), Some([10.0, 3.0]));
+    }
+
+    #[test]
+    fn a_tile_has_its_own_corner() {
+        let grid = Grid::new(Extent { width_m: 40.0, depth_m: 20.0 }, 5, 3);
+        let heights = Heightfield::flat(grid);
+        let tile = Rows::of(&heights, Region { first: [2, 0], size: [3, 2] }, RowOrder::NorthFirst);
+        let mut bytes = Vec::new();
+        write(&mut bytes, tile, &Progress::new()).expect("written");
+        let text = String::from_utf8(bytes).expect("text");
+        assert!(text.starts_with("ncols 3\nnrows 2\nxllcenter 20\nyllcenter 10\ncellsize 10\n"), "{text}");
     }
 }

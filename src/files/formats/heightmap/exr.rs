@@ -14,6 +14,7 @@ use crate::engine::cast::ToFloat;
 use crate::engine::{Grid, Progress, Raster, SampleScale};
 use crate::files::io::cancellable::CancellableWriter;
 use crate::files::io::error::FileError;
+use crate::files::io::guard::guard_decoder;
 use crate::files::io::memory::require_memory;
 
 /// The names of channels with heights, in order of preference. Depth (Z) is a height only without colours beside it, and a
@@ -38,7 +39,22 @@ fn height_channel(names: &[String]) -> Option<usize> {
         .or_else(|| (0..names.len()).find(|at| last(&names[*at]) != "a" && !is_colour(&names[*at])))
 }
 
-pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
+/// The names of the channels of the first flat layer, and the one that probably has the heights; empty if the file cannot
+/// be read.
+pub(crate) fn channels(bytes: &[u8]) -> (Vec<String>, String) {
+    let meta = guard_decoder(Path::new(""), || {
+        let broken = |_| FileError::invalid(Path::new(""), "this EXR cannot be read");
+        MetaData::read_from_buffered(Cursor::new(bytes), false).map_err(broken)
+    });
+    let flat = meta.ok().and_then(|meta| meta.headers.into_iter().find(|header| !header.deep));
+    let names: Vec<String> =
+        flat.map_or(Vec::new(), |flat| flat.channels.list.iter().map(|channel| channel.name.to_string()).collect());
+    let chosen = height_channel(&names).map(|at| names[at].clone()).unwrap_or_default();
+    (names, chosen)
+}
+
+/// Decodes the channel with this name, or else the one that probably has the heights.
+pub(super) fn decode(path: &Path, bytes: &[u8], channel: Option<&str>) -> Result<Decoded, FileError> {
     let broken = |error: exr::error::Error| {
         FileError::invalid(path, format!("this EXR cannot be read ({error}); it may be damaged"))
     };
@@ -61,7 +77,8 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let [width, height] = checked_size(path, width as u64, height as u64)?;
     let mut list = channel_data.list;
     let names: Vec<String> = list.iter().map(|channel| channel.name.to_string()).collect();
-    let Some(found) = height_channel(&names) else {
+    let chosen = channel.and_then(|channel| names.iter().position(|name| name == channel));
+    let Some(found) = chosen.or_else(|| height_channel(&names)) else {
         let problem = format!("none of its channels ({}) can be a height; name one \"height\"", names.join(", "));
         return Err(FileError::invalid(path, problem));
     };
@@ -132,7 +149,7 @@ mod tests {
         for channel in image.layer_data.channel_data.list {
             assert!(matches!(channel.sample_data, FlatSamples::F32(samples) if samples == terrain.heights()));
         }
-        let decoded = decode(Path::new("a.exr"), bytes.get_ref()).expect("readable");
+        let decoded = decode(Path::new("a.exr"), bytes.get_ref(), None).expect("readable");
         assert_eq!(decoded.raster.samples, terrain.heights());
         assert!(decoded.notes[0].contains("3 channels; \"R\""), "{:?}", decoded.notes);
     }
@@ -165,7 +182,7 @@ mod tests {
             let mut bytes = Cursor::new(Vec::new());
             let image = Image::from_layer(Layer::new((7, 5), LayerAttributes::default(), encoding, channels));
             image.write().non_parallel().to_buffered(&mut bytes).expect("written");
-            let decoded = decode(Path::new("a.exr"), bytes.get_ref()).expect("readable");
+            let decoded = decode(Path::new("a.exr"), bytes.get_ref(), None).expect("readable");
             let expected: Vec<f32> = terrain.heights().iter().map(|height| f16::from_f32(*height).to_f32()).collect();
             assert_eq!(decoded.raster.samples, expected);
             assert!(decoded.notes[0].contains("16-bit floats"), "{:?}", decoded.notes);

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::encoded_colours::ColourReading;
+use super::foreign::Foreign;
 use super::layout::{ByteOrder, RawLayout, RawSample, RowOrder, Samples};
 use crate::files::io::error::FileError;
 
@@ -30,11 +32,13 @@ pub enum Format {
     Exr,
     /// 32-bit floats in metres, or 16-bit integers.
     Tiff,
+    /// A format that is only read.
+    Foreign(Foreign),
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 16] = [
         Self::Png,
         Self::Raw16,
         Self::Raw32,
@@ -46,7 +50,17 @@ impl Format {
         Self::Tga,
         Self::Exr,
         Self::Tiff,
+        Self::Foreign(Foreign::Hgt),
+        Self::Foreign(Foreign::EsriBinary),
+        Self::Foreign(Foreign::Terragen),
+        Self::Foreign(Foreign::WebP),
+        Self::Foreign(Foreign::Ppm),
     ];
+
+    /// Whether heightmaps are written in this format.
+    pub fn is_written(self) -> bool {
+        !matches!(self, Self::Foreign(_))
+    }
 
     /// The name in sidecars. For headerless formats it is the file's extension, because `raw` does not imply a sample
     /// type as `r16` does.
@@ -68,18 +82,30 @@ impl Format {
             Self::Tga => &["tga"],
             Self::Exr => &["exr"],
             Self::Tiff => &["tif", "tiff"],
+            Self::Foreign(Foreign::Hgt) => &["hgt"],
+            Self::Foreign(Foreign::EsriBinary) => &["bil", "flt"],
+            Self::Foreign(Foreign::Terragen) => &["ter"],
+            Self::Foreign(Foreign::WebP) => &["webp"],
+            Self::Foreign(Foreign::Ppm) => &["ppm"],
         }
     }
 
     /// The format of a file by its extension, case-insensitively.
     pub fn from_path(path: &Path) -> Result<Self, FileError> {
+        Self::find(path, |_| true)
+    }
+
+    /// The format in which a file with this extension is written.
+    pub fn for_writing(path: &Path) -> Result<Self, FileError> {
+        Self::find(path, Self::is_written)
+    }
+
+    fn find(path: &Path, is_possible: fn(Self) -> bool) -> Result<Self, FileError> {
         let extension = extension_of(path);
-        Self::ALL.into_iter().find(|format| format.extensions().contains(&extension.as_str())).ok_or_else(|| {
-            let known: Vec<String> = Self::ALL
-                .iter()
-                .flat_map(|format| format.extensions())
-                .map(|extension| format!(".{extension}"))
-                .collect();
+        let possible = || Self::ALL.into_iter().filter(|format| is_possible(*format));
+        possible().find(|format| format.extensions().contains(&extension.as_str())).ok_or_else(|| {
+            let known: Vec<String> =
+                possible().flat_map(|format| format.extensions()).map(|extension| format!(".{extension}")).collect();
             FileError::UnknownExtension { path: path.to_path_buf(), known: known.join(" ") }
         })
     }
@@ -99,7 +125,7 @@ impl Format {
                 Samples::Integers { max_value: 65_535, bits: 16, byte_order: Some(ByteOrder::NATIVE) }
             }
             Self::Tiff => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::NATIVE) },
-            Self::Exr => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
+            Self::Exr | Self::Foreign(_) => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
         }
     }
 
@@ -120,7 +146,8 @@ impl Format {
             | Self::Jpg
             | Self::Tga
             | Self::Exr
-            | Self::Tiff => None,
+            | Self::Tiff
+            | Self::Foreign(_) => None,
         }
     }
 }
@@ -140,6 +167,23 @@ pub struct Encoding {
     pub row_order: RowOrder,
     /// Whether an EXR stores the heights in red, green and blue, for programs that only read colours.
     pub as_rgb: bool,
+}
+
+/// How to read a file that can be understood in several ways. The default is what the file itself suggests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The layout of a headerless file.
+    pub raw: Option<RawLayout>,
+    /// The channel of an EXR that has the heights.
+    pub channel: Option<String>,
+    /// How the colours of an image are read.
+    pub colours: Option<ColourReading>,
+}
+
+impl From<Option<RawLayout>> for ReadOptions {
+    fn from(raw: Option<RawLayout>) -> Self {
+        Self { raw, channel: None, colours: None }
+    }
 }
 
 impl From<Option<RawLayout>> for Encoding {

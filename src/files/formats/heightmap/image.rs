@@ -3,9 +3,11 @@
 use std::io::{self, Cursor, Seek, Write};
 use std::path::Path;
 
-use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageReader, Limits};
+use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageFormat, ImageReader, Limits};
 
 use super::decoded::{Decoded, bit_depth_notes, check_decoded_length, checked_size};
+use super::encoded_colours::{self, ColourReading, are_heights};
+use super::foreign::Foreign;
 use super::format::Format;
 use super::quantiser::Quantiser;
 use super::rows::Rows;
@@ -18,11 +20,13 @@ use crate::files::io::error::FileError;
 use crate::files::io::memory::require_memory;
 
 /// The image format of a heightmap format that is one, and BMP for the others.
-fn image_format(format: Format) -> ImageFileFormat {
+fn image_format(format: Format) -> ImageFormat {
     match format {
-        Format::Png => ImageFileFormat::Png,
-        Format::Jpg => ImageFileFormat::Jpg,
-        Format::Tga => ImageFileFormat::Tga,
+        Format::Png => ImageFormat::Png,
+        Format::Jpg => ImageFormat::Jpeg,
+        Format::Tga => ImageFormat::Tga,
+        Format::Foreign(Foreign::WebP) => ImageFormat::WebP,
+        Format::Foreign(Foreign::Ppm) => ImageFormat::Pnm,
         Format::Bmp
         | Format::Raw16
         | Format::Raw32
@@ -30,11 +34,13 @@ fn image_format(format: Format) -> ImageFileFormat {
         | Format::Asc
         | Format::Pgm
         | Format::Exr
-        | Format::Tiff => ImageFileFormat::Bmp,
+        | Format::Tiff
+        | Format::Foreign(Foreign::Hgt | Foreign::EsriBinary | Foreign::Terragen) => ImageFormat::Bmp,
     }
 }
 
-pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decoded, FileError> {
+/// Decodes the pixels of an image.
+fn decode_image(path: &Path, bytes: &[u8], format: Format) -> Result<DynamicImage, FileError> {
     let refused = |reason: &str| {
         let problem = format!("this image cannot be read ({reason}); it may be damaged, or its extension wrong");
         FileError::invalid(path, problem)
@@ -44,7 +50,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decode
         return Err(refused(TRUNCATED));
     }
     let mut reader = ImageReader::new(Cursor::new(bytes));
-    reader.set_format(image_format(format).in_image_crate());
+    reader.set_format(image_format(format));
     // Sizes are limited by free memory, not by a constant.
     reader.limits(Limits::no_limits());
     let decoder = reader.into_decoder().map_err(broken)?;
@@ -56,7 +62,96 @@ pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decode
     };
     check_decoded_length(path, bytes, stored.unwrap_or(decoder.total_bytes()))?;
     require_memory(decoder.total_bytes().saturating_mul(2))?;
-    from_image(path, decode_pixels(decoder).map_err(broken)?, format)
+    decode_pixels(decoder).map_err(broken)
+}
+
+/// Decodes an image, whose colours are read as brightness.
+pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decoded, FileError> {
+    from_image(path, decode_image(path, bytes, format)?, format)
+}
+
+/// Decodes an image that is imported, and says how its colours were read; `None` if it has none. Unless the reading is
+/// given, colours are taken for encoded heights only if that is certain.
+pub(super) fn decode_colours(
+    path: &Path,
+    bytes: &[u8],
+    format: Format,
+    reading: Option<ColourReading>,
+) -> Result<(Decoded, Option<ColourReading>), FileError> {
+    let image = decode_image(path, bytes, format)?;
+    // The image, its colours, its heights, and the numbers of a palette.
+    require_memory(u64::from(image.width()) * u64::from(image.height()) * 14)?;
+    let indices = indices(bytes, format).filter(|_| reading.is_none_or(|reading| reading == ColourReading::Palette));
+    read_colours(path, image, format, reading, indices)
+}
+
+/// The heights of a decoded image whose colours may encode them.
+pub(super) fn read_colours(
+    path: &Path,
+    image: DynamicImage,
+    format: Format,
+    reading: Option<ColourReading>,
+    indices: Option<Vec<u8>>,
+) -> Result<(Decoded, Option<ColourReading>), FileError> {
+    let has_bytes = image.color().bytes_per_pixel() == image.color().channel_count();
+    if !image.color().has_color() || !has_bytes || !is_lossless(format) {
+        return Ok((from_image(path, image, format)?, None));
+    }
+    let [width, height] = checked_size(path, image.width().into(), image.height().into())?;
+    let colours = image.to_rgb8();
+    let encoded = reading.or_else(|| encoded_colours::detect(&colours)).and_then(|reading| {
+        let samples = reading.heights_m(&colours)?;
+        let notes = vec![format!("its colours are read as {} heights in metres", reading.name())];
+        let raster = Raster { width, height, samples, scale: SampleScale::Metres };
+        Some((Decoded { raster, notes, georeference: None }, Some(reading)))
+    });
+    drop(colours);
+    if let Some(encoded) = encoded {
+        return Ok(encoded);
+    }
+    let decoded = from_image(path, image, format)?;
+    let is_chosen = reading == Some(ColourReading::Palette);
+    let indices = indices.filter(|indices| is_chosen || are_heights(indices, &decoded.raster.samples, width));
+    Ok(match indices {
+        Some(indices) => {
+            let mut notes = bit_depth_notes(true);
+            notes.push("it has a palette; the numbers of its colours are used as heights".into());
+            let samples = indices.into_iter().map(f32::from).collect();
+            let raster = Raster { samples, ..decoded.raster };
+            (Decoded { raster, notes, georeference: None }, Some(ColourReading::Palette))
+        }
+        None => (decoded, Some(ColourReading::Brightness)),
+    })
+}
+
+/// Whether the colours of an image encode heights in metres.
+pub(crate) fn encodes_heights(image: &DynamicImage) -> bool {
+    let has_bytes = image.color().bytes_per_pixel() == image.color().channel_count();
+    image.color().has_color() && has_bytes && encoded_colours::detect(&image.to_rgb8()).is_some()
+}
+
+/// Whether colours are exact in this format; heights are not encoded in others.
+fn is_lossless(format: Format) -> bool {
+    matches!(format, Format::Png | Format::Foreign(Foreign::WebP))
+}
+
+/// The numbers of the colours of a PNG with a palette that is not grey.
+fn indices(bytes: &[u8], format: Format) -> Option<Vec<u8>> {
+    if format != Format::Png {
+        return None;
+    }
+    let mut decoder = png::Decoder::new(Cursor::new(bytes));
+    decoder.set_transformations(png::Transformations::IDENTITY);
+    let mut reader = decoder.read_info().ok()?;
+    let info = reader.info();
+    let is_grey =
+        |palette: &[u8]| palette.as_chunks::<3>().0.iter().all(|[red, green, blue]| red == green && green == blue);
+    let is_indexed = info.color_type == png::ColorType::Indexed
+        && info.bit_depth == png::BitDepth::Eight
+        && info.palette.as_ref().is_some_and(|palette| !is_grey(palette));
+    let mut indices = vec![0; reader.output_buffer_size().filter(|_| is_indexed)?];
+    reader.next_frame(&mut indices).ok()?;
+    Some(indices)
 }
 
 /// The heights of a decoded image.
@@ -104,7 +199,11 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let pixels: Vec<u8> =
         (0..rows.height()).flat_map(|r| rows.row(r)).map(|&height| quantiser.value(height).to_u8()).collect();
-    let format = image_format(format);
+    let format = match format {
+        Format::Jpg => ImageFileFormat::Jpg,
+        Format::Tga => ImageFileFormat::Tga,
+        _ => ImageFileFormat::Bmp,
+    };
     let size = [rows.width().to_u32(), rows.height().to_u32()];
     format.encode(&mut CancellableWriter::new(writer, progress), &pixels, size, ExtendedColorType::L8)
 }

@@ -70,6 +70,8 @@ pub enum RawSample {
     U16Be,
     /// Two bytes, signed, low byte first: whole metres.
     I16Le,
+    /// Two bytes, signed, high byte first: whole metres.
+    I16Be,
     /// A float, low byte first: metres.
     F32Le,
     /// A float, high byte first: metres.
@@ -78,7 +80,7 @@ pub enum RawSample {
 
 impl RawSample {
     /// Every sample type.
-    const ALL: [Self; 6] = [Self::U8, Self::U16Le, Self::U16Be, Self::I16Le, Self::F32Le, Self::F32Be];
+    pub const ALL: [Self; 7] = [Self::U8, Self::U16Le, Self::U16Be, Self::I16Le, Self::I16Be, Self::F32Le, Self::F32Be];
 
     /// The sample type of a layout, or `usual` without one.
     pub(super) fn of(layout: Option<RawLayout>, usual: Self) -> Self {
@@ -92,6 +94,7 @@ impl RawSample {
             Self::U16Le => "u16le",
             Self::U16Be => "u16be",
             Self::I16Le => "i16le",
+            Self::I16Be => "i16be",
             Self::F32Le => "f32le",
             Self::F32Be => "f32be",
         }
@@ -99,7 +102,7 @@ impl RawSample {
 
     /// The heights that samples in metres can hold; `None` if they hold all heights, or are no metres.
     pub(crate) fn limits_m(self) -> Option<Band> {
-        (self == Self::I16Le).then_some(Band { min: f64::from(i16::MIN), max: f64::from(i16::MAX) })
+        matches!(self, Self::I16Le | Self::I16Be).then_some(Band { min: f64::from(i16::MIN), max: f64::from(i16::MAX) })
     }
 
     /// The kind of numbers and their size.
@@ -112,16 +115,17 @@ impl RawSample {
             Self::U16Le => integers(16, Some(ByteOrder::Little)),
             Self::U16Be => integers(16, Some(ByteOrder::Big)),
             Self::I16Le => metres(16, ByteOrder::Little),
+            Self::I16Be => metres(16, ByteOrder::Big),
             Self::F32Le => metres(32, ByteOrder::Little),
             Self::F32Be => metres(32, ByteOrder::Big),
         }
     }
 
     /// Bytes per sample.
-    pub(super) fn bytes(self) -> u64 {
+    pub fn bytes(self) -> u64 {
         match self {
             Self::U8 => 1,
-            Self::U16Le | Self::U16Be | Self::I16Le => 2,
+            Self::U16Le | Self::U16Be | Self::I16Le | Self::I16Be => 2,
             Self::F32Le | Self::F32Be => 4,
         }
     }
@@ -178,7 +182,7 @@ mod tests {
 
     #[test]
     fn layouts_are_parsed_as_they_are_displayed() {
-        for text in ["u8", "u16le,1025x513", "i16le,2x2", "f32be"] {
+        for text in ["u8", "u16le,1025x513", "i16le,2x2", "i16be", "f32be"] {
             assert_eq!(text.parse::<RawLayout>().expect(text).to_string(), text);
         }
         for text in ["", "u17", "u16le,", "u16le,3", "u16le,3x", "u16le,-3x3", "u16le,3x3x3"] {

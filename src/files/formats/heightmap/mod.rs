@@ -2,7 +2,9 @@
 
 mod asc;
 mod decoded;
+mod encoded_colours;
 mod exr;
+mod foreign;
 mod format;
 mod georeference;
 mod geotiff;
@@ -23,10 +25,14 @@ mod tests;
 mod tiff;
 mod write;
 
-pub use self::format::{Encoding, Format, format_of};
+pub use self::encoded_colours::ColourReading;
+pub(crate) use self::exr::channels as exr_channels;
+pub use self::foreign::Foreign;
+pub use self::format::{Encoding, Format, ReadOptions, format_of};
+pub(crate) use self::image::encodes_heights;
 pub use self::layout::{ByteOrder, RawLayout, RawSample, RowOrder, Samples};
 pub use self::read::{LoadedHeightmap, decode, read};
-pub(crate) use self::read::{complete, from_image, read_bytes};
+pub(crate) use self::read::{complete, from_image, read_bytes, suggested_layout};
 pub use self::rows::{Rows, grid_of};
 pub(crate) use self::write::bytes_written;
 pub use self::write::{check_size, write};

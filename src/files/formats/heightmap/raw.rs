@@ -12,7 +12,8 @@ use crate::engine::{Progress, Raster};
 use crate::files::io::cancellable::cancelled_error;
 use crate::files::io::error::FileError;
 
-fn decode_samples(sample: RawSample, bytes: &[u8]) -> Vec<f32> {
+/// The samples in the bytes of a file.
+pub(super) fn decode_samples(sample: RawSample, bytes: &[u8]) -> Vec<f32> {
     fn each<const N: usize>(bytes: &[u8], decode: impl Fn([u8; N]) -> f32) -> Vec<f32> {
         bytes.as_chunks::<N>().0.iter().map(|chunk| decode(*chunk)).collect()
     }
@@ -21,6 +22,7 @@ fn decode_samples(sample: RawSample, bytes: &[u8]) -> Vec<f32> {
         RawSample::U16Le => each(bytes, |chunk| f32::from(u16::from_le_bytes(chunk))),
         RawSample::U16Be => each(bytes, |chunk| f32::from(u16::from_be_bytes(chunk))),
         RawSample::I16Le => each(bytes, |chunk| f32::from(i16::from_le_bytes(chunk))),
+        RawSample::I16Be => each(bytes, |chunk| f32::from(i16::from_be_bytes(chunk))),
         RawSample::F32Le => each(bytes, f32::from_le_bytes),
         RawSample::F32Be => each(bytes, f32::from_be_bytes),
     }
@@ -33,6 +35,8 @@ fn encode_sample(sample: RawSample, height_m: f32, quantiser: &Quantiser, bytes:
         RawSample::U16Be => bytes.extend(quantiser.value(height_m).to_be_bytes()),
         #[expect(clippy::cast_possible_truncation, reason = "heights that i16 cannot hold saturate")]
         RawSample::I16Le => bytes.extend((height_m.round() as i16).to_le_bytes()),
+        #[expect(clippy::cast_possible_truncation, reason = "heights that i16 cannot hold saturate")]
+        RawSample::I16Be => bytes.extend((height_m.round() as i16).to_be_bytes()),
         RawSample::F32Le => bytes.extend(height_m.to_le_bytes()),
         RawSample::F32Be => bytes.extend(height_m.to_be_bytes()),
     }

@@ -5,7 +5,9 @@
 use std::path::Path;
 
 use super::decoded::Decoded;
-use super::format::{Format, format_of};
+use super::encoded_colours::ColourReading;
+use super::foreign::{self, Foreign};
+use super::format::{Format, ReadOptions, format_of};
 use super::georeference::{self, Georeference};
 use super::layout::{RawLayout, RawSample, RowOrder};
 use super::{asc, exr, holes, image, krten, pgm, raw, tiff};
@@ -16,7 +18,7 @@ use crate::engine::{Raster, SampleScale};
 use crate::files::formats::sidecar::Sidecar;
 use crate::files::io::error::FileError;
 use crate::files::io::guard::guard_decoder;
-use crate::files::io::read::read_file;
+use crate::files::io::read::{read_file, read_regular};
 
 /// A heightmap that was read from a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +31,13 @@ pub struct LoadedHeightmap {
     pub notes: Vec<String>,
     /// The sidecar, if there is one and it fits the map.
     pub sidecar: Option<Sidecar>,
-    /// Whether the file alone would decode to another raster: the sidecar supplied the layout or the row order.
-    pub depends_on_sidecar: bool,
+    /// Whether the file alone would decode to another raster: a sidecar, a header, the user or the colours supplied the
+    /// layout, the row order, the channel or the heights.
+    pub needs_conversion: bool,
+    /// The type of the samples of a headerless file.
+    pub sample: Option<RawSample>,
+    /// How the colours of an image were read, if it has any.
+    pub colours: Option<ColourReading>,
     /// The cells of the map as the file describes them.
     pub(super) georeference: Option<Georeference>,
 }
@@ -85,18 +92,56 @@ impl LoadedHeightmap {
 /// Reads a heightmap and its sidecar, if there is one.
 pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<LoadedHeightmap, FileError> {
     format_of(path, raw)?;
-    read_bytes(path, &read_file(path)?, raw)
+    read_bytes(path, &read_file(path)?, &raw.into())
 }
 
-/// Decodes a heightmap from the bytes of its file, and reads its sidecar from the disk, if there is one.
-pub fn read_bytes(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<LoadedHeightmap, FileError> {
+/// Decodes a heightmap from the bytes of its file, and reads its sidecar or header from the disk, if there is one.
+pub fn read_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<LoadedHeightmap, FileError> {
     let sidecar = Sidecar::read_for(path);
     let known = sidecar.as_ref().ok().and_then(Option::as_ref);
-    let layout = known.and_then(|sidecar| layout_from_sidecar(path, sidecar, bytes.len()));
-    let mut loaded = decode(path, bytes, raw.or(layout))?;
-    loaded.depends_on_sidecar = raw.is_none() && layout.is_some_and(|layout| !is_guessed(path, layout, bytes));
+    let layout = options.raw.or(known.and_then(|sidecar| layout_from_sidecar(path, sidecar, bytes.len())));
+    let format = Format::from_path(path)?;
+    let (decoded, colours) = match format {
+        Format::Foreign(Foreign::EsriBinary) => (read_esri(path, bytes)?, None),
+        Format::Png | Format::Foreign(Foreign::WebP) if !bytes.is_empty() => {
+            // Heights with a sidecar are those of an export, which are never encoded in colours.
+            let reading = options.colours.or(known.map(|_| ColourReading::Brightness));
+            guard_decoder(path, || image::decode_colours(path, bytes, format, reading))?
+        }
+        _ => (decode_file(path, bytes, &ReadOptions { raw: layout, ..options.clone() })?, None),
+    };
+    let mut loaded = loaded(path, format, decoded)?;
+    loaded.colours = colours;
+    loaded.needs_conversion = format == Format::Foreign(Foreign::EsriBinary)
+        || layout.is_some_and(|layout| !is_guessed(path, layout, bytes))
+        || colours.is_some_and(|reading| reading != ColourReading::Brightness)
+        || options.channel.is_some();
+    let usual = format.raw_sample(layout);
+    let is_big_endian = layout.is_none() && usual == Some(RawSample::U16Le) && raw::seems_big_endian(bytes);
+    loaded.sample = usual.map(|usual| if is_big_endian { RawSample::U16Be } else { usual });
     complete(path, &mut loaded, sidecar)?;
     Ok(loaded)
+}
+
+/// Decodes an Esri binary grid with the header beside it.
+fn read_esri(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
+    let header = path.with_extension("hdr");
+    let text = read_regular(&header, MAX_HEADER_BYTES).map_err(|error| {
+        let problem = format!("its header {} cannot be read ({error}); put it beside the file", header.display());
+        FileError::invalid(path, problem)
+    })?;
+    guard_decoder(path, || foreign::decode_esri(path, bytes, &String::from_utf8_lossy(&text)))
+}
+
+/// The longest header of an Esri binary grid that is read, bytes.
+const MAX_HEADER_BYTES: u64 = 1 << 20;
+
+/// A layout that a headerless file of this length can have: the usual type of samples, in the most square map.
+pub(crate) fn suggested_layout(path: &Path, bytes: u64) -> Option<RawLayout> {
+    let sample = Format::from_path(path).ok()?.raw_sample(None)?;
+    let samples = bytes / sample.bytes();
+    let height = (2..=samples.isqrt()).rev().find(|height| samples.is_multiple_of(*height))?;
+    Some(RawLayout { sample, size: Some([(samples / height).to_usize(), height.to_usize()]) })
 }
 
 /// Completes a map with what its sidecar and the other files beside it say.
@@ -116,7 +161,7 @@ fn apply_sidecar(loaded: &mut LoadedHeightmap, sidecar: Result<Option<Sidecar>, 
         Ok(Some(sidecar)) if sidecar.size == [loaded.raster.width, loaded.raster.height] => {
             if sidecar.row_order == RowOrder::SouthFirst {
                 flip_rows(&mut loaded.raster);
-                loaded.depends_on_sidecar = true;
+                loaded.needs_conversion = true;
             }
             loaded.sidecar = Some(sidecar);
         }
@@ -155,23 +200,35 @@ fn flip_rows(raster: &mut Raster) {
     rows.for_each(|(north, south)| north.swap_with_slice(south));
 }
 
-/// Decodes a heightmap from the bytes of its file. `path` supplies the extension, and the name for messages.
+/// Decodes a heightmap from the bytes of its file alone. `path` supplies the extension, and the name for messages.
 pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<LoadedHeightmap, FileError> {
+    loaded(path, format_of(path, raw)?, decode_file(path, bytes, &raw.into())?)
+}
+
+fn decode_file(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Decoded, FileError> {
+    let ReadOptions { raw, ref channel, colours: _ } = *options;
     let format = format_of(path, raw)?;
     if bytes.is_empty() {
         return Err(FileError::invalid(path, "this file is empty; choose another one"));
     }
-    let decoded = guard_decoder(path, || match format {
-        Format::Png | Format::Bmp | Format::Jpg | Format::Tga => image::decode(path, bytes, format),
+    guard_decoder(path, || match format {
+        Format::Png | Format::Bmp | Format::Jpg | Format::Tga | Format::Foreign(Foreign::WebP | Foreign::Ppm) => {
+            image::decode(path, bytes, format)
+        }
         Format::Raw16 => raw::decode(path, bytes, raw, RawSample::U16Le),
         Format::Raw32 => raw::decode(path, bytes, raw, RawSample::F32Le),
         Format::Krten => krten::decode(path, bytes),
         Format::Asc => asc::decode(path, bytes),
         Format::Pgm => pgm::decode(path, bytes),
-        Format::Exr => exr::decode(path, bytes),
+        Format::Exr => exr::decode(path, bytes, channel.as_deref()),
         Format::Tiff => tiff::decode(path, bytes),
-    });
-    loaded(path, format, decoded?)
+        Format::Foreign(Foreign::Hgt) => foreign::decode_hgt(path, bytes),
+        Format::Foreign(Foreign::Terragen) => foreign::decode_terragen(path, bytes),
+        Format::Foreign(Foreign::EsriBinary) => {
+            let problem = "its header (.hdr) cannot be found; put it beside the file and open or import it again";
+            Err(FileError::invalid(path, problem))
+        }
+    })
 }
 
 /// A heightmap from an image that is decoded already. `path` supplies the name for messages.
@@ -180,13 +237,24 @@ pub(crate) fn from_image(
     format: Format,
     image: ::image::DynamicImage,
 ) -> Result<LoadedHeightmap, FileError> {
-    loaded(path, format, image::from_image(path, image, format)?)
+    let (decoded, colours) = image::read_colours(path, image, format, None, None)?;
+    let needs_conversion = colours.is_some_and(|reading| reading != ColourReading::Brightness);
+    Ok(LoadedHeightmap { colours, needs_conversion, ..loaded(path, format, decoded)? })
 }
 
 fn loaded(path: &Path, format: Format, decoded: Decoded) -> Result<LoadedHeightmap, FileError> {
     let Decoded { mut raster, mut notes, georeference } = decoded;
     fill_holes(path, &mut raster, &mut notes)?;
-    Ok(LoadedHeightmap { format, raster, notes, sidecar: None, depends_on_sidecar: false, georeference })
+    Ok(LoadedHeightmap {
+        format,
+        raster,
+        notes,
+        sidecar: None,
+        needs_conversion: false,
+        sample: None,
+        colours: None,
+        georeference,
+    })
 }
 
 /// Fills samples without a height from those around them. They are not finite, beyond any height, such as the ±3.4·10³⁸

@@ -56,7 +56,7 @@ fn check_refused(name: &str, bytes: &[u8], message: &str) {
 #[test]
 fn invalid_files_are_refused_with_the_reason() {
     let png = written("a.png", &marked(), Band { min: 0.0, max: 1.0 }, None);
-    for format in Format::ALL {
+    for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
         let name = format!("a.{}", format.extensions()[0]);
         check_refused(&name, &[], "empty");
         let bytes = written(&name, &marked(), Band { min: 0.0, max: 500.0 }, None);
@@ -65,7 +65,7 @@ fn invalid_files_are_refused_with_the_reason() {
             assert!(decode(Path::new(&name), &bytes[..length], None).is_err(), "{name}: {length} bytes");
         }
     }
-    check_refused("a.hgt", &png, ".png .r16");
+    check_refused("a.xyz", &png, ".png .r16");
     check_refused("a", &png, ".png .r16");
     check_refused("a.png", b"This is not an image", "a.png: ");
     check_refused("a.raw", &[0; 22], "11 samples are not a square");

@@ -15,6 +15,7 @@ use crate::files::io::error::FileError;
 
 /// Checks that a map of this size can be written in the format of the file.
 pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Result<(), FileError> {
+    Format::for_writing(path)?;
     let format = format_of(path, raw)?;
     let max = match format {
         Format::Png
@@ -24,7 +25,8 @@ pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Resu
         | Format::Asc
         | Format::Pgm
         | Format::Exr
-        | Format::Tiff => usize::MAX,
+        | Format::Tiff
+        | Format::Foreign(_) => usize::MAX,
         Format::Bmp | Format::Jpg | Format::Tga => MAX_SIDE,
     };
     let refused = |possible| Err(FileError::size(path, size, possible));
@@ -51,7 +53,16 @@ pub(crate) fn bytes_written(path: &Path, grid: Grid) -> u64 {
         Ok(Format::Bmp | Format::Jpg | Format::Tga) => grid.samples() as u64,
         Ok(Format::Exr) => exr::bytes_written(grid),
         // Row by row. Unknown extensions are refused elsewhere.
-        Ok(Format::Raw16 | Format::Raw32 | Format::Krten | Format::Asc | Format::Pgm | Format::Tiff) | Err(_) => 0,
+        Ok(
+            Format::Raw16
+            | Format::Raw32
+            | Format::Krten
+            | Format::Asc
+            | Format::Pgm
+            | Format::Tiff
+            | Format::Foreign(_),
+        )
+        | Err(_) => 0,
     }
 }
 
@@ -77,6 +88,7 @@ pub fn write(
         Format::Bmp | Format::Jpg | Format::Tga => image::write(writer, rows, &quantiser, format, progress),
         Format::Exr => exr::write(writer, rows, encoding.as_rgb, progress),
         Format::Tiff => tiff::write(writer, rows, encoding.integers.then_some(&quantiser), progress),
+        Format::Foreign(_) => return check_size(path, [rows.width(), rows.height()], raw),
     };
     // A cancelled writer returns an I/O error.
     progress.check()?;

@@ -1,0 +1,585 @@
+"""Imports exports of several targets with the add-on for Blender, lets it reload them, and compares what Blender then
+holds, and renders, with the heights, textures and weights that the program writes by itself.
+
+blender_addon.py PROGRAM, in a Python environment with bpy, numpy and Pillow
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy
+from PIL import Image
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "assets/helpers/blender"))
+import upthrust_blender as addon  # noqa: E402
+
+PROGRAM = str(Path(sys.argv[1]).resolve())
+VERSIONS = f"Blender {bpy.app.version_string}, add-on {'.'.join(map(str, addon.bl_info['version']))}"
+# A block in the north-west corner on a step along the north: unmistakable if it is turned or mirrored.
+FAULTS = [
+    {"from_m": [300, 0], "to_m": [0, 200], "displacement_m": 800},
+    {"from_m": [900, 500], "to_m": [0, 600], "displacement_m": 150},
+]
+# Five types that cover the surface, so that weights take two packs, and one that only tints it.
+BANDS = [
+    ("Mud", "#3a2a10", 0, 15), ("Meadow", "#30a040", 15, 30), ("Wood", "#104020", 30, 45), ("Rock", "#808890", 45, 60),
+    ("Snow", "#f0f4ff", 60, 100),
+]
+TYPES = [
+    {"name": name, "colour": colour, "elevation": [low, high], "elevation_release": 8, "slope_deg": [0, 90]}
+    for name, colour, low, high in BANDS
+] + [{"name": "Moss", "colour": "#c0ff60", "elevation": [0, 50], "slope_deg": [0, 90], "blend": "multiply"}]
+RELOAD_MARK_S = 2.0
+
+failures = 0
+# Blender prints a line for every report and render; only the cases are of interest.
+console = os.fdopen(os.dup(1), "w")
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def report(case: str, found: str, is_right: bool) -> None:
+    global failures
+    failures += not is_right
+    print(f"{'right' if is_right else 'WRONG'}  {case}: {found}", file=console, flush=True)
+
+
+def write_project(folder: Path, seed: int, world: tuple[float, float], water_m: float | None, types=TYPES) -> Path:
+    recipe = {
+        "seed": seed,
+        "world": {"width_m": world[0], "depth_m": world[1]},
+        "stack": [{"operation": "faults", "count": 200}, {"operation": "drawn_faults", "faults": FAULTS}],
+        "texture": {"unit": "percent", "types": types},
+    }
+    project = folder / "p.upthrust.json"
+    view = {} if water_m is None else {"water_m": water_m}
+    project.write_text(json.dumps({"format": 1, "name": "Test", "recipe": recipe, "view": view}))
+    return project
+
+
+def build(project: Path, *options: str) -> None:
+    run = subprocess.run([PROGRAM, "build", str(project), *options, "--force"], capture_output=True, text=True)
+    if run.returncode != 0:
+        raise SystemExit(f"{' '.join(options)}: {run.stderr}")
+
+
+def expected_heights(project: Path, samples: list[int]) -> numpy.ndarray:
+    path = project.parent / "expected.r32"
+    build(project, "--size", f"{samples[0]}x{samples[1]}", "--heightmap", str(path))
+    return numpy.fromfile(path, "<f4").reshape(samples[1], samples[0])
+
+
+def vertices(terrain: bpy.types.Object) -> numpy.ndarray:
+    """The vertices as the scene shows them, as x, y and z in metres."""
+    bpy.context.view_layer.update()
+    mesh = terrain.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    places = numpy.empty(3 * len(mesh.vertices), numpy.float32)
+    mesh.vertices.foreach_get("co", places)
+    return places.reshape(-1, 3)
+
+
+def dimensions(terrain: bpy.types.Object) -> tuple[float, float, float]:
+    bpy.context.view_layer.update()
+    return tuple(terrain.dimensions)
+
+
+def has_fresh_normals(terrain: bpy.types.Object) -> bool:
+    """Whether the normals are those of the vertices as they are now, not as they were before a reload."""
+
+    def normals(mesh: bpy.types.Mesh) -> numpy.ndarray:
+        values = numpy.empty(3 * len(mesh.vertices), numpy.float32)
+        mesh.vertex_normals.foreach_get("vector", values)
+        return values
+
+    copy = terrain.data.copy()
+    copy.vertices[0].co.z += 1
+    copy.vertices[0].co.z -= 1
+    is_fresh = numpy.allclose(normals(terrain.data), normals(copy), atol=1e-5)
+    bpy.data.meshes.remove(copy)
+    return is_fresh
+
+
+def height_error(terrain: bpy.types.Object, heights: numpy.ndarray, world: tuple[float, float]) -> float:
+    """The largest error of a height. Every vertex is found by where it lies, the first row being the northern one."""
+    rows, columns = heights.shape
+    places = vertices(terrain).astype("f8")
+    assert len(places) == heights.size, f"{len(places)} vertices for {heights.size} samples"
+    column = (places[:, 0] / world[0] + 0.5) * (columns - 1)
+    row = (0.5 - places[:, 1] / world[1]) * (rows - 1)
+    assert max(abs(column - numpy.rint(column)).max(), abs(row - numpy.rint(row)).max()) < 1e-2
+    at = numpy.rint(row).astype(int), numpy.rint(column).astype(int)
+    assert len(numpy.unique(at[0] * columns + at[1])) == heights.size
+    return abs(places[:, 2] - heights[at]).max()
+
+
+def linear(srgb: numpy.ndarray) -> numpy.ndarray:
+    return numpy.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+
+
+def pixels(path: Path) -> numpy.ndarray:
+    image = numpy.asarray(Image.open(path)).astype("f8") / 255
+    return image if image.ndim == 3 else image[..., None]
+
+
+def joined(folder: Path, entries: list[dict[str, Any]]) -> numpy.ndarray:
+    """The tiles of an image in one, the northern row first."""
+    rows = []
+    for row in range(1 + max(entry["tile"][1] for entry in entries)):
+        tiles = sorted((entry for entry in entries if entry["tile"][1] == row), key=lambda entry: entry["tile"][0])
+        rows.append(numpy.concatenate([pixels(folder / entry["file"]) for entry in tiles], axis=1))
+    return numpy.concatenate(rows)
+
+
+def rendered(terrain: bpy.types.Object, world: tuple[float, float], size: tuple[int, int], folder: Path):
+    """The colours of the materials seen from above, linear, the northern row first."""
+    for material in terrain.data.materials:
+        tree = material.node_tree
+        shader = next(node for node in tree.nodes if node.type == "BSDF_PRINCIPLED")
+        output = next(node for node in tree.nodes if node.type == "OUTPUT_MATERIAL")
+        emission = tree.nodes.new("ShaderNodeEmission")
+        base = shader.inputs["Base Color"]
+        if base.links:
+            tree.links.new(base.links[0].from_socket, emission.inputs["Color"])
+        tree.links.new(emission.outputs[0], output.inputs["Surface"])
+    scene = bpy.context.scene
+    camera = bpy.data.objects.new("top", bpy.data.cameras.new("top"))
+    scene.collection.objects.link(camera)
+    camera.data.type, camera.data.ortho_scale = "ORTHO", max(world)
+    camera.location = (0, 0, 50_000)
+    camera.data.clip_end = 100_000
+    scene.camera = camera
+    scene.render.engine, scene.cycles.device, scene.cycles.samples = "CYCLES", "CPU", 1
+    scene.cycles.use_denoising = False
+    # One ray through the middle of each pixel.
+    scene.cycles.pixel_filter_type = "BOX"
+    scene.cycles.filter_width = 0.01
+    scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = *size, 100
+    # The camera's scale is that of the longer side, so the shorter one follows from square cells.
+    aspect = (world[1] / size[1]) / (world[0] / size[0])
+    assert abs(aspect - 1) < 1e-6, "pixels have to be square"
+    scene.render.image_settings.file_format, scene.render.image_settings.color_depth = "OPEN_EXR", "32"
+    scene.render.filepath = str(folder / "top.exr")
+    bpy.ops.render.render(write_still=True)
+    image = bpy.data.images.load(scene.render.filepath)
+    image.colorspace_settings.name = "Non-Color"
+    values = numpy.empty(len(image.pixels), numpy.float32)
+    image.pixels.foreach_get(values)
+    return values.reshape(size[1], size[0], -1)[::-1, :, :3]
+
+
+def type_colors(folder: Path, manifest: dict[str, Any]) -> numpy.ndarray:
+    """The mean of the types' colours by the weights of the packs, linear."""
+    total, color = 0.0, 0.0
+    packs = [entry for entry in manifest["weights"] if entry["file"].startswith("weights_RGBA")]
+    entries = packs or [
+        entry for entry in manifest["weights"] if manifest["types"][entry["types"][0]].get("covers", True)
+    ]
+    for types in {tuple(entry["types"]) for entry in entries}:
+        image = joined(folder, [entry for entry in entries if tuple(entry["types"]) == types])
+        for channel, index in enumerate(types):
+            text = manifest["types"][index]["color"]
+            rgb = linear(numpy.array([int(text[at : at + 2], 16) / 255 for at in (1, 3, 5)]))
+            weight = image[..., channel, None]
+            total, color = total + weight, color + weight * rgb
+    return color / numpy.maximum(total, 1e-3)
+
+
+def empty_scene() -> None:
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+
+
+def check_import(
+    target: str, world: tuple[float, float], seed: int, size: str, *options: str, water_m: float | None = None
+) -> None:
+    case = f"{VERSIONS}: {target} {' '.join(options)}, {world[0]} × {world[1]} m, seed {seed}"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        project = write_project(folder, seed, world, water_m)
+        out = folder / "out"
+        build(project, "--for", target, "-o", str(out), "--size", size, *options)
+        manifest = json.loads((out / addon.MANIFEST_NAME).read_text())
+        heights = expected_heights(project, manifest["samples"])
+        for source in ["TEXTURE", "TYPES"]:
+            # Maps that encode the types in their values have no list of them; the add-on does not read those.
+            files = manifest["texture"] if source == "TEXTURE" else [e for e in manifest["weights"] if e["types"]]
+            if not files and source == "TYPES":
+                continue
+            empty_scene()
+            started = time.perf_counter()
+            bpy.ops.import_scene.upthrust(filepath=str(out / addon.MANIFEST_NAME), source=source)
+            took_s = time.perf_counter() - started
+            terrain = bpy.context.object
+            is_exact = any(entry["values"] == "metres" for entry in manifest["heightmaps"])
+            error, step = height_error(terrain, heights, world), numpy.ptp(heights.astype("f8")) / 65535 / 2
+            # The rounding of 32-bit metres comes on top of that of the integers.
+            limit = 0.0 if is_exact else step + numpy.spacing(abs(heights).max())
+            peak = vertices(terrain)[:, 2].argmax()
+            x, y = vertices(terrain)[peak, :2]
+            is_right = error <= limit and x < 0 < y and all(terrain.location[axis] == 0 for axis in range(3))
+            is_right &= abs(dimensions(terrain)[2] - numpy.ptp(heights)) < 0.01 and not terrain.data.validate()
+            smooth = "sharp_face" not in terrain.data.attributes
+            found = f"{source}: {heights.shape[1]} × {heights.shape[0]} samples in {took_s:.2f} s, "
+            found += f"heights off by {error:.6f} m at most (half a 16-bit step is {step:.6f} m)"
+            water = terrain.upthrust.water
+            level = water.matrix_world.translation.z if water is not None else None
+            is_right &= smooth and (level is None) == (water_m is None)
+            if level is not None:
+                is_right &= abs(level - water_m) < 1e-4 and numpy.allclose(water.dimensions[:2], world)
+                found += f", water at {level:.3f} m"
+            # Only sizes of a quick render are compared, and only pixels that are square in the scene.
+            wide, high = (files[0]["size"][axis] * (1 + max(e["tile"][axis] for e in files)) for axis in (0, 1)) \
+                if files else (0, 1)
+            if 0 < wide <= 300 and abs(wide * world[1] / (high * world[0]) - 1) < 1e-6:
+                is_texture = source == "TEXTURE"
+                shown = linear(joined(out, files)[..., :3]) if is_texture else type_colors(out, manifest)
+                if water is not None:
+                    water.hide_render = True
+                colors = rendered(terrain, world, (wide, high), folder)
+                # Beyond the outermost samples a ray can miss the terrain by rounding.
+                inner = (slice(1, -1), slice(1, -1))
+                all_off = abs(colors - shown)[inner]
+                corners = all_off[[0, 0, -1, -1], [0, -1, 0, -1]].max()
+                # Weights at samples, and textures with their size, lie up to half a pixel aside.
+                is_aside = [wide, high] != manifest["texture"][0]["size"] if manifest["texture"] else True
+                limit = 0.03 if is_aside or options else 0.006
+                is_right &= corners <= limit and numpy.quantile(all_off, 0.99) <= limit
+                found += f"; colours off by {corners:.4f} at the corners, {numpy.quantile(all_off, 0.99):.4f} at 99 %"
+            report(case, found, bool(is_right))
+
+
+def state(terrain: bpy.types.Object) -> dict[str, Any]:
+    """Everything that a failed reload must not change."""
+    settings = terrain.upthrust
+    images = []
+    for entry in settings.images:
+        values = numpy.empty(len(entry.image.pixels), numpy.float32)
+        entry.image.pixels.foreach_get(values)
+        images.append((entry.image.name, entry.crc32, zlib.crc32(values.tobytes())))
+    return {
+        "heights": zlib.crc32(vertices(terrain).tobytes()),
+        "mesh": terrain.data.name,
+        "objects": sorted((item.name, *item.location) for item in bpy.data.objects),
+        "images": images,
+        "all images": sorted(image.name for image in bpy.data.images),
+        "meshes": sorted(mesh.name for mesh in bpy.data.meshes),
+        "materials": sorted(material.name for material in bpy.data.materials),
+        "loaded": (settings.digest, settings.heights_key, settings.materials_key),
+    }
+
+
+def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    return [key for key in before if before[key] != after[key]]
+
+
+def check_reload() -> None:
+    world, size = (4096, 4096), "1025"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        out = folder / "out"
+        manifest = out / addon.MANIFEST_NAME
+        export = ["--for", "blender", "-o", str(out), "--texture-size", "256"]
+        project = write_project(folder, 1, world, 60.0)
+        build(project, *export, "--size", size)
+        empty_scene()
+        bpy.ops.import_scene.upthrust(filepath=str(manifest))
+        terrain = bpy.context.object
+        settings = terrain.upthrust
+        # What the user does to the object has to survive.
+        terrain.location = (100, 200, 300)
+        modifier = terrain.modifiers.new("user", "TRIANGULATE")
+        modifier.show_viewport = False
+        material = terrain.data.materials[0]
+        shader = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+        shader.inputs["Roughness"].default_value = 0.125
+        image = settings.images[0].image.name
+        mesh = terrain.data.as_pointer()
+        addon.watch_exports()
+        report("an unchanged export", settings.result, not settings.failed and settings.result.startswith("Loaded"))
+
+        def is_kept() -> bool:
+            """Whether the user's work is still there."""
+            same = tuple(terrain.location) == (100, 200, 300) and terrain.modifiers.get("user") is not None
+            same &= terrain.data.materials[0] == material and shader.inputs["Roughness"].default_value == 0.125
+            nodes = [node.image for node in material.node_tree.nodes if node.type == "TEX_IMAGE"]
+            return same and nodes == [settings.images[0].image] and nodes[0].name == image
+
+        # Upthrust exports again while Blender runs: every state seen is the old or the new one. First with the timer's
+        # interval, then looking as often as possible.
+        for seed, interval_s in [(2, addon.WATCH_INTERVAL_S), (3, 0.01)]:
+            old = vertices(terrain)[:, 2].copy()
+            project = write_project(folder, seed, world, 90.0)
+            new = expected_heights(project, [1025, 1025])
+            before, digest, mixed, looks = state(terrain), settings.digest, 0, 0
+            process = subprocess.Popen(
+                [PROGRAM, "build", str(project), *export, "--size", size, "--force"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )
+            deadline = time.time() + 120
+            while settings.digest == digest and time.time() < deadline:
+                mixed += bool(differences(before, state(terrain)))
+                looks += 1
+                time.sleep(interval_s)
+                started = time.time()
+                addon.watch_exports()
+            load_s, seen_s = time.time() - started, time.time() - manifest.stat().st_mtime
+            assert process.wait() == 0
+            error = height_error(terrain, new, world)
+            water_m = settings.water.location.z
+            report(
+                f"{VERSIONS}: reload at 1025², looking every {interval_s} s",
+                f"{seen_s:.2f} s after the manifest changed, of which loading took {load_s:.2f} s; heights off by "
+                f"{error:.6f} m, {mixed} mixed states in {looks} looks, water at {water_m:.1f} m",
+                error == 0 and abs(old - new.ravel()).max() > 1 and seen_s <= RELOAD_MARK_S and mixed == 0 and is_kept()
+                and terrain.data.as_pointer() == mesh and water_m == 90 and len(bpy.data.images) == 1
+                and abs(dimensions(terrain)[2] - numpy.ptp(new)) < 0.01 and has_fresh_normals(terrain),
+            )
+
+        # Only colours change: the heights are not read again.
+        types = [{**terrain_type, "colour": "#ff0000"} for terrain_type in TYPES]
+        build(write_project(folder, 3, world, 90.0, types), *export, "--size", size)
+        read, reads = addon.read_heights, []
+        addon.read_heights = lambda export: reads.append(export) or read(export)
+        addon.watch_exports()
+        addon.read_heights = read
+        shown = settings.images[0].image.pixels[:3]
+        report("other colours", f"{settings.result}, {len(reads)} reads of heights, first pixel {shown[:]}",
+               not reads and is_kept() and shown[0] > 0.9 > 0.1 > shown[1])
+
+        # Another number of samples: another mesh in the same object.
+        build(project := write_project(folder, 3, (4096, 2048), None), *export, "--size", "257x129")
+        addon.watch_exports()
+        error = height_error(terrain, expected_heights(project, [257, 129]), (4096, 2048))
+        report("another number of samples", f"{settings.result}, off by {error:.6f} m, water {settings.water}",
+               error == 0 and is_kept() and settings.water is None and len(terrain.data.vertices) == 257 * 129)
+
+        # Water comes back; once the user has deleted it, it stays away.
+        build(project := write_project(folder, 3, (4096, 2048), 5.0), *export, "--size", "257x129")
+        addon.watch_exports()
+        came = settings.water is not None and settings.water.location.z == 5
+        bpy.data.objects.remove(settings.water)
+        build(project := write_project(folder, 3, (4096, 2048), 6.0), *export, "--size", "257x129")
+        addon.watch_exports()
+        report("water added, then deleted in Blender", str(settings.water), came and settings.water is None)
+
+        check_broken(terrain, manifest)
+        check_saved(terrain, folder, manifest, export)
+
+
+def check_broken(terrain: bpy.types.Object, manifest: Path) -> None:
+    """Exports that cannot be loaded: a plain message, and nothing else changes."""
+    settings = terrain.upthrust
+    folder = manifest.parent
+    whole = manifest.read_bytes()
+    content = json.loads(whole)
+    (height,), (texture,) = content["heightmaps"], content["texture"]
+
+    def changed(**keys: Any) -> bytes:
+        return json.dumps({**content, **keys}).encode()
+
+    heights_changed = {**height, "crc32": "00000000"}
+    broken = {
+        "an empty manifest": b"",
+        "half a manifest": whole[: len(whole) // 2],
+        "bytes": bytes(range(256)),
+        "a list": b"[]",
+        "the sidecar of a heightmap": (folder / "height.exr.json").read_bytes(),
+        "a newer format": changed(format=2, seed=99),
+        "no samples": json.dumps({key: content[key] for key in content if key != "samples"}).encode(),
+        "samples that are words": changed(samples=["many", "more"]),
+        "too many samples": changed(samples=[60000, 60000]),
+        "a width of nothing": changed(width_m=0),
+        "an infinite water level": changed(water_m=float("inf")),
+        "no heightmaps": changed(heightmaps=[]),
+        "a heightmap of another program": changed(heightmaps=[{**height, "file": "height.bt"}]),
+        "a file of another folder": changed(heightmaps=[{**height, "file": "../out/height.exr"}]),
+        "a file of another folder in Windows": changed(heightmaps=[{**height, "file": "..\\out\\height.exr"}]),
+        "a file of another drive": changed(heightmaps=[{**height, "file": "C:height.exr"}]),
+        "a missing heightmap": changed(heightmaps=[{**height, "file": "none.exr"}]),
+        "a heightmap of another export": changed(heightmaps=[heights_changed]),
+        "a missing tile": changed(heightmaps=[{**height, "first_sample": [0, 0]}], samples=[300, 129]),
+        "a heightmap that is too large": changed(samples=[200, 100]),
+        "a heightmap of another size": changed(heightmaps=[{**height, "size": [129, 129]}], samples=[129, 129]),
+        "a missing texture": changed(texture=[{**texture, "file": "none.png", "crc32": "1"}]),
+        "a texture of another export": changed(texture=[{**texture, "crc32": "ffffffff"}]),
+        "a texture of another size": changed(texture=[{**texture, "size": [7, 7], "crc32": "0"}]),
+    }
+    before = state(terrain)
+    for what, data in broken.items():
+        manifest.write_bytes(data)
+        addon.watch_exports()
+        changes = differences(before, state(terrain))
+        message = settings.result
+        is_right = settings.failed and not changes and "Traceback" not in message and len(message) < 250
+        # The same from the operators, which must not leave anything behind either.
+        for operator in [
+            lambda: bpy.ops.object.upthrust_reload(),
+            lambda: bpy.ops.import_scene.upthrust(filepath=str(manifest)),
+        ]:
+            try:
+                operator()
+                is_right = False
+            except RuntimeError as error:
+                is_right &= bool(str(error).strip()) and "Traceback" not in str(error)
+        changes += differences(before, state(terrain))
+        report(what, f"{message} {changes or ''}", bool(is_right) and not changes)
+    manifest.unlink()
+    addon.watch_exports()
+    report("no manifest", settings.result, settings.failed and not differences(before, state(terrain)))
+    manifest.write_bytes(whole)
+    addon.watch_exports()
+    report("the manifest is back", settings.result, not settings.failed and not differences(before, state(terrain)))
+
+    # A file that comes after the manifest, as through a shared folder: loaded as soon as it is there.
+    aside = folder / "aside.exr"
+    (folder / "height.exr").rename(aside)
+    manifest.write_bytes(changed(seed=77, width_m=5000))
+    addon.watch_exports()
+    waited = settings.failed and not differences(before, state(terrain))
+    aside.rename(folder / "height.exr")
+    addon.watch_exports()
+    report("a heightmap that comes late", settings.result, waited and not settings.failed
+           and abs(dimensions(terrain)[0] - 5000) < 0.01)
+    manifest.write_bytes(whole)
+    addon.watch_exports()
+
+    available = addon.available_memory
+    addon.available_memory = lambda: 1_000_000
+    manifest.write_bytes(changed(width_m=6000))
+    addon.watch_exports()
+    report("too little memory", settings.result, settings.failed and not differences(before, state(terrain)))
+    addon.available_memory = available
+    read = addon.read_heights
+
+    def exhausted(_export):
+        raise MemoryError
+
+    addon.read_heights = exhausted
+    manifest.write_bytes(changed(width_m=6001))
+    addon.watch_exports()
+    addon.read_heights = read
+    report("memory that ends while reading", settings.result,
+           settings.failed and not differences(before, state(terrain)))
+    manifest.write_bytes(whole)
+    addon.watch_exports()
+
+    # Edit Mode holds its own copy of the mesh.
+    bpy.context.view_layer.objects.active = terrain
+    bpy.ops.object.mode_set(mode="EDIT")
+    manifest.write_bytes(changed(width_m=7000))
+    addon.watch_exports()
+    waits = settings.failed and abs(dimensions(terrain)[0] - 4096) < 0.01
+    bpy.ops.object.mode_set(mode="OBJECT")
+    addon.watch_exports()
+    report("a change during Edit Mode", settings.result, waits and abs(dimensions(terrain)[0] - 7000) < 0.01)
+    manifest.write_bytes(whole)
+    addon.watch_exports()
+    report("everything as before", settings.result, not differences(before, state(terrain)))
+
+
+def check_saved(terrain: bpy.types.Object, folder: Path, manifest: Path, export: list[str]) -> None:
+    """A saved .blend reloads when it is opened again; one whose files are packed or relative stays so."""
+    name = terrain.name
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"))
+    bpy.ops.file.make_paths_relative()
+    terrain.upthrust.manifest = bpy.path.relpath(terrain.upthrust.manifest)
+    assert terrain.upthrust.manifest.startswith("//")
+    bpy.ops.wm.save_mainfile()
+    project = write_project(folder, 8, (4096, 2048), None)
+    build(project, *export, "--size", "257x129")
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "scene.blend"))
+    terrain = bpy.data.objects[name]
+    addon.watch_exports()
+    error = height_error(terrain, expected_heights(project, [257, 129]), (4096, 2048))
+    path = terrain.upthrust.images[0].image.filepath
+    report("a saved .blend", f"{terrain.upthrust.result}, off by {error:.6f} m, texture {path}",
+           error == 0 and path.startswith("//") and bpy.data.images[0].size[0] == 256)
+    terrain.upthrust.images[0].image.pack()
+    project = write_project(folder, 9, (4096, 2048), None)
+    build(project, *export, "--size", "257x129")
+    addon.watch_exports()
+    is_packed = terrain.upthrust.images[0].image.packed_file is not None
+    report("a packed texture", f"{terrain.upthrust.result}, packed: {is_packed}", is_packed)
+
+    # A removed folder of an old export, given as the folder itself, is written again.
+    shutil.rmtree(manifest.parent)
+    addon.watch_exports()
+    failed = terrain.upthrust.failed
+    build(project := write_project(folder, 10, (4096, 2048), None), *export, "--size", "257x129")
+    addon.watch_exports()
+    error = height_error(terrain, expected_heights(project, [257, 129]), (4096, 2048))
+    report("a folder that is made anew", terrain.upthrust.result, failed and error == 0)
+
+
+def check_types_reload() -> None:
+    """Weights: another colour keeps the user's nodes, another type makes the material again."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        out = folder / "out"
+        export = ["--for", "generic", "-o", str(out), "--size", "129", "--texture-size", "128"]
+        build(write_project(folder, 1, (1000, 1000), None), *export)
+        empty_scene()
+        terrain = addon.import_terrain(str(out), "TYPES")
+        material = terrain.data.materials[0]
+        types = [{**TYPES[0], "colour": "#ffffff"}, *TYPES[1:]]
+        build(write_project(folder, 1, (1000, 1000), None, types), *export)
+        addon.watch_exports()
+        color = material.node_tree.nodes[addon.type_node_name(0)].outputs[0].default_value
+        report("another colour of a type", terrain.upthrust.result,
+               terrain.data.materials[0] == material and min(color) > 0.999)
+        shutil.rmtree(out)
+        build(write_project(folder, 1, (1000, 1000), None, TYPES[:3]), *export)
+        addon.watch_exports()
+        nodes = [node.label for node in terrain.data.materials[0].node_tree.nodes if node.type == "RGB"]
+        report("fewer types", f"{terrain.upthrust.result}, {nodes}, {len(bpy.data.materials)} materials",
+               nodes == ["Mud", "Meadow", "Wood"] and len(bpy.data.materials) == len(terrain.data.materials) == 1)
+        # The user's own material stays.
+        own = bpy.data.materials.new("own")
+        terrain.data.materials[0] = own
+        shutil.rmtree(out)
+        build(write_project(folder, 1, (1000, 1000), None, TYPES[:2]), *export)
+        addon.watch_exports()
+        report("a material of the user", terrain.upthrust.result, list(terrain.data.materials) == [own])
+
+
+addon.register()
+tiled = ["--tiles", "2x2"]
+small = ["--texture-size", "128"]
+oblong = ["--texture-size", "256x128"]
+for arguments, water in [
+    (("blender", (4096, 4096), 1, "129", *small), None),
+    (("blender", (20480, 20480), 2, "513", *small), 120.0),
+    (("blender", (3000, 2000), 3, "301", "--texture-size", "192x128"), -3.5),
+    (("blender", (700, 1900), 4, "257", "--texture-size", "70x190"), None),
+    (("blender", (5000, 1000), 6, "333"), None),
+    (("blender", (4096, 4096), 7, "1025"), None),
+    (("blender", (4096, 2048), 8, "1025x513", *oblong), 10.0),
+    (("blender", (4096, 4096), 9, "257", *tiled, *small), None),
+    (("blender", (4096, 2048), 10, "1025x513", *tiled, *oblong), 40.0),
+    (("generic", (2000, 1000), 11, "257x129", *oblong), None),
+    (("generic", (2000, 1000), 12, "257x129", *tiled, *oblong), None),
+    (("unity", (2000, 2000), 13, "129", *small), None),
+    (("unity", (2000, 2000), 14, "513", *tiled, *small), None),
+    (("unreal", (4032, 4032), 15, "505", *small), 1.0),
+    (("unreal", (4032, 4032), 16, "962", *tiled, *small), None),
+    (("o3de", (4096, 2048), 17, "257x129", *oblong), None),
+    (("cryengine", (1023, 1023), 18, "1024", *small), None),
+    (("godot-hterrain", (4096, 4096), 19, "513"), None),
+    (("godot-terrain3d", (1023, 1023), 20, "1024"), None),
+    (("worldpainter", (4096, 2048), 21, "1025x513"), None),
+]:
+    check_import(*arguments, water_m=water)
+check_reload()
+check_types_reload()
+addon.unregister()
+addon.register()
+addon.unregister()
+sys.exit(f"{failures} cases are wrong" if failures else 0)

@@ -1,0 +1,87 @@
+extends SceneTree
+## Imports exports with the code of "Upthrust import", without the editor.
+##
+## godot --headless --path PROJECT --script import_with_plugin.gd -- ORDERS.json
+##
+## ORDERS.json is an array of {"manifest", "out", "node", "can_save"}: a manifest is imported as a new node if "node" is
+## -1, or into the node of an earlier order. Unless "can_save", a file is where the folder for terrains should be. Every
+## order writes result.json into "out", and what follow_steps.gd writes.
+
+const Importer := preload("res://addons/upthrust/importer.gd")
+const Folders := preload("res://addons/upthrust/folders.gd")
+const Writer := preload("res://follow_steps.gd")
+
+
+func _initialize() -> void:
+	_run.call_deferred()
+
+
+func _run() -> void:
+	var orders: Array = JSON.parse_string(FileAccess.get_file_as_string(OS.get_cmdline_user_args()[0]))
+	var scene := Node3D.new()
+	root.add_child(scene)
+	var nodes: Array[Node3D] = []
+	for order: Dictionary in orders:
+		var out: String = order["out"]
+		DirAccess.make_dir_recursive_absolute(out)
+		var node: Node3D = null if int(order["node"]) < 0 else nodes[int(order["node"])]
+		if not order["can_save"]:
+			DirAccess.rename_absolute(Folders.PARENT, Folders.PARENT + "_away")
+			FileAccess.open(Folders.PARENT, FileAccess.WRITE).close()
+		var result := Importer.import_terrain(scene, order["manifest"], node)
+		if not order["can_save"]:
+			DirAccess.remove_absolute(Folders.PARENT)
+			DirAccess.rename_absolute(Folders.PARENT + "_away", Folders.PARENT)
+		nodes.append(node if result.node == null else result.node)
+		await process_frame
+		_write_result(out, result, nodes[-1], node)
+		if nodes[-1] != null:
+			_write_terrain(out, nodes[-1])
+	quit()
+
+
+func _write_result(out: String, result: Importer.Result, node: Node3D, before: Node3D) -> void:
+	var water: MeshInstance3D = null if node == null else node.get_node_or_null("Water") as MeshInstance3D
+	var textures := []
+	if node != null and node.is_class("Terrain3D"):
+		var assets: Object = node.get("assets")
+		for number: int in int(assets.call("get_texture_count")):
+			var texture: Object = assets.call("get_texture", number)
+			textures.append([texture.get("name"), (texture.get("albedo_color") as Color).to_html(false)])
+	var folder := ""
+	if node != null and node.is_class("Terrain3D"):
+		folder = node.get("data_directory")
+	elif node != null and node.has_method("get_data"):
+		folder = (node.call("get_data") as Resource).resource_path.get_base_dir()
+	var hidden := []
+	for child: Node in [] if node == null else node.get_children():
+		if child.has_method("get_data") and not (child as Node3D).visible:
+			hidden.append([child.name, child.get("collision_enabled")])
+	var file := FileAccess.open(out.path_join("result.json"), FileAccess.WRITE)
+	file.store_string(JSON.stringify({
+		"error": result.error,
+		"message": result.message,
+		"is_changed": result.is_changed,
+		"is_same_node": node == before,
+		"water": null if water == null or not water.visible else [
+			water.position.x, water.position.y, water.position.z,
+			(water.mesh as PlaneMesh).size.x, (water.mesh as PlaneMesh).size.y,
+		],
+		"textures": textures,
+		"hidden": hidden,
+		"saved": Array(DirAccess.get_files_at(folder)) if folder != "" else [],
+	}))
+
+
+func _write_terrain(out: String, node: Node3D) -> void:
+	if node.is_class("Terrain3D"):
+		Writer.write_terrain3d(node, out, (node.get_meta("upthrust_bounds") as Rect2i).position)
+		return
+	var terrains: Array[Node3D] = []
+	if node.has_method("get_data"):
+		terrains.append(node)
+	else:
+		for child: Node in node.get_children():
+			if child.has_method("get_data") and (child as Node3D).visible:
+				terrains.append(child)
+	Writer.write_hterrains(terrains, out)

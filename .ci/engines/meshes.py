@@ -1,0 +1,214 @@
+"""Reads exported meshes with trimesh, and the glTF ones with Blender's own importer too, and compares their surfaces,
+extents and textures with the heights and textures that the program writes by itself.
+
+meshes.py PROGRAM, in a Python environment with bpy, numpy, Pillow and trimesh
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import bpy
+import numpy
+import trimesh
+from PIL import Image
+
+PROGRAM = str(Path(sys.argv[1]).resolve())
+# A block in the north-west corner on a step along the north: unmistakable if it is turned or mirrored.
+FAULTS = [
+    {"from_m": [300, 0], "to_m": [0, 200], "displacement_m": 800},
+    {"from_m": [900, 500], "to_m": [0, 600], "displacement_m": 150},
+]
+STL_LONGER_MM, STL_BASE_MM = 200, 3
+VERSIONS = f"trimesh {trimesh.__version__}", f"Blender {bpy.app.version_string}"
+
+failures = 0
+# Blender's importer prints lines of its own; only the cases are of interest.
+console = os.fdopen(os.dup(1), "w")
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def report(case: str, found: str, is_right: bool) -> None:
+    global failures
+    failures += not is_right
+    print(f"{'right' if is_right else 'WRONG'}  {case}: {found}", file=console, flush=True)
+
+
+def build(project: Path, *options: str) -> str:
+    run = subprocess.run([PROGRAM, "build", str(project), *options, "--force"], capture_output=True, text=True)
+    if run.returncode != 0:
+        raise SystemExit(f"{' '.join(options)}: {run.stderr}")
+    return run.stderr
+
+
+def surface(places: numpy.ndarray, triangles: numpy.ndarray, shape: tuple[int, int], world) -> numpy.ndarray:
+    """The heights of a mesh at every sample, from x east, y north and z up. NaN where there is no triangle."""
+    rows, columns = shape
+    at = numpy.stack([
+        (places[:, 0] / world[0] + 0.5) * (columns - 1), (0.5 - places[:, 1] / world[1]) * (rows - 1),
+    ], axis=1)
+    assert abs(at - numpy.rint(at)).max() < 1e-2, "vertices beside the samples"
+    at = numpy.rint(at).astype(int)
+    heights = numpy.full(shape, numpy.nan)
+    for triangle in triangles:
+        (a, b, c), (z_a, z_b, z_c) = at[triangle], places[triangle, 2]
+        (left, top), (right, bottom) = at[triangle].min(axis=0), at[triangle].max(axis=0)
+        x, y = numpy.meshgrid(numpy.arange(left, right + 1), numpy.arange(top, bottom + 1))
+        doubled = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])
+        assert doubled != 0, "a triangle without area"
+        share_b = ((x - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (y - a[1])) / doubled
+        share_c = ((b[0] - a[0]) * (y - a[1]) - (x - a[0]) * (b[1] - a[1])) / doubled
+        inside = (share_b >= -1e-9) & (share_c >= -1e-9) & (share_b + share_c <= 1 + 1e-9)
+        z = z_a + share_b * (z_b - z_a) + share_c * (z_c - z_a)
+        heights[y[inside], x[inside]] = z[inside]
+    return heights
+
+
+def check_surface(case: str, places, triangles, heights, world, stated_m: float, more: str = "", is_right=True) -> None:
+    """Compares the extent, the highest point and every height."""
+    heights = heights.astype("f8")
+    places = numpy.asarray(places, "f8")
+    low, high = places.min(axis=0), places.max(axis=0)
+    extent = max(abs(low[:2] + numpy.array(world) / 2).max(), abs(high[:2] - numpy.array(world) / 2).max())
+    off = abs(surface(places, numpy.asarray(triangles), heights.shape, world) - heights)
+    peak = places[places[:, 2].argmax()]
+    # Seen from above, triangles turn left.
+    corners = places[triangles]
+    sides = numpy.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    is_right &= not numpy.isnan(off).any() and off.max() <= stated_m + 0.001 and bool((sides[:, 2] > 0).all())
+    is_right &= extent < 0.01 and peak[0] < 0 < peak[1] and low[2] >= heights.min() - stated_m - 0.001
+    is_right &= high[2] <= heights.max() + stated_m + 0.001
+    report(
+        case,
+        f"{len(places)} vertices, {len(triangles)} triangles; border off by {extent:.4f} m, heights by {off.max():.4f} "
+        f"m (stated {stated_m:.3f} m), peak at {peak[0]:.0f}, {peak[1]:.0f} m{more}",
+        bool(is_right),
+    )
+
+
+def same_image(found: numpy.ndarray, expected: numpy.ndarray) -> bool:
+    return found.shape[:2] == expected.shape[:2] and bool((found[..., :3] == expected[..., :3]).all())
+
+
+def uv_error(places, uv, world) -> float:
+    """How far texture coordinates are from 0, 0 in the south-west and 1, 1 in the north-east."""
+    expected = numpy.asarray(places)[:, :2] / numpy.array(world) + 0.5
+    return float(abs(expected - uv).max())
+
+
+def check_gltf_in_blender(case: str, path: Path, heights, texture, world, stated_m: float) -> None:
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.import_scene.gltf(filepath=str(path))
+    (item,) = [item for item in bpy.context.scene.objects if item.type == "MESH"]
+    mesh = item.data
+    mesh.calc_loop_triangles()
+    places = numpy.array([item.matrix_world @ vertex.co for vertex in mesh.vertices])
+    triangles = numpy.array([triangle.vertices for triangle in mesh.loop_triangles])
+    uv = numpy.empty(2 * len(mesh.loops), numpy.float32)
+    mesh.uv_layers[0].uv.foreach_get("vector", uv)
+    loops = numpy.array([loop.vertex_index for loop in mesh.loops])
+    off_uv = uv_error(places[loops], uv.reshape(-1, 2), world)
+    nodes = mesh.materials[0].node_tree.nodes
+    shader = next(node for node in nodes if node.type == "BSDF_PRINCIPLED")
+    node = shader.inputs["Base Color"].links[0].from_node
+    image = node.image
+    pixels = numpy.array(image.pixels[:]).reshape(image.size[1], image.size[0], -1)[::-1]
+    is_same = same_image(numpy.rint(pixels * 255).astype("u1"), texture)
+    is_srgb = image.colorspace_settings.name == "sRGB"
+    normals = numpy.array([normal.vector for normal in mesh.vertex_normals])
+    more = f", texture coordinates off by {off_uv:.6f}, texture {'equal' if is_same else 'different'}"
+    is_right = is_same and is_srgb and off_uv < 1e-5 and normals[:, 2].min() > 0
+    check_surface(f"{case}, {VERSIONS[1]}", places, triangles, heights, world, stated_m, more, is_right)
+
+
+def check_trimesh(case: str, path: Path, heights, texture, world, stated_m: float) -> None:
+    loaded = trimesh.load(path, process=False)
+    mesh = loaded
+    if isinstance(loaded, trimesh.Scene):
+        ((name, mesh),) = loaded.geometry.items()
+        (node,) = loaded.graph.nodes_geometry
+        assert numpy.array_equal(loaded.graph[node][0], numpy.eye(4)), f"{name} is transformed"
+    # Metres with y up and north at −z, to z up and north at +y.
+    places = numpy.stack([mesh.vertices[:, 0], -mesh.vertices[:, 2], mesh.vertices[:, 1]], axis=1)
+    material = mesh.visual.material
+    image = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
+    is_same = image is not None and same_image(numpy.asarray(image.convert("RGB")), texture)
+    off_uv = uv_error(places, mesh.visual.uv, world)
+    more = f", texture coordinates off by {off_uv:.6f}, texture {'equal' if is_same else 'different'}"
+    # Normals that the file gives have to point up.
+    is_right = is_same and off_uv < 1e-5 and bool((mesh.vertex_normals[:, 1] > 0).all())
+    check_surface(f"{case}, {VERSIONS[0]}", places, mesh.faces, heights, world, stated_m, more, is_right)
+
+
+def check_stl(case: str, path: Path, heights, world, stated_m: float) -> None:
+    mesh = trimesh.load(path)
+    mm_per_m = STL_LONGER_MM / max(world)
+    # What points up is the terrain; the walls are upright and the base points down.
+    top = mesh.faces[mesh.face_normals[:, 2] > 1e-6]
+    places = mesh.vertices.astype("f8")
+    base_mm = places[top][..., 2].min()
+    # Millimetres above the base become metres: the lowest vertex has the height of its sample.
+    metres = (places - [0, 0, base_mm]) / mm_per_m
+    metres[:, 2] += lowest_sample(heights, metres[numpy.unique(top)], world)
+    used, triangles = numpy.unique(top, return_inverse=True)
+    triangles = triangles.reshape(-1, 3)
+    is_closed = mesh.is_watertight and mesh.is_winding_consistent and mesh.volume > 0
+    size = numpy.ptp(places, axis=0)
+    is_right = is_closed and abs(max(size[:2]) - STL_LONGER_MM) < 1e-3
+    is_right &= abs(places[:, 2].min()) < 1e-6 and abs(base_mm - STL_BASE_MM) < 1e-3
+    more = f", {size[0]:.2f} × {size[1]:.2f} × {size[2]:.2f} mm, {'closed' if is_closed else 'open'}"
+    check_surface(f"{case}, {VERSIONS[0]}", metres[used], triangles, heights, world, stated_m, more, is_right)
+
+
+def lowest_sample(heights, places, world) -> float:
+    """The height of the lowest vertex, by where it lies."""
+    x, y, _ = places[places[:, 2].argmin()]
+    rows, columns = heights.shape
+    column, row = (x / world[0] + 0.5) * (columns - 1), (0.5 - y / world[1]) * (rows - 1)
+    return float(heights[int(numpy.rint(row)), int(numpy.rint(column))])
+
+
+def check(seed: int, world: tuple[float, float], size: str, *options: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        recipe = {
+            "seed": seed,
+            "world": {"width_m": world[0], "depth_m": world[1]},
+            "stack": [{"operation": "faults", "count": 200}, {"operation": "drawn_faults", "faults": FAULTS}],
+        }
+        project = folder / "p.upthrust.json"
+        project.write_text(json.dumps({"format": 1, "recipe": recipe}))
+        build(project, "--size", size, "--heightmap", str(folder / "h.r32"), "--texture", str(folder / "t.png"),
+              "--texture-size", "256")
+        side = json.loads((folder / "h.r32.json").read_text())
+        heights = numpy.fromfile(folder / "h.r32", "<f4").reshape(side["height"], side["width"])
+        texture = numpy.asarray(Image.open(folder / "t.png").convert("RGB"))
+        for format in ["glb", "obj", "stl"]:
+            path = folder / f"terrain.{format}"
+            said = build(project, "--size", size, "--mesh", str(path), "--texture-size", "256", *options)
+            stated = re.search(r"no height deviates by more than ([0-9.]+) m", said)
+            assert stated is not None, said
+            case = " ".join([f".{format}, {world[0]} × {world[1]} m, {size} samples", *options])
+            stated_m = float(stated.group(1))
+            if format == "stl":
+                check_stl(case, path, heights, world, stated_m)
+                continue
+            check_trimesh(case, path, heights, texture, world, stated_m)
+            if format == "glb":
+                check_gltf_in_blender(case, path, heights, texture, world, stated_m)
+
+
+for seed, world, size, *options in [
+    (1, (4096, 4096), "129"),
+    (2, (4096, 4096), "257", "--mesh-error", "5"),
+    (3, (3000, 2000), "301", "--mesh-error", "2"),
+    (4, (700, 1900), "257", "--mesh-vertices", "2000"),
+    (5, (20480, 20480), "1025", "--mesh-error", "20"),
+    (6, (5000, 1000), "333", "--mesh-vertices", "5000"),
+]:
+    check(seed, world, size, *options)
+sys.exit(f"{failures} cases are wrong" if failures else 0)

@@ -1,0 +1,1234 @@
+// Imports terrains that Upthrust exported for Unity, and reloads them when they are exported again.
+//
+// The first part reads and checks an export and uses nothing of Unity, so that it can be tested without it. The second
+// part makes terrains from it.
+
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.IO;
+using System.IO.Compression;
+using System.Text;
+using UnityEditor;
+using UnityEditor.SceneManagement;
+using UnityEngine;
+
+namespace Upthrust
+{
+    /// <summary>A problem with an export, in words for the user.</summary>
+    internal sealed class ExportException : Exception
+    {
+        internal ExportException(string message) : base(message) { }
+    }
+
+    /// <summary>A file of an export.</summary>
+    internal class ExportFile
+    {
+        internal string Name;
+        internal string Crc32;
+        /// <summary>The tile, counted eastward and southward from the north-western one.</summary>
+        internal int TileColumn, TileRow;
+        internal int Width, Height;
+
+        /// <summary>The bytes of the file, which are the ones that the manifest describes.</summary>
+        internal byte[] Read(string folder)
+        {
+            byte[] bytes;
+            try
+            {
+                bytes = File.ReadAllBytes(Path.Combine(folder, Name));
+            }
+            catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
+            {
+                throw new ExportException($"{Name} cannot be read: {error.Message}");
+            }
+            if (Checksum.Of(bytes) != Crc32)
+                throw new ExportException(
+                    $"{Name} is not the file that {Export.ManifestName} lists; wait until the export has ended, or " +
+                    "export again");
+            return bytes;
+        }
+    }
+
+    /// <summary>Heights as 16-bit integers.</summary>
+    internal sealed class HeightmapFile : ExportFile
+    {
+        /// <summary>Its first sample in the whole terrain, counted eastward and southward.</summary>
+        internal int FirstColumn, FirstRow;
+        /// <summary>The heights of the value 0 and of MaxValue.</summary>
+        internal double MinM, MaxM;
+        internal int MaxValue;
+        internal bool IsBigEndian, IsSouthFirst;
+
+        /// <summary>The height that Terrain Height has to have; a flat terrain needs some.</summary>
+        internal double SizeM => MaxM > MinM ? MaxM - MinM : 1;
+
+        internal byte[] ReadHeights(string folder)
+        {
+            byte[] bytes = Read(folder);
+            int expected = 2 * Width * Height;
+            if (bytes.Length != expected)
+                throw new ExportException($"{Name} has {bytes.Length} bytes, but {expected} are expected");
+            return bytes;
+        }
+    }
+
+    /// <summary>Weights of terrain types, one per channel.</summary>
+    internal sealed class WeightsFile : ExportFile
+    {
+        /// <summary>The numbers of the types in the channels.</summary>
+        internal int[] Types;
+
+        internal PngImage ReadWeights(string folder)
+        {
+            byte[] bytes = Read(folder);
+            PngHeader header = Png.ReadHeader(Name, bytes);
+            if (header.Width != Width || header.Height != Height || header.Channels < Types.Length)
+                throw new ExportException(
+                    $"{Name} has {header.Width} × {header.Height} pixels of {header.Channels} channels, but " +
+                    $"{Width} × {Height} of at least {Types.Length} are expected");
+            return Png.Read(Name, bytes);
+        }
+    }
+
+    /// <summary>A terrain type and its colour in sRGB.</summary>
+    internal sealed class TerrainType
+    {
+        internal string Name;
+        internal byte Red, Green, Blue;
+    }
+
+    /// <summary>What upthrust.json says about an export for Unity.</summary>
+    internal sealed class Export
+    {
+        internal const string ManifestName = "upthrust.json";
+
+        /// <summary>The latest version of the manifest that this file understands.</summary>
+        private const int Format = 1;
+
+        internal string Folder;
+        internal string Name;
+        internal double WidthM, DepthM;
+        internal double SpacingXM, SpacingZM;
+        internal int Columns, Rows;
+        /// <summary>The water level, or null.</summary>
+        internal double? WaterM;
+        internal readonly List<HeightmapFile> Heightmaps = new List<HeightmapFile>();
+        internal readonly List<WeightsFile> Weights = new List<WeightsFile>();
+        internal readonly List<TerrainType> Types = new List<TerrainType>();
+
+        /// <summary>Reads and checks a manifest.</summary>
+        internal static Export Read(string path)
+        {
+            if (Path.GetFileName(path) != ManifestName)
+                throw new ExportException($"choose {ManifestName} in the folder of the export");
+            string text;
+            try
+            {
+                text = File.ReadAllText(path, Encoding.UTF8);
+            }
+            catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
+            {
+                throw new ExportException($"{path} cannot be read: {error.Message}");
+            }
+            JsonObject json = Json.Parse(text);
+            int format = json.Integer("format");
+            if (format > Format)
+                throw new ExportException(
+                    $"this export has format {format}, and this importer reads {Format}; use the importer that " +
+                    "Upthrust writes beside the export");
+            string target = json.String("target");
+            if (target != "unity")
+                throw new ExportException($"this export is for \"{target}\"; export it for Unity");
+            int[] tiles = json.Integers("tiles", 2);
+            double[] spacing = json.Numbers("spacing_m", 2);
+            var export = new Export
+            {
+                Folder = Path.GetDirectoryName(Path.GetFullPath(path)),
+                Name = json.String("name"),
+                WidthM = json.Number("width_m"),
+                DepthM = json.Number("depth_m"),
+                SpacingXM = spacing[0],
+                SpacingZM = spacing[1],
+                Columns = tiles[0],
+                Rows = tiles[1],
+                WaterM = json.IsNull("water_m") ? (double?)null : json.Number("water_m"),
+            };
+            foreach (JsonObject entry in json.Objects("heightmaps"))
+                export.Heightmaps.Add(ReadHeightmap(entry));
+            foreach (JsonObject entry in json.Objects("types"))
+                export.Types.Add(ReadType(entry));
+            foreach (JsonObject entry in json.Objects("weights"))
+                export.Weights.Add(export.ReadWeights(entry));
+            if (export.Heightmaps.Count == 0)
+                throw new ExportException("the export has no heightmaps");
+            return export;
+        }
+
+        private static void ReadFile(JsonObject entry, ExportFile file)
+        {
+            file.Name = entry.String("file");
+            // Files lie in the folder of the manifest and nowhere else.
+            bool isElsewhere = file.Name.IndexOfAny(new[] { '/', '\\', ':' }) >= 0 || file.Name.Contains("..");
+            if (file.Name.Length == 0 || isElsewhere)
+                throw new ExportException($"\"{file.Name}\" is not the name of a file");
+            file.Crc32 = entry.String("crc32");
+            int[] tile = entry.Integers("tile", 2);
+            int[] size = entry.Integers("size", 2);
+            file.TileColumn = tile[0];
+            file.TileRow = tile[1];
+            file.Width = size[0];
+            file.Height = size[1];
+        }
+
+        private static HeightmapFile ReadHeightmap(JsonObject entry)
+        {
+            var file = new HeightmapFile();
+            ReadFile(entry, file);
+            int[] first = entry.Integers("first_sample", 2);
+            file.FirstColumn = first[0];
+            file.FirstRow = first[1];
+            if (entry.String("values") != "integers" || entry.Integer("bits") != 16)
+                throw new ExportException($"{file.Name} does not consist of 16-bit integers; export it for Unity");
+            file.MinM = entry.Number("min_m");
+            file.MaxM = entry.Number("max_m");
+            file.MaxValue = entry.Integer("max_value");
+            file.IsBigEndian = entry.Choice("byte_order", "little-endian", "big-endian") == 1;
+            file.IsSouthFirst = entry.Choice("row_order", "north first", "south first") == 1;
+            int steps = file.Width - 1;
+            bool isPowerOfTwo = steps > 0 && (steps & (steps - 1)) == 0;
+            if (file.Width != file.Height || !isPowerOfTwo || steps < 32 || steps > 4096)
+                throw new ExportException(
+                    $"{file.Name} has {file.Width} × {file.Height} samples, but Unity needs a square of 33, 65, 129, " +
+                    "257, 513, 1025, 2049 or 4097");
+            if (file.MaxValue < 1 || !(file.MaxM >= file.MinM))
+                throw new ExportException($"the height range of {file.Name} is not valid");
+            return file;
+        }
+
+        private static TerrainType ReadType(JsonObject entry)
+        {
+            string color = entry.String("color");
+            string digits = color.Length == 7 && color[0] == '#' ? color.Substring(1) : "";
+            uint rgb;
+            if (!uint.TryParse(digits, NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out rgb))
+                throw new ExportException($"\"{color}\" is not a colour");
+            return new TerrainType
+            {
+                Name = entry.String("name"),
+                Red = (byte)(rgb >> 16),
+                Green = (byte)(rgb >> 8),
+                Blue = (byte)rgb,
+            };
+        }
+
+        private WeightsFile ReadWeights(JsonObject entry)
+        {
+            var file = new WeightsFile();
+            ReadFile(entry, file);
+            file.Types = entry.Integers("types", null);
+            foreach (int type in file.Types)
+                if (type < 0 || type >= Types.Count)
+                    throw new ExportException($"{file.Name} has weights of type {type}, which is not listed");
+            if (file.Width != file.Height || file.Width < 16 || file.Width > 4096)
+                throw new ExportException(
+                    $"{file.Name} has {file.Width} × {file.Height} pixels, but Unity needs a square of 16 to 4096");
+            return file;
+        }
+
+        /// <summary>The numbers of the types that have weights: the layers of the terrain.</summary>
+        internal List<int> Layers()
+        {
+            var layers = new List<int>();
+            foreach (WeightsFile file in Weights)
+                foreach (int type in file.Types)
+                    if (!layers.Contains(type))
+                        layers.Add(type);
+            return layers;
+        }
+
+        /// <summary>The weights of the tile of a heightmap.</summary>
+        internal List<WeightsFile> WeightsOf(HeightmapFile heightmap)
+        {
+            return Weights.FindAll(
+                file => file.TileColumn == heightmap.TileColumn && file.TileRow == heightmap.TileRow);
+        }
+
+        /// <summary>The metres from the south-western corner of the terrain to that of a tile.</summary>
+        internal double EastM(HeightmapFile file) => file.FirstColumn * SpacingXM;
+
+        /// <summary>The metres from the south-western corner of the terrain to that of a tile.</summary>
+        internal double NorthM(HeightmapFile file) => DepthM - (file.FirstRow + file.Height - 1) * SpacingZM;
+
+        /// <summary>The files and checksums, to find out what has changed.</summary>
+        internal Dictionary<string, string> Checksums()
+        {
+            var checksums = new Dictionary<string, string>();
+            foreach (HeightmapFile file in Heightmaps)
+                checksums[file.Name] = file.Crc32;
+            foreach (WeightsFile file in Weights)
+                checksums[file.Name] = file.Crc32;
+            return checksums;
+        }
+
+        /// <summary>A name that every file system accepts.</summary>
+        internal static string FileName(string name)
+        {
+            var safe = new StringBuilder();
+            foreach (char letter in name)
+                safe.Append(letter < ' ' || "/\\:*?\"<>|#%&{}".IndexOf(letter) >= 0 ? '_' : letter);
+            string trimmed = safe.ToString().Trim(' ', '.');
+            return trimmed.Length == 0 ? "Terrain" : trimmed;
+        }
+    }
+
+    /// <summary>Converts heights and weights to what TerrainData stores.</summary>
+    internal static class Conversion
+    {
+        /// <summary>
+        /// TerrainData stores heights as integers: 0 at the bottom and this number at the full Terrain Height
+        /// (PaintContext.kNormalizedHeightScale is 32766 / 65535). So a height is within size.y / 65532, which is about
+        /// one step of a 16-bit file.
+        /// </summary>
+        internal const int MaxHeight = 32766;
+
+        /// <summary>
+        /// Heights for TerrainData.SetHeights: the southern row first. Values lie a quarter above the integers to be
+        /// stored, so that they are the same whether Unity rounds or truncates.
+        /// </summary>
+        internal static float[,] Heights(HeightmapFile file, byte[] bytes)
+        {
+            var heights = new float[file.Height, file.Width];
+            double scale = (file.MaxM - file.MinM) / file.SizeM / file.MaxValue * MaxHeight;
+            int low = file.IsBigEndian ? 1 : 0;
+            for (int z = 0; z < file.Height; z++)
+            {
+                int row = file.IsSouthFirst ? z : file.Height - 1 - z;
+                for (int x = 0; x < file.Width; x++)
+                {
+                    int at = 2 * (row * file.Width + x);
+                    int value = bytes[at + low] | bytes[at + 1 - low] << 8;
+                    int stored = (int)Math.Round(value * scale);
+                    heights[z, x] = stored >= MaxHeight ? 1 : (stored + 0.25f) / MaxHeight;
+                }
+            }
+            return heights;
+        }
+
+        /// <summary>
+        /// Weights for TerrainData.SetAlphamaps: rows from south to north, beginning with `firstRow` from the south.
+        /// The weights of a pixel add up to 1; where there are none, the first layer covers the terrain.
+        /// </summary>
+        internal static float[,,] Alphamaps(
+            List<WeightsFile> files, List<PngImage> images, List<int> layers, int firstRow, int rows)
+        {
+            int size = files[0].Width;
+            var alphamaps = new float[rows, size, layers.Count];
+            var weights = new int[layers.Count];
+            for (int z = 0; z < rows; z++)
+            {
+                // Images begin with the northern row.
+                int row = size - 1 - (firstRow + z);
+                for (int x = 0; x < size; x++)
+                {
+                    Array.Clear(weights, 0, weights.Length);
+                    for (int i = 0; i < files.Count; i++)
+                    {
+                        int at = (row * size + x) * images[i].Channels;
+                        for (int channel = 0; channel < files[i].Types.Length; channel++)
+                            weights[layers.IndexOf(files[i].Types[channel])] = images[i].Pixels[at + channel];
+                    }
+                    int sum = 0;
+                    foreach (int weight in weights)
+                        sum += weight;
+                    if (sum == 0)
+                        weights[0] = sum = 1;
+                    for (int layer = 0; layer < weights.Length; layer++)
+                        alphamaps[z, x, layer] = (float)weights[layer] / sum;
+                }
+            }
+            return alphamaps;
+        }
+    }
+
+    /// <summary>CRC-32 as in PNG and ZIP.</summary>
+    internal static class Checksum
+    {
+        private static readonly uint[] Table = MakeTable();
+
+        private static uint[] MakeTable()
+        {
+            var table = new uint[256];
+            for (uint i = 0; i < 256; i++)
+            {
+                uint rest = i;
+                for (int bit = 0; bit < 8; bit++)
+                    rest = (rest & 1) != 0 ? 0xEDB88320 ^ rest >> 1 : rest >> 1;
+                table[i] = rest;
+            }
+            return table;
+        }
+
+        internal static uint Number(byte[] bytes)
+        {
+            uint crc = 0xFFFFFFFF;
+            foreach (byte next in bytes)
+                crc = Table[(crc ^ next) & 0xFF] ^ crc >> 8;
+            return crc ^ 0xFFFFFFFF;
+        }
+
+        internal static string Of(byte[] bytes) => Number(bytes).ToString("x8", CultureInfo.InvariantCulture);
+    }
+
+    internal struct PngHeader
+    {
+        internal int Width, Height, Channels;
+    }
+
+    internal sealed class PngImage
+    {
+        internal int Channels;
+        /// <summary>The northern row first.</summary>
+        internal byte[] Pixels;
+    }
+
+    /// <summary>
+    /// Reads PNG files with 8 bits per channel (W3C, "Portable Network Graphics Specification", 2003). Unity's own
+    /// reader makes textures, whose colours it may convert or compress; weights are data and have to stay exact.
+    /// </summary>
+    internal static class Png
+    {
+        private static readonly byte[] Signature = { 137, 80, 78, 71, 13, 10, 26, 10 };
+
+        private static int Integer(byte[] bytes, int at) =>
+            bytes[at] << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3];
+
+        internal static PngHeader ReadHeader(string name, byte[] bytes)
+        {
+            bool isPng = bytes.Length > 33;
+            for (int i = 0; isPng && i < Signature.Length; i++)
+                isPng = bytes[i] == Signature[i];
+            if (!isPng)
+                throw new ExportException($"{name} is not a PNG");
+            int[] channels = { 1, 0, 3, 0, 2, 0, 4 };
+            int colour = bytes[25];
+            if (bytes[24] != 8 || colour >= channels.Length || channels[colour] == 0 || bytes[28] != 0)
+                throw new ExportException($"{name} has to have 8 bits per channel, no palette and no interlacing");
+            return new PngHeader
+            {
+                Width = Integer(bytes, 16),
+                Height = Integer(bytes, 20),
+                Channels = channels[colour],
+            };
+        }
+
+        internal static PngImage Read(string name, byte[] bytes)
+        {
+            PngHeader header = ReadHeader(name, bytes);
+            int stride = header.Width * header.Channels;
+            var pixels = new byte[stride * header.Height];
+            var first = new byte[1];
+            using (var packed = new MemoryStream())
+            {
+                for (int at = 8, length; at + 12 <= bytes.Length; at += 12 + length)
+                {
+                    length = Integer(bytes, at);
+                    if (length < 0 || length > bytes.Length - at - 12)
+                        throw new ExportException($"{name} ends too early");
+                    if (Encoding.ASCII.GetString(bytes, at + 4, 4) == "IDAT")
+                        packed.Write(bytes, at + 8, length);
+                }
+                // Two bytes of the zlib format precede the deflated data.
+                packed.Position = 2;
+                using (var stream = new DeflateStream(packed, CompressionMode.Decompress))
+                {
+                    for (int row = 0; row < header.Height; row++)
+                    {
+                        int filter = Unpack(name, stream, first, 0, 1) == 1 ? first[0] : -1;
+                        int start = row * stride;
+                        for (int done = 0, read; done < stride; done += read)
+                        {
+                            read = Unpack(name, stream, pixels, start + done, stride - done);
+                            if (read <= 0)
+                                throw new ExportException($"{name} ends too early");
+                        }
+                        Unfilter(name, filter, pixels, start, stride, header.Channels, row == 0);
+                    }
+                }
+            }
+            return new PngImage { Channels = header.Channels, Pixels = pixels };
+        }
+
+        private static int Unpack(string name, Stream stream, byte[] bytes, int start, int count)
+        {
+            try
+            {
+                return stream.Read(bytes, start, count);
+            }
+            catch (Exception error) when (error is InvalidDataException || error is IOException)
+            {
+                throw new ExportException($"{name} is damaged: {error.Message}");
+            }
+        }
+
+        /// <summary>Adds the prediction that the filter of a row subtracted.</summary>
+        private static void Unfilter(
+            string name, int filter, byte[] pixels, int start, int stride, int channels, bool isFirst)
+        {
+            if (filter < 0 || filter > 4)
+                throw new ExportException($"{name} has an unknown filter");
+            for (int i = 0; i < stride && filter > 0; i++)
+            {
+                int left = i < channels ? 0 : pixels[start + i - channels];
+                int up = isFirst ? 0 : pixels[start + i - stride];
+                int corner = isFirst || i < channels ? 0 : pixels[start + i - stride - channels];
+                int prediction = filter == 1 ? left
+                    : filter == 2 ? up
+                    : filter == 3 ? (left + up) / 2
+                    : Paeth(left, up, corner);
+                pixels[start + i] = (byte)(pixels[start + i] + prediction);
+            }
+        }
+
+        private static int Paeth(int left, int up, int corner)
+        {
+            int estimate = left + up - corner;
+            int toLeft = Math.Abs(estimate - left);
+            int toUp = Math.Abs(estimate - up);
+            int toCorner = Math.Abs(estimate - corner);
+            return toLeft <= toUp && toLeft <= toCorner ? left : toUp <= toCorner ? up : corner;
+        }
+    }
+
+    /// <summary>An object of the manifest. Members that are not asked for are ignored.</summary>
+    internal sealed class JsonObject
+    {
+        private readonly Dictionary<string, object> members;
+
+        internal JsonObject(Dictionary<string, object> members)
+        {
+            this.members = members;
+        }
+
+        private T Get<T>(string key)
+        {
+            object value;
+            if (members.TryGetValue(key, out value) && value is T)
+                return (T)value;
+            throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+        }
+
+        internal bool IsNull(string key)
+        {
+            object value;
+            return !members.TryGetValue(key, out value) || value == null;
+        }
+
+        internal string String(string key) => Get<string>(key);
+
+        internal double Number(string key) => Get<double>(key);
+
+        private static int Whole(double number, string key)
+        {
+            if (number != Math.Floor(number) || Math.Abs(number) > int.MaxValue)
+                throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+            return (int)number;
+        }
+
+        internal int Integer(string key) => Whole(Number(key), key);
+
+        /// <summary>The position of a member among two possible words.</summary>
+        internal int Choice(string key, string first, string second)
+        {
+            string word = String(key);
+            if (word != first && word != second)
+                throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+            return word == second ? 1 : 0;
+        }
+
+        internal double[] Numbers(string key, int? count)
+        {
+            List<object> values = Get<List<object>>(key);
+            if (count.HasValue && values.Count != count || values.Exists(value => !(value is double)))
+                throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+            return values.ConvertAll(value => (double)value).ToArray();
+        }
+
+        internal int[] Integers(string key, int? count) =>
+            Array.ConvertAll(Numbers(key, count), number => Whole(number, key));
+
+        internal List<JsonObject> Objects(string key)
+        {
+            List<object> values = Get<List<object>>(key);
+            if (values.Exists(value => !(value is JsonObject)))
+                throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+            return values.ConvertAll(value => (JsonObject)value);
+        }
+    }
+
+    /// <summary>
+    /// Reads JSON (RFC 8259). JsonUtility cannot tell a water level of 0 m from none, because it has no null numbers.
+    /// </summary>
+    internal sealed class Json
+    {
+        /// <summary>The deepest nesting. A manifest has four levels.</summary>
+        private const int MaxDepth = 32;
+
+        private readonly string text;
+        private int at;
+
+        private Json(string text)
+        {
+            this.text = text;
+        }
+
+        internal static JsonObject Parse(string text)
+        {
+            var reader = new Json(text);
+            var json = reader.Value(0) as JsonObject;
+            reader.Space();
+            if (json == null || reader.at != text.Length)
+                throw reader.Invalid();
+            return json;
+        }
+
+        private ExportException Invalid() =>
+            new ExportException($"{Export.ManifestName} is not valid JSON, from character {at + 1} on");
+
+        private void Space()
+        {
+            while (at < text.Length && " \t\r\n\uFEFF".IndexOf(text[at]) >= 0)
+                at++;
+        }
+
+        private char Next()
+        {
+            Space();
+            if (at == text.Length)
+                throw Invalid();
+            return text[at];
+        }
+
+        private void Expect(string word)
+        {
+            if (string.CompareOrdinal(text, at, word, 0, word.Length) != 0)
+                throw Invalid();
+            at += word.Length;
+        }
+
+        private object Value(int depth)
+        {
+            if (depth > MaxDepth)
+                throw Invalid();
+            switch (Next())
+            {
+                case '{':
+                    return Object(depth);
+                case '[':
+                    return List(depth);
+                case '"':
+                    return Text();
+                case 't':
+                    Expect("true");
+                    return true;
+                case 'f':
+                    Expect("false");
+                    return false;
+                case 'n':
+                    Expect("null");
+                    return null;
+                default:
+                    return Number();
+            }
+        }
+
+        private JsonObject Object(int depth)
+        {
+            var members = new Dictionary<string, object>();
+            at++;
+            while (Next() != '}')
+            {
+                if (members.Count > 0)
+                {
+                    Expect(",");
+                    Next();
+                }
+                string key = Text();
+                Next();
+                Expect(":");
+                members[key] = Value(depth + 1);
+            }
+            at++;
+            return new JsonObject(members);
+        }
+
+        private List<object> List(int depth)
+        {
+            var values = new List<object>();
+            at++;
+            while (Next() != ']')
+            {
+                if (values.Count > 0)
+                    Expect(",");
+                values.Add(Value(depth + 1));
+            }
+            at++;
+            return values;
+        }
+
+        private string Text()
+        {
+            Expect("\"");
+            var read = new StringBuilder();
+            while (at < text.Length && text[at] != '"')
+            {
+                char letter = text[at++];
+                if (letter != '\\')
+                {
+                    read.Append(letter);
+                    continue;
+                }
+                char escape = at < text.Length ? text[at++] : ' ';
+                int plain = "\"\\/bfnrt".IndexOf(escape);
+                int code;
+                if (plain >= 0)
+                    read.Append("\"\\/\b\f\n\r\t"[plain]);
+                else if (escape == 'u' && at + 4 <= text.Length && int.TryParse(
+                    text.Substring(at, 4), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out code))
+                {
+                    read.Append((char)code);
+                    at += 4;
+                }
+                else
+                    throw Invalid();
+            }
+            Expect("\"");
+            return read.ToString();
+        }
+
+        private double Number()
+        {
+            int start = at;
+            while (at < text.Length && "+-.eE0123456789".IndexOf(text[at]) >= 0)
+                at++;
+            string digits = text.Substring(start, at - start);
+            double number;
+            if (double.TryParse(digits, NumberStyles.Float, CultureInfo.InvariantCulture, out number))
+                return number;
+            throw Invalid();
+        }
+    }
+
+    /// <summary>What has to be imported into a tile.</summary>
+    internal sealed class PreparedTile
+    {
+        internal HeightmapFile Heightmap;
+        /// <summary>The bytes of the heightmap; null if TerrainData has these heights already.</summary>
+        internal byte[] Heights;
+        internal List<WeightsFile> WeightsFiles;
+        /// <summary>The weights; null if TerrainData has these weights already.</summary>
+        internal List<PngImage> Weights;
+    }
+
+    /// <summary>Makes terrains from exports, and keeps them up to date.</summary>
+    [InitializeOnLoad]
+    internal static class TerrainImporter
+    {
+        private const string ImportMenu = "Assets/Upthrust/Import terrain…";
+        private const string ReloadMenu = "Assets/Upthrust/Reload when the export changes";
+
+        /// <summary>The name of the object with the water.</summary>
+        private const string WaterName = "Water";
+
+        /// <summary>The file with the names of the objects that an import has hidden, and not the user.</summary>
+        private const string HiddenName = "hidden.txt";
+
+        /// <summary>The folder of everything that is imported.</summary>
+        private const string AssetFolder = "Assets/Upthrust";
+
+        // Kept for this project and this user: the folders of assets and the manifests that they were imported from.
+        private const string ExportsSetting = "Upthrust.Exports";
+        private const string ReloadSetting = "Upthrust.Reload";
+
+        private const double SecondsBetweenChecks = 0.5;
+
+        /// <summary>Rows of weights that are converted at once. All of them would take gigabytes.</summary>
+        private const int RowsAtOnce = 64;
+
+        /// <summary>The side of the texture of a layer in the world.</summary>
+        private const float LayerTileM = 10;
+
+        private static double nextCheck;
+
+        /// <summary>The modification times of the manifests that were handled, even if they had errors.</summary>
+        private static readonly Dictionary<string, DateTime> Handled = new Dictionary<string, DateTime>();
+
+        static TerrainImporter()
+        {
+            EditorApplication.update += CheckForChanges;
+        }
+
+        [MenuItem(ImportMenu)]
+        private static void ImportChosen()
+        {
+            string path = EditorUtility.OpenFilePanel("Import a terrain of Upthrust", "", "json");
+            if (string.IsNullOrEmpty(path))
+                return;
+            try
+            {
+                EditorUtility.DisplayProgressBar("Upthrust", "Importing the terrain", 0.5f);
+                Import(path, true);
+            }
+            catch (ExportException error)
+            {
+                EditorUtility.DisplayDialog("Upthrust", $"The terrain was not imported: {error.Message}.", "OK");
+            }
+            finally
+            {
+                EditorUtility.ClearProgressBar();
+            }
+        }
+
+        [MenuItem(ReloadMenu)]
+        private static void ToggleReload()
+        {
+            EditorUserSettings.SetConfigValue(ReloadSetting, Reloads ? "off" : "on");
+        }
+
+        [MenuItem(ReloadMenu, true)]
+        private static bool ShowReload()
+        {
+            Menu.SetChecked(ReloadMenu, Reloads);
+            return true;
+        }
+
+        private static bool Reloads => EditorUserSettings.GetConfigValue(ReloadSetting) == "on";
+
+        /// <summary>The manifests by their folders of assets.</summary>
+        private static Dictionary<string, string> Exports()
+        {
+            var exports = new Dictionary<string, string>();
+            foreach (string line in (EditorUserSettings.GetConfigValue(ExportsSetting) ?? "").Split('\n'))
+            {
+                string[] parts = line.Split('\t');
+                if (parts.Length == 2)
+                    exports[parts[0]] = parts[1];
+            }
+            return exports;
+        }
+
+        /// <summary>
+        /// The folder of the assets of an export: the one that this manifest has, or one that no other manifest has.
+        /// Exports with the same name, or without one, must not replace each other's assets.
+        /// </summary>
+        private static string FolderOf(Export export, string path)
+        {
+            Dictionary<string, string> exports = Exports();
+            foreach (KeyValuePair<string, string> other in exports)
+                if (other.Value == path)
+                    return other.Key;
+            var taken = new HashSet<string>(StringComparer.OrdinalIgnoreCase);
+            foreach (KeyValuePair<string, string> other in exports)
+                if (File.Exists(other.Value))
+                    taken.Add(other.Key);
+            string first = AssetFolder + "/" + Export.FileName(export.Name), folder = first;
+            for (int number = 2; taken.Contains(folder); number++)
+                folder = first + " " + number;
+            return folder;
+        }
+
+        private static void Remember(string folder, string path)
+        {
+            Dictionary<string, string> exports = Exports();
+            exports[folder] = path;
+            var lines = new List<string>();
+            foreach (KeyValuePair<string, string> export in exports)
+                lines.Add(export.Key + "\t" + export.Value);
+            EditorUserSettings.SetConfigValue(ExportsSetting, string.Join("\n", lines.ToArray()));
+        }
+
+        /// <summary>Imports exports whose manifests have changed.</summary>
+        private static void CheckForChanges()
+        {
+            if (EditorApplication.timeSinceStartup < nextCheck)
+                return;
+            nextCheck = EditorApplication.timeSinceStartup + SecondsBetweenChecks;
+            bool isBusy = EditorApplication.isPlayingOrWillChangePlaymode || EditorApplication.isCompiling ||
+                EditorApplication.isUpdating;
+            if (isBusy || !Reloads)
+                return;
+            foreach (KeyValuePair<string, string> export in Exports())
+            {
+                string path = export.Value;
+                if (!File.Exists(path))
+                    continue;
+                DateTime time = File.GetLastWriteTimeUtc(path), handled;
+                if (Handled.TryGetValue(path, out handled) && handled == time)
+                    continue;
+                try
+                {
+                    // Unity forgets the times whenever it compiles scripts.
+                    if (IsSame(path, export.Key + "/" + Export.ManifestName))
+                        Handled[path] = time;
+                    else
+                        Import(path, false);
+                }
+                catch (Exception error)
+                {
+                    // The same file would have the same error at the next check.
+                    Handled[path] = time;
+                    Debug.LogError($"Upthrust: {path} was not reloaded: {error.Message}.");
+                }
+            }
+        }
+
+        private static bool IsSame(string path, string other) =>
+            File.Exists(other) && File.ReadAllText(path) == File.ReadAllText(other);
+
+        /// <summary>
+        /// Imports an export. Everything is read and checked before anything is changed. A terrain that is in no open
+        /// scene gets objects only if `makesObjects`.
+        /// </summary>
+        internal static void Import(string path, bool makesObjects)
+        {
+            path = Path.GetFullPath(path).Replace('\\', '/');
+            DateTime time = File.GetLastWriteTimeUtc(path);
+            Export export = Export.Read(path);
+            string folder = FolderOf(export, path);
+            Export previous = Imported(folder);
+            List<PreparedTile> tiles = Prepare(export, previous, folder);
+
+            MakeFolder(folder + "/Layers");
+            TerrainLayer[] layers = MakeLayers(export, folder);
+            var data = new Dictionary<HeightmapFile, TerrainData>();
+            foreach (PreparedTile tile in tiles)
+                data[tile.Heightmap] = Apply(export, tile, layers, DataPath(export, folder, tile.Heightmap));
+            PlaceObjects(export, previous, folder, data, makesObjects);
+            // What was imported, for the next time. It is written last, so that whatever fails is imported again.
+            File.Copy(path, folder + "/" + Export.ManifestName, true);
+            AssetDatabase.ImportAsset(folder + "/" + Export.ManifestName);
+            AssetDatabase.SaveAssets();
+            Handled[path] = time;
+            Remember(folder, path);
+        }
+
+        private static T Load<T>(string path) where T : UnityEngine.Object =>
+            AssetDatabase.LoadAssetAtPath(path, typeof(T)) as T;
+
+        /// <summary>The asset of a tile. Tiles are counted eastward and northward, as their files are.</summary>
+        private static string DataPath(Export export, string folder, HeightmapFile file) =>
+            $"{folder}/{TileName(export, file)}.asset";
+
+        private static string TileName(Export export, HeightmapFile file) =>
+            TileName(file.TileColumn, export.Rows - 1 - file.TileRow);
+
+        private static string TileName(int x, int z) => $"Terrain {x}_{z}";
+
+        /// <summary>The export that was imported into a folder before, or null.</summary>
+        private static Export Imported(string folder)
+        {
+            string path = folder + "/" + Export.ManifestName;
+            try
+            {
+                return File.Exists(path) ? Export.Read(path) : null;
+            }
+            catch (ExportException)
+            {
+                return null;
+            }
+        }
+
+        /// <summary>The names of the objects that an import has hidden.</summary>
+        private static HashSet<string> Hidden(string folder)
+        {
+            string path = folder + "/" + HiddenName;
+            return new HashSet<string>(File.Exists(path) ? File.ReadAllLines(path) : new string[0]);
+        }
+
+        private static void RememberHidden(string folder, HashSet<string> hidden)
+        {
+            if (hidden.SetEquals(Hidden(folder)))
+                return;
+            var names = new List<string>(hidden);
+            names.Sort(StringComparer.Ordinal);
+            File.WriteAllText(folder + "/" + HiddenName, string.Join("\n", names.ToArray()));
+            AssetDatabase.ImportAsset(folder + "/" + HiddenName);
+        }
+
+        /// <summary>Hides an object that an export no longer has. What the user has hidden stays the user's.</summary>
+        private static void Hide(GameObject of, string name, HashSet<string> hidden)
+        {
+            if (!of.activeSelf)
+                return;
+            of.SetActive(false);
+            hidden.Add(name);
+        }
+
+        /// <summary>Shows an object again if an import has hidden it.</summary>
+        private static void Show(GameObject of, string name, HashSet<string> hidden)
+        {
+            if (hidden.Remove(name))
+                of.SetActive(true);
+        }
+
+        /// <summary>Reads, checks and decodes every file that has changed since it was imported.</summary>
+        private static List<PreparedTile> Prepare(Export export, Export previous, string folder)
+        {
+            Dictionary<string, string> imported =
+                previous != null ? previous.Checksums() : new Dictionary<string, string>();
+            Predicate<ExportFile> isImported = file =>
+            {
+                string crc32;
+                return imported.TryGetValue(file.Name, out crc32) && crc32 == file.Crc32;
+            };
+            List<int> layers = export.Layers();
+            var tiles = new List<PreparedTile>();
+            foreach (HeightmapFile heightmap in export.Heightmaps)
+            {
+                var tile = new PreparedTile { Heightmap = heightmap, WeightsFiles = export.WeightsOf(heightmap) };
+                TerrainData data = Load<TerrainData>(DataPath(export, folder, heightmap));
+                if (data == null || data.heightmapResolution != heightmap.Width || !isImported(heightmap))
+                    tile.Heights = heightmap.ReadHeights(export.Folder);
+                bool isUpToDate = data != null && data.alphamapLayers == layers.Count &&
+                    tile.WeightsFiles.TrueForAll(file => data.alphamapResolution == file.Width && isImported(file));
+                if (!isUpToDate)
+                    tile.Weights = tile.WeightsFiles.ConvertAll(file => file.ReadWeights(export.Folder));
+                if (tile.WeightsFiles.Exists(file => file.Width != tile.WeightsFiles[0].Width))
+                    throw new ExportException("the weights of a tile have different sizes");
+                tiles.Add(tile);
+            }
+            return tiles;
+        }
+
+        private static void MakeFolder(string path)
+        {
+            if (AssetDatabase.IsValidFolder(path))
+                return;
+            int slash = path.LastIndexOf('/');
+            MakeFolder(path.Substring(0, slash));
+            AssetDatabase.CreateFolder(path.Substring(0, slash), path.Substring(slash + 1));
+        }
+
+        /// <summary>
+        /// A layer for each type, with a texture of its colour. Layers that exist keep the textures that the user gave
+        /// them.
+        /// </summary>
+        private static TerrainLayer[] MakeLayers(Export export, string folder)
+        {
+            var layers = new List<TerrainLayer>();
+            var names = new HashSet<string>();
+            foreach (int number in export.Layers())
+            {
+                TerrainType type = export.Types[number];
+                string name = Export.FileName(type.Name);
+                if (!names.Add(name.ToLowerInvariant()))
+                    name += " " + number;
+                string layerPath = $"{folder}/Layers/{name}.terrainlayer";
+                string texturePath = $"{folder}/Layers/{name} colour.asset";
+                TerrainLayer layer = Load<TerrainLayer>(layerPath);
+                Texture2D texture = Load<Texture2D>(texturePath);
+                if (texture == null)
+                {
+                    texture = new Texture2D(4, 4, TextureFormat.RGBA32, true);
+                    AssetDatabase.CreateAsset(texture, texturePath);
+                }
+                var colours = new Color32[16];
+                for (int i = 0; i < colours.Length; i++)
+                    colours[i] = new Color32(type.Red, type.Green, type.Blue, 255);
+                texture.SetPixels32(colours);
+                texture.Apply();
+                EditorUtility.SetDirty(texture);
+                if (layer == null)
+                {
+                    layer = new TerrainLayer
+                    {
+                        diffuseTexture = texture,
+                        tileSize = new Vector2(LayerTileM, LayerTileM),
+                        smoothness = 0,
+                    };
+                    AssetDatabase.CreateAsset(layer, layerPath);
+                }
+                layers.Add(layer);
+            }
+            return layers.ToArray();
+        }
+
+        /// <summary>Makes or updates the TerrainData of a tile.</summary>
+        private static TerrainData Apply(Export export, PreparedTile tile, TerrainLayer[] layers, string path)
+        {
+            HeightmapFile heightmap = tile.Heightmap;
+            TerrainData data = Load<TerrainData>(path);
+            if (data == null)
+            {
+                data = new TerrainData { heightmapResolution = heightmap.Width };
+                AssetDatabase.CreateAsset(data, path);
+            }
+            // A new resolution changes the size, so the size comes second.
+            if (data.heightmapResolution != heightmap.Width)
+                data.heightmapResolution = heightmap.Width;
+            data.size = new Vector3(
+                (float)((heightmap.Width - 1) * export.SpacingXM), (float)heightmap.SizeM,
+                (float)((heightmap.Height - 1) * export.SpacingZM));
+            if (tile.Heights != null)
+                data.SetHeights(0, 0, Conversion.Heights(heightmap, tile.Heights));
+            data.terrainLayers = layers;
+            if (tile.Weights != null && tile.Weights.Count > 0)
+                SetAlphamaps(export, tile, data);
+            EditorUtility.SetDirty(data);
+            return data;
+        }
+
+        private static void SetAlphamaps(Export export, PreparedTile tile, TerrainData data)
+        {
+            int size = tile.WeightsFiles[0].Width;
+            data.alphamapResolution = size;
+            List<int> layers = export.Layers();
+            for (int z = 0; z < size; z += RowsAtOnce)
+            {
+                int rows = Math.Min(RowsAtOnce, size - z);
+                data.SetAlphamaps(0, z, Conversion.Alphamaps(tile.WeightsFiles, tile.Weights, layers, z, rows));
+            }
+            // Weights of all tiles together may be large.
+            tile.Weights = null;
+        }
+
+        /// <summary>The terrains of the open scenes, by their data.</summary>
+        private static Dictionary<TerrainData, Terrain> OpenTerrains()
+        {
+            var terrains = new Dictionary<TerrainData, Terrain>();
+            foreach (UnityEngine.Object found in Resources.FindObjectsOfTypeAll(typeof(Terrain)))
+            {
+                var terrain = (Terrain)found;
+                // Prefabs are assets, not parts of a scene.
+                if (terrain.terrainData != null && !EditorUtility.IsPersistent(terrain))
+                    terrains[terrain.terrainData] = terrain;
+            }
+            return terrains;
+        }
+
+        /// <summary>Makes the objects that are missing in the scene, and places all of them.</summary>
+        private static void PlaceObjects(
+            Export export, Export previous, string folder, Dictionary<HeightmapFile, TerrainData> data,
+            bool makesObjects)
+        {
+            Dictionary<TerrainData, Terrain> open = OpenTerrains();
+            Transform parent = null;
+            bool isOpen = false;
+            foreach (TerrainData tile in data.Values)
+            {
+                Terrain terrain;
+                if (!open.TryGetValue(tile, out terrain))
+                    continue;
+                isOpen = true;
+                if (parent == null)
+                    parent = terrain.transform.parent;
+            }
+            if (!isOpen && !makesObjects)
+                return;
+            if (parent == null)
+                parent = new GameObject(folder.Substring(folder.LastIndexOf('/') + 1)).transform;
+            HashSet<string> hidden = Hidden(folder);
+            var terrains = new Dictionary<string, Terrain>();
+            foreach (KeyValuePair<HeightmapFile, TerrainData> tile in data)
+            {
+                HeightmapFile file = tile.Key;
+                Terrain terrain;
+                if (!open.TryGetValue(tile.Value, out terrain))
+                {
+                    GameObject made = Terrain.CreateTerrainGameObject(tile.Value);
+                    made.name = TileName(export, file);
+                    terrain = made.GetComponent<Terrain>();
+                }
+                if (terrain.transform.parent != parent)
+                    terrain.transform.SetParent(parent, false);
+                terrain.transform.localPosition =
+                    new Vector3((float)export.EastM(file), (float)file.MinM, (float)export.NorthM(file));
+                // Neighbours are not saved with a scene; Unity connects terrains of a group again when it opens one.
+                terrain.allowAutoConnect = true;
+                terrain.groupingID = (int)(Checksum.Number(Encoding.UTF8.GetBytes(folder)) & 0x3FFFFFFF);
+                terrains[file.TileColumn + "," + file.TileRow] = terrain;
+                Show(terrain.gameObject, TileName(export, file), hidden);
+                terrain.Flush();
+            }
+            HideOldTiles(export, folder, open, hidden);
+            Connect(data.Keys, terrains);
+            // Water that was there before and is gone was deleted by the user.
+            bool makesWater = !isOpen || previous == null || !previous.WaterM.HasValue;
+            PlaceWater(export, folder, parent, makesWater, hidden);
+            RememberHidden(folder, hidden);
+            if (!EditorApplication.isPlayingOrWillChangePlaymode)
+                EditorSceneManager.MarkSceneDirty(parent.gameObject.scene);
+        }
+
+        /// <summary>Hides the tiles of an earlier export that had more of them.</summary>
+        private static void HideOldTiles(
+            Export export, string folder, Dictionary<TerrainData, Terrain> open, HashSet<string> hidden)
+        {
+            var names = new HashSet<string>();
+            for (int x = 0; x < export.Columns; x++)
+                for (int z = 0; z < export.Rows; z++)
+                    names.Add($"{folder}/{TileName(x, z)}.asset");
+            foreach (KeyValuePair<TerrainData, Terrain> tile in open)
+            {
+                string path = AssetDatabase.GetAssetPath(tile.Key);
+                if (path.StartsWith(folder + "/", StringComparison.Ordinal) && !names.Contains(path))
+                    Hide(tile.Value.gameObject, Path.GetFileNameWithoutExtension(path), hidden);
+            }
+        }
+
+        private static void Connect(IEnumerable<HeightmapFile> files, Dictionary<string, Terrain> terrains)
+        {
+            Func<int, int, Terrain> at = (column, row) =>
+            {
+                Terrain terrain;
+                return terrains.TryGetValue(column + "," + row, out terrain) ? terrain : null;
+            };
+            foreach (HeightmapFile file in files)
+            {
+                int column = file.TileColumn, row = file.TileRow;
+                // Left, top, right, bottom; the top is the north, where rows begin.
+                at(column, row).SetNeighbors(
+                    at(column - 1, row), at(column, row - 1), at(column + 1, row), at(column, row + 1));
+            }
+        }
+
+        /// <summary>A plane at the water level, as large as the terrain.</summary>
+        private static void PlaceWater(
+            Export export, string folder, Transform parent, bool makesWater, HashSet<string> hidden)
+        {
+            Transform water = parent.Find(WaterName);
+            if (!export.WaterM.HasValue)
+            {
+                if (water != null)
+                    Hide(water.gameObject, WaterName, hidden);
+                return;
+            }
+            if (water == null && !makesWater)
+                return;
+            if (water == null)
+            {
+                GameObject made = GameObject.CreatePrimitive(PrimitiveType.Plane);
+                made.name = WaterName;
+                // Water does not carry anything.
+                UnityEngine.Object.DestroyImmediate(made.GetComponent<Collider>());
+                water = made.transform;
+                water.SetParent(parent, false);
+                MeshRenderer renderer = made.GetComponent<MeshRenderer>();
+                string path = folder + "/Water.mat";
+                Material material = Load<Material>(path);
+                if (material == null)
+                {
+                    // The material of a new plane suits the render pipeline of the project.
+                    material = new Material(renderer.sharedMaterial) { color = new Color(0.10f, 0.26f, 0.33f, 1) };
+                    AssetDatabase.CreateAsset(material, path);
+                }
+                renderer.sharedMaterial = material;
+            }
+            // Unity's plane is ten metres wide.
+            water.localScale = new Vector3((float)(export.WidthM / 10), 1, (float)(export.DepthM / 10));
+            water.localPosition =
+                new Vector3((float)(export.WidthM / 2), (float)export.WaterM.Value, (float)(export.DepthM / 2));
+            Show(water.gameObject, WaterName, hidden);
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! The import window: how a heightmap will lie in the world, and everything that was guessed about it.
+
+use std::path::{Path, PathBuf};
+
+use egui::{
+    Align2, ColorImage, ComboBox, Context, DragValue, FontId, Grid, Rect, Sense, TextureHandle, TextureOptions, Ui,
+    Vec2,
+};
+
+use crate::app::commands::{FileSlot, ImportTarget};
+use crate::app::document::file_name;
+use crate::app::widgets::theme::colours;
+use crate::app::widgets::{capitalised, default_button_ui, modal};
+use crate::engine::Extent;
+use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::MAX_HEIGHT_M;
+use crate::engine::parameters::Band;
+use crate::files::formats::heightmap::{ColourReading, RawLayout, RawSample, ReadOptions};
+use crate::files::import::{ImportedFile, MapSummary, is_same_size, size_text};
+
+/// The side of the picture of the map, points.
+const PICTURE: f32 = 220.0;
+
+/// The width of the column beside it, points.
+const COLUMN: f32 = 320.0;
+
+/// The sides that a world can have, metres.
+const SIDES_M: [f64; 2] = [1.0, 1_000_000.0];
+
+/// A heightmap for a step, or a texture for a terrain type.
+#[derive(Debug)]
+pub(crate) struct Imported {
+    /// The chosen file.
+    pub(crate) path: PathBuf,
+    /// What was read, or why it cannot be read in this way.
+    pub(crate) file: Result<ImportedFile, String>,
+    /// How it was read.
+    pub(crate) options: ReadOptions,
+    /// The step or terrain type that it is for; `None`: a new one.
+    pub(crate) target: Option<ImportTarget>,
+    /// Whether it was opened, so that the world takes its size unless the user decides otherwise.
+    pub(crate) is_opened: bool,
+    /// Whether a window asked for it to be read again.
+    pub(crate) is_repeated: bool,
+}
+
+impl Imported {
+    /// Whether it is the heights of a step, so that the user is asked about it.
+    pub(crate) fn is_terrain(&self) -> bool {
+        let is_for_step = self.target.as_ref().is_none_or(|target| matches!(target.slot, FileSlot::Operation(_)));
+        is_for_step && self.file.as_ref().map_or(true, |file| file.map.is_some())
+    }
+}
+
+/// A file to import, as the user has decided.
+pub(crate) struct PendingImport {
+    pub(crate) file: ImportedFile,
+    /// The step or terrain type that it is for; `None`: a new one.
+    pub(crate) target: Option<ImportTarget>,
+    /// The size that the world gets; `None`: it keeps its own.
+    pub(crate) extent: Option<Extent>,
+    /// The id of the project that it is for.
+    pub(crate) project_id: usize,
+}
+
+/// What the window wants done.
+pub(crate) enum ImportResponse {
+    /// Read the file again in this way.
+    Read(ReadOptions),
+    /// Import the file, and give the world this size.
+    Import(Box<ImportedFile>, Option<Extent>),
+    Cancel,
+}
+
+/// The window for one file.
+pub(crate) struct ImportDialog {
+    /// The chosen file.
+    pub(crate) path: PathBuf,
+    /// The step that it was chosen for.
+    pub(crate) target: Option<ImportTarget>,
+    pub(crate) is_opened: bool,
+    /// The id of the project that it is for.
+    pub(crate) project_id: usize,
+    options: ReadOptions,
+    /// What was read; `None` if it cannot be read in this way.
+    file: Option<ImportedFile>,
+    error: Option<String>,
+    picture: Option<TextureHandle>,
+    /// Whether the file is being read again.
+    is_reading: bool,
+    extent: Extent,
+    has_edited_extent: bool,
+    /// The lowest and the highest height, and whether the user has changed them.
+    range_m: [f64; 2],
+    has_edited_range: bool,
+    resizes_world: bool,
+}
+
+impl ImportDialog {
+    /// The window for a file that was read, in a world of this size. `is_world_free`: nothing else is in it.
+    pub(crate) fn new(imported: Imported, project_id: usize, world: Extent, is_world_free: bool) -> Self {
+        let Imported { path, target, is_opened, .. } = &imported;
+        let mut window = Self {
+            path: path.clone(),
+            target: target.clone(),
+            is_opened: *is_opened,
+            project_id,
+            options: ReadOptions::default(),
+            file: None,
+            error: None,
+            picture: None,
+            is_reading: false,
+            extent: world,
+            has_edited_extent: false,
+            range_m: [0.0; 2],
+            has_edited_range: false,
+            resizes_world: false,
+        };
+        window.receive(imported);
+        window.resizes_world = is_world_free || window.is_opened;
+        window
+    }
+
+    /// Whether it waits for this file.
+    pub(crate) fn is_reading(&self, path: &Path) -> bool {
+        self.is_reading && self.path == path
+    }
+
+    /// Takes the file after it has been read again.
+    pub(crate) fn receive(&mut self, imported: Imported) {
+        let Imported { file, options, .. } = imported;
+        (self.is_reading, self.picture, self.options) = (false, None, options);
+        match file {
+            Ok(file) => {
+                if !self.has_edited_extent {
+                    self.extent = file.extent.unwrap_or_else(|| in_proportion(self.extent, &file));
+                }
+                self.error = None;
+                let map = file.map.as_ref();
+                // The numbers mean something else now.
+                let largest = |file: Option<&ImportedFile>| file.and_then(|file| file.map.as_ref()?.max_value);
+                self.has_edited_range &= largest(self.file.as_ref()) == largest(Some(&file));
+                self.options.raw = map.and_then(|map| map.raw);
+                if !self.has_edited_range {
+                    self.range_m = range_of(&file);
+                }
+                self.file = Some(file);
+            }
+            Err(error) => (self.file, self.error) = (None, Some(error)),
+        }
+    }
+
+    /// Draws the window.
+    pub(crate) fn ui(&mut self, ctx: &Context, world: Extent) -> Option<ImportResponse> {
+        let shown = modal("import", ctx).show(ctx, |ui| {
+            ui.set_width(PICTURE + COLUMN + 16.0);
+            ui.heading(format!("Import {}", file_name(&self.path)));
+            ui.add_space(4.0);
+            let read = ui.horizontal_top(|ui| {
+                self.picture_ui(ui, world);
+                ui.add_space(8.0);
+                ui.vertical(|ui| self.properties_ui(ui, world)).inner
+            });
+            ui.add_space(4.0);
+            if let Some(error) = &self.error {
+                ui.colored_label(colours(ui).error, error);
+            }
+            for note in self.file.iter().flat_map(|file| &file.notes) {
+                ui.weak(format!("{}.", capitalised(note)));
+            }
+            ui.add_space(8.0);
+            let [low, high] = self.range_m;
+            if self.file.is_some() && low > high {
+                ui.colored_label(colours(ui).error, "The lower height is above the higher one.");
+            }
+            let can_import = self.file.is_some() && !self.is_reading && low <= high;
+            let (import, cancel) = egui::Sides::new()
+                .show(
+                    ui,
+                    |_| {},
+                    |ui| {
+                        let import = ui.add_enabled_ui(can_import, |ui| default_button_ui(ui, "Import")).inner;
+                        (import && can_import, ui.button("Cancel").clicked())
+                    },
+                )
+                .1;
+            (read.inner, import, cancel)
+        });
+        let should_close = shown.should_close();
+        let (read, import, cancel) = shown.inner;
+        if let Some(options) = read {
+            self.is_reading = true;
+            return Some(ImportResponse::Read(options));
+        }
+        if cancel || should_close {
+            return Some(ImportResponse::Cancel);
+        }
+        let file = self.file.take_if(|_| import)?;
+        let range_m = self.has_edited_range.then_some(Band { min: self.range_m[0], max: self.range_m[1] });
+        let file = ImportedFile { range_m: range_m.or(file.range_m), ..file };
+        let other = self.resizes_world && !is_same_size(self.extent, world);
+        Some(ImportResponse::Import(Box::new(file), other.then_some(self.extent)))
+    }
+
+    /// The map from above, in the proportions that it will have.
+    fn picture_ui(&mut self, ui: &mut Ui, world: Extent) {
+        let (rect, _) = ui.allocate_exact_size(Vec2::splat(PICTURE), Sense::hover());
+        let colours = colours(ui);
+        ui.painter().rect_filled(rect, 2.0, ui.visuals().extreme_bg_color);
+        let map = self.file.as_ref().and_then(|file| file.map.as_ref());
+        let Some(picture) = map.and_then(|map| map.picture.as_ref()) else {
+            let text = if self.is_reading { "Reading…" } else { "No preview" };
+            ui.painter().text(rect.center(), Align2::CENTER_CENTER, text, FontId::proportional(13.0), colours.weak);
+            return;
+        };
+        let texture = self.picture.get_or_insert_with(|| {
+            let pixels: Vec<u8> = picture.pixels.iter().flatten().copied().collect();
+            let image = ColorImage::from_rgba_unmultiplied([picture.width, picture.height], &pixels);
+            ui.ctx().load_texture("import", image, TextureOptions::LINEAR)
+        });
+        let shown = if self.resizes_world { self.extent } else { world };
+        let aspect = (shown.width_m / shown.depth_m).to_f32();
+        let size =
+            if aspect >= 1.0 { Vec2::new(PICTURE, PICTURE / aspect) } else { Vec2::new(PICTURE * aspect, PICTURE) };
+        let place = Rect::from_center_size(rect.center(), size.max(Vec2::splat(1.0)));
+        ui.painter().image(
+            texture.id(),
+            place,
+            Rect::from_min_max(egui::Pos2::ZERO, egui::pos2(1.0, 1.0)),
+            egui::Color32::WHITE,
+        );
+        ui.painter().text(
+            rect.center_top() + Vec2::new(0.0, 4.0),
+            Align2::CENTER_TOP,
+            "N",
+            FontId::proportional(11.0),
+            colours.accent_text,
+        );
+    }
+
+    /// What the map is, and what can be changed; returns how to read the file again.
+    fn properties_ui(&mut self, ui: &mut Ui, world: Extent) -> Option<ReadOptions> {
+        let mut read = None;
+        Grid::new("import properties").num_columns(2).spacing([12.0, 6.0]).min_col_width(84.0).show(ui, |ui| {
+            if let Some(layout) = self.options.raw {
+                let changed = layout_ui(ui, layout);
+                read = changed.map(|raw| ReadOptions { raw: Some(raw), ..self.options.clone() });
+            }
+            let Some(map) = self.file.as_ref().and_then(|file| file.map.as_ref()) else { return };
+            if self.options.raw.is_none() {
+                ui.label("Samples");
+                ui.label(format!("{} × {}", map.size[0], map.size[1]));
+                ui.end_row();
+            }
+            if map.channels.len() > 1 {
+                let channel = channel_ui(ui, map, self.options.channel.as_deref());
+                read = read
+                    .take()
+                    .or(channel.map(|channel| ReadOptions { channel: Some(channel), ..self.options.clone() }));
+            }
+            if let Some(reading) = map.colours {
+                let other = colours_ui(ui, reading);
+                read = read.take().or(other.map(|other| ReadOptions { colours: Some(other), ..self.options.clone() }));
+            }
+            ui.label("Size");
+            let is_changed = ui
+                .horizontal(|ui| {
+                    let width = length_ui(ui, &mut self.extent.width_m, "Width of the map, west to east", SIDES_M);
+                    ui.label("×");
+                    length_ui(ui, &mut self.extent.depth_m, "Depth of the map, north to south", SIDES_M) || width
+                })
+                .inner;
+            self.resizes_world |= is_changed;
+            self.has_edited_extent |= is_changed;
+            ui.end_row();
+            let limit = f64::from(MAX_HEIGHT_M);
+            let [low, high] = match map.max_value {
+                None => [
+                    ("Minimum height", "The lowest height of the map"),
+                    ("Maximum height", "The highest height of the map"),
+                ]
+                .map(|(name, doc)| (name, doc.to_string())),
+                Some(max) => [("Minimum height", 0.0), ("Maximum height", max)]
+                    .map(|(name, value)| (name, format!("The height of the value {value}"))),
+            };
+            for (at, (name, doc)) in [low, high].into_iter().enumerate() {
+                ui.label(name);
+                self.has_edited_range |= length_ui(ui, &mut self.range_m[at], &doc, [-limit, limit]);
+                ui.end_row();
+            }
+        });
+        if self.file.is_some() && !is_same_size(self.extent, world) {
+            ui.add_space(4.0);
+            ui.radio_value(&mut self.resizes_world, true, format!("Make the world {}", rounded(self.extent)));
+            let stretch = format!("Stretch the map over the world, {}", rounded(world));
+            ui.radio_value(&mut self.resizes_world, false, stretch);
+        }
+        if self.is_reading { None } else { read }
+    }
+}
+
+/// The heights that the file will have without changes: those of the value 0 and of the largest value of integers, and
+/// otherwise the lowest and the highest.
+fn range_of(file: &ImportedFile) -> [f64; 2] {
+    match (&file.range_m, &file.map) {
+        (Some(range), _) => [range.min, range.max],
+        (None, Some(map)) => map.values.map(f64::from),
+        (None, None) => [0.0; 2],
+    }
+}
+
+/// A size to the decimetre, or finer if it is small.
+fn rounded(Extent { width_m, depth_m }: Extent) -> String {
+    let round = |side_m: f64| if side_m < 100.0 { side_m } else { (side_m * 10.0).round() / 10.0 };
+    size_text(Extent { width_m: round(width_m), depth_m: round(depth_m) })
+}
+
+/// A size as wide as another one, with square cells.
+fn in_proportion(other: Extent, file: &ImportedFile) -> Extent {
+    let [width, height] = file.map.as_ref().map_or([2; 2], |map| map.size).map(|side| (side - 1).to_f64());
+    Extent { depth_m: other.width_m * height / width, ..other }
+}
+
+/// A number of metres; returns whether it was changed.
+fn length_ui(ui: &mut Ui, value: &mut f64, doc: &str, [low, high]: [f64; 2]) -> bool {
+    let speed = (value.abs() * 0.005).max(0.1);
+    let field = DragValue::new(value).range(low..=high).speed(speed).max_decimals(3).suffix(" m");
+    let response = ui.add(field.update_while_editing(false)).on_hover_text(doc);
+    let (id, number) = (response.id, *value);
+    ui.ctx().accesskit_node_builder(id, |node| {
+        node.set_label(doc);
+        node.set_numeric_value(number);
+    });
+    response.changed()
+}
+
+/// The type and the numbers of the samples of a headerless file; returns them if they were changed.
+fn layout_ui(ui: &mut Ui, layout: RawLayout) -> Option<RawLayout> {
+    let (mut sample, mut size) = (layout.sample, layout.size.unwrap_or([2; 2]));
+    let name = ui.label("Sample type").id;
+    let combo = ComboBox::from_id_salt("sample type").selected_text(sample_name(sample)).width(170.0);
+    let shown = combo.show_ui(ui, |ui| {
+        for other in RawSample::ALL {
+            ui.selectable_value(&mut sample, other, sample_name(other));
+        }
+    });
+    shown.response.labelled_by(name);
+    ui.end_row();
+    ui.label("Samples");
+    ui.horizontal(|ui| {
+        for (at, doc) in ["Samples from west to east", "Samples from north to south"].into_iter().enumerate() {
+            let field = DragValue::new(&mut size[at]).range(2..=65_537).speed(1.0).update_while_editing(false);
+            let response = ui.add(field).on_hover_text(doc);
+            let (id, number) = (response.id, size[at]);
+            ui.ctx().accesskit_node_builder(id, |node| {
+                node.set_label(doc);
+                node.set_numeric_value(number.to_f64());
+            });
+            if at == 0 {
+                ui.label("×");
+            }
+        }
+    });
+    ui.end_row();
+    let changed = RawLayout { sample, size: Some(size) };
+    (changed != RawLayout { size: Some(layout.size.unwrap_or([2; 2])), ..layout }).then_some(changed)
+}
+
+/// The type of a sample in words.
+fn sample_name(sample: RawSample) -> &'static str {
+    match sample {
+        RawSample::U8 => "8 bits",
+        RawSample::U16Le => "16 bits, little-endian",
+        RawSample::U16Be => "16 bits, big-endian",
+        RawSample::I16Le => "16 bits signed, little-endian",
+        RawSample::I16Be => "16 bits signed, big-endian",
+        RawSample::F32Le => "32-bit float, little-endian",
+        RawSample::F32Be => "32-bit float, big-endian",
+    }
+}
+
+/// How the colours of an image are read; returns another way if it is chosen.
+fn colours_ui(ui: &mut Ui, reading: ColourReading) -> Option<ColourReading> {
+    let name = ui.label("Colours").id;
+    let mut chosen = reading;
+    let shown = ComboBox::from_id_salt("colours").selected_text(reading.name()).width(170.0).show_ui(ui, |ui| {
+        for other in ColourReading::ALL {
+            ui.selectable_value(&mut chosen, other, other.name());
+        }
+    });
+    shown.response.labelled_by(name);
+    ui.end_row();
+    (chosen != reading).then_some(chosen)
+}
+
+/// The channel of an EXR; returns the name of another one if it is chosen.
+fn channel_ui(ui: &mut Ui, map: &MapSummary, chosen: Option<&str>) -> Option<String> {
+    let name = ui.label("Channel").id;
+    let mut other = None;
+    let combo = ComboBox::from_id_salt("channel").selected_text(chosen.unwrap_or(&map.channel)).width(170.0);
+    let shown = combo.show_ui(ui, |ui| {
+        for channel in &map.channels {
+            if ui.selectable_label(chosen.unwrap_or(&map.channel) == channel, channel).clicked() {
+                other = Some(channel.clone());
+            }
+        }
+    });
+    shown.response.labelled_by(name);
+    ui.end_row();
+    other
+}
+
+#[cfg(test)]
+impl ImportDialog {
+    /// The samples of the map that is shown.
+    pub(crate) fn size(&self) -> Option<[usize; 2]> {
+        Some(self.file.as_ref()?.map.as_ref()?.size)
+    }
+}
