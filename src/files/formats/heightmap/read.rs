@@ -137,7 +137,7 @@ fn read_esri(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
 const MAX_HEADER_BYTES: u64 = 1 << 20;
 
 /// A layout that a headerless file of this length can have: the usual type of samples, in the most square map.
-pub(crate) fn suggested_layout(path: &Path, bytes: u64) -> Option<RawLayout> {
+pub fn suggested_layout(path: &Path, bytes: u64) -> Option<RawLayout> {
     let sample = Format::from_path(path).ok()?.raw_sample(None)?;
     let samples = bytes / sample.bytes();
     let height = (2..=samples.isqrt()).rev().find(|height| samples.is_multiple_of(*height))?;
