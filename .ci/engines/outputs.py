@@ -388,8 +388,54 @@ def orientation_of_weights():
                   f"next best {sorted(agreement.values())[-2]:.2f}")
 
 
+def places():
+    """A georeferenced project: GDAL finds the corners of every map, the tiles and the coordinate system where they are,
+    and a map of it opens in the same place."""
+    for seed, (east, north, epsg), samples, texture, counts, world in [
+        (1, (500000, 4649776.25, 32632), 129, "128", None, (4096, 4096)),
+        (2, (-120.5, 12, None), 101, "64x32", "5x2", (2000, 1000)),
+        (3, (2600000, 1200000, 2056), 97, "96", "2x3", (960, 960)),
+    ]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            source = project(folder, seed, world)
+            origin = [f"--set=origin.easting_m={east}", f"--set=origin.northing_m={north}"]
+            origin += [f"--set=origin.epsg={epsg}"] if epsg else []
+            tiles = ["--tiles", counts] if counts else []
+            for ending in ["png", "tif", "asc", "exr", "pgm"]:
+                build(source, "--size", samples, "--heightmap", folder / f"h.{ending}", "--texture",
+                      folder / f"t_{ending}.png", "--texture-size", texture, *origin, *tiles)
+            for path in sorted(path for path in folder.iterdir() if path.suffix in [".png", ".tif", ".asc", ".pgm"]):
+                data = gdal.Open(str(path))
+                x, dx, _, y, _, dy = data.GetGeoTransform()
+                tile = path.stem.split("_x")[1].split("_y") if counts else ["0", "0"]
+                columns, rows = map(int, counts.split("x")) if counts else (1, 1)
+                left = east + int(tile[0]) * world[0] / columns
+                top = north + world[1] - int(tile[1]) * world[1] / rows
+                # A sample is a point in the middle of GDAL's cell.
+                half = 0 if path.stem.startswith("t") else 0.5
+                errors = [abs(x + half * dx - left), abs(y + half * dy - top),
+                          abs(dx * (data.RasterXSize - 2 * half) - world[0] / columns),
+                          abs(-dy * (data.RasterYSize - 2 * half) - world[1] / rows)]
+                check(f"place of {path.name}, seed {seed}", max(errors), 1e-6)
+                found = data.GetSpatialRef()
+                code = found.GetAuthorityCode(None) if found else None
+                is_unnamed = code is None or path.suffix == ".tif"
+                confirm(f"system of {path.name}", code == str(epsg) if epsg else is_unnamed, code)
+            if not counts:
+                for ending in ["png", "tif", "asc", "pgm"]:
+                    path = folder / f"h.{ending}"
+                    (folder / f"h.{ending}.json").unlink()
+                    build(str(path), "--heightmap", folder / f"again_{ending}.tif", "--size", samples)
+                    first, second = (gdal.Open(str(of)) for of in [folder / "h.tif", folder / f"again_{ending}.tif"])
+                    difference = max(abs(a - b) for a, b in zip(first.GetGeoTransform(), second.GetGeoTransform()))
+                    check(f"place of {path.name} opened and built again", difference, 1e-6)
+                    systems = [of.GetSpatialRef().GetAuthorityCode(None) for of in [first, second]]
+                    confirm(f"system of {path.name} opened and built again", systems == [str(epsg)] * 2, systems)
+
+
 print(VERSIONS)
-for case in [all_formats, layouts, tiles, targets, orientation_of_weights]:
+for case in [all_formats, layouts, tiles, targets, orientation_of_weights, places]:
     case()
 print(f"{len(failures)} wrong")
 sys.exit(bool(failures))

@@ -9,7 +9,7 @@ use crate::app::commands::palette::PaletteResponse;
 use crate::app::dialogs::closing::ConfirmCloseResponse;
 use crate::app::dialogs::export::{ExportContext, ExportResponse};
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose};
-use crate::app::dialogs::import::{ImportDialog, ImportResponse, PendingImport};
+use crate::app::dialogs::import::{ImportContext, ImportDialog, ImportResponse, PendingImport};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::files_ui;
 use crate::app::dialogs::{about, closing};
@@ -146,16 +146,19 @@ impl App {
 
     /// Draws an import window; returns whether it stays open.
     fn import_ui(&mut self, ctx: &Context, dialog: &mut ImportDialog, draft: &Draft) -> bool {
-        match dialog.ui(ctx, draft.project.recipe.world.extent()) {
+        let Draft { project, .. } = draft;
+        let context =
+            ImportContext { world: project.recipe.world.extent(), remaining_bytes: project.remaining_file_bytes() };
+        match dialog.ui(ctx, context) {
             Some(ImportResponse::Read(options)) => {
                 let (path, target) = (dialog.path.clone(), dialog.target.clone());
                 self.services.file_tasks.read_again(path, options, target, dialog.is_opened);
                 true
             }
-            Some(ImportResponse::Import(file, extent)) => {
+            Some(ImportResponse::Import(file, place)) => {
                 let target = dialog.target.take();
                 self.ui.pending_import =
-                    Some(PendingImport { file: *file, target, extent, project_id: dialog.project_id });
+                    Some(PendingImport { file: *file, target, place, project_id: dialog.project_id });
                 false
             }
             Some(ImportResponse::Cancel) => false,

@@ -34,11 +34,12 @@ pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
         return Err(CliError::Usage(problem.into()));
     }
     print_notes(&options.input, &loaded, range_option);
+    let origin = loaded.origin();
     let terrain = heightfield_from(loaded, range_option)?;
     // The output has the range of the input, so that integers keep their values.
     let progress = interrupt::progress();
     let range_m = height_range_m(&terrain, range_option.or(input_range_m), &progress)?;
-    let report = write_heightmap(&terrain, &order, range_m, options.force, &progress)?;
+    let report = write_heightmap(&terrain, &order, range_m, origin.as_ref(), options.force, &progress)?;
     report.notes.iter().for_each(|note| print_error(&format!("note: {note}")));
     print_lines(report.files.iter().map(|path| format!("wrote {}", path.display())))
 }

@@ -1,7 +1,6 @@
 //! Loads the project or preset that a subcommand names.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,13 +8,11 @@ use super::arguments::Changes;
 use super::error::CliError;
 use super::output::print_error;
 use super::values::Source;
-use crate::engine::Step;
-use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{FileName, nearest_name};
 use crate::files::formats::heightmap::{Format, ReadOptions};
 use crate::files::import::{apply_sidecars, open_heightmap, size_text};
 use crate::files::io::folders::folder_of;
-use crate::project::{Project, ProjectFile, presets};
+use crate::project::{OpenedHeightmap, Project, ProjectFile, presets};
 
 /// Loads a project file, a heightmap or `preset:NAME` and applies the changes.
 pub fn load(source: &Source, changes: &Changes) -> Result<ProjectFile, CliError> {
@@ -69,18 +66,18 @@ fn from_heightmap(path: &Path) -> Result<ProjectFile, CliError> {
     let imported = open_heightmap(path, &ReadOptions::default())
         .map_err(|error| CliError::FileOf(path.display().to_string(), error))?;
     imported.notes.iter().for_each(|note| print_error(&format!("note: {}: {note}", path.display())));
-    let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let mut project = Project { name: part(path.file_stem()), ..Project::default() };
-    let file = project.import_file(&part(imported.path.file_name()), imported.bytes);
-    let range_m = imported.range_m.map(|range| [range.min, range.max]);
-    let [low_m, high_m] = range_m.map_or([None; 2], |range| range.map(Some));
-    project.recipe.stack.push(Step::new(Heightmap { file, low_m, high_m, ..Heightmap::default() }));
-    match imported.extent {
-        Some(extent) => project.recipe.world.set_extent(extent),
-        None => {
-            let world = size_text(project.recipe.world.extent());
-            print_error(&format!("note: {}: its size is unknown; the world is {world}", path.display()));
-        }
+    let has_extent = imported.extent.is_some();
+    let project = Project::of_heightmap(OpenedHeightmap {
+        name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        file_name: imported.file_name(),
+        bytes: imported.bytes,
+        range_m: imported.range_m,
+        extent: imported.extent,
+        origin: imported.origin,
+    });
+    if !has_extent {
+        let world = size_text(project.recipe.world.extent());
+        print_error(&format!("note: {}: its size is unknown; the world is {world}", path.display()));
     }
     Ok(ProjectFile::new(project))
 }

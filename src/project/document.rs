@@ -10,8 +10,9 @@ use super::error::ProjectError;
 use super::format::{IMPORT_EXTENSIONS, MAX_FILE_BYTES};
 use super::imports::read_limited;
 use super::settings::Water;
-use crate::engine::Recipe;
-use crate::engine::parameters::FileName;
+use crate::engine::operations::heightmap::Heightmap;
+use crate::engine::parameters::{Band, FileName};
+use crate::engine::{Extent, Origin, Recipe, Step};
 
 /// The state that edits change and undo restores.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,11 +25,43 @@ pub struct Project {
     pub recipe: Recipe,
     /// The water shown over the terrain.
     pub water: Water,
+    /// Where the world lies on Earth, if it does.
+    pub origin: Option<Origin>,
     /// The bytes of the imported files, so that a project still opens when it is moved or sent to somebody.
     pub files: BTreeMap<FileName, Arc<Vec<u8>>>,
 }
 
+/// A heightmap that becomes a project of its own.
+#[derive(Debug)]
+pub struct OpenedHeightmap {
+    /// The name of the project.
+    pub name: String,
+    /// The name of the file in the project.
+    pub file_name: String,
+    /// The contents of the file.
+    pub bytes: Vec<u8>,
+    /// The heights of the lowest and the highest value; `None` if the samples are metres.
+    pub range_m: Option<Band>,
+    /// The size of the map; `None`: the world has the default size.
+    pub extent: Option<Extent>,
+    /// Where the map lies on Earth.
+    pub origin: Option<Origin>,
+}
+
 impl Project {
+    /// The project of a single heightmap: a world of its size with one step.
+    pub fn of_heightmap(map: OpenedHeightmap) -> Self {
+        let OpenedHeightmap { name, file_name, bytes, range_m, extent, origin } = map;
+        let mut project = Self { name, origin, ..Self::default() };
+        let file = project.import_file(&file_name, bytes);
+        let [low_m, high_m] = range_m.map_or([None; 2], |range| [Some(range.min), Some(range.max)]);
+        project.recipe.stack.push(Step::new(Heightmap { file, low_m, high_m, ..Heightmap::default() }));
+        if let Some(extent) = extent {
+            project.recipe.world.set_extent(extent);
+        }
+        project
+    }
+
     /// The files that [`load_files`](Self::load_files) would read outside `folder`, by absolute paths, `..` or links.
     pub fn files_outside(&self, folder: &Path) -> Vec<PathBuf> {
         let missing =

@@ -25,7 +25,7 @@ pub struct ProjectFile {
     pub settings: ProjectSettings,
 }
 
-const KEYS: [&str; 7] = ["format", "name", "description", "recipe", "view", "export", "files"];
+const KEYS: [&str; 8] = ["format", "name", "description", "recipe", "origin", "view", "export", "files"];
 
 impl ProjectFile {
     /// A project file with this project and default settings.
@@ -41,12 +41,15 @@ impl ProjectFile {
     }
 
     pub(super) fn to_value(&self) -> Value {
-        let Project { name, description, recipe, files, .. } = &*self.project;
+        let Project { name, description, recipe, water: _, origin, files } = &*self.project;
         let mut object = Map::new();
         object.insert("format".into(), FORMAT_VERSION.into());
         object.insert("name".into(), name.as_str().into());
         object.insert("description".into(), description.as_str().into());
         object.insert("recipe".into(), recipe.to_json());
+        if let Some(origin) = origin {
+            object.insert("origin".into(), Value::Object(group_to_json(origin)));
+        }
         object.insert("view".into(), self.view_to_value());
         object.insert("export".into(), Value::Object(group_to_json(&self.settings.export)));
         let used = recipe.files();
@@ -93,6 +96,8 @@ impl ProjectFile {
                 "name" => project.name = text(key, value)?,
                 "description" => project.description = text(key, value)?,
                 "recipe" => project.recipe = Recipe::from_json(value).map_err(|error| error.within(key))?,
+                "origin" if value.is_null() => {}
+                "origin" => project.origin = Some(group_from_json(value).map_err(|error| error.within(key))?),
                 "view" => {
                     (settings.view, project.water) = view_from_value(value).map_err(|error| error.within(key))?;
                 }
@@ -145,6 +150,7 @@ fn text(key: &str, value: &Value) -> Result<String, ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Origin;
 
     const SMALL: &str =
         r#"{"format": 1, "recipe": {"stack": [{"operation": "faults"}, {"operation": "heightmap", "file": "a.png"}]}}"#;
@@ -193,6 +199,22 @@ mod tests {
         check_refused(r#"{"format": 1, "recipe": {"world": {"width_m": 1e999}}}"#, "out of range");
         check_refused(r#"{"format": 1, "files": {"a": "?"}}"#, "\"a\"");
         check_refused(r#"{"format": 1, "name": 3}"#, "name");
+    }
+
+    #[test]
+    fn the_origin_is_saved_only_if_there_is_one() {
+        let mut file = small();
+        assert!(!file.to_json().contains("origin"));
+        file.set("origin.easting_m=500000.25").expect("a number");
+        file.set("origin.epsg=32632").expect("a code");
+        let origin = Origin { easting_m: 500_000.25, northing_m: 0.0, epsg: Some(32632) };
+        assert_eq!(file.project.origin, Some(origin));
+        assert_eq!(ProjectFile::from_json(&file.to_json()), Ok(file.clone()));
+        file.set("origin=null").expect("nothing");
+        assert_eq!(file, small());
+        check_refused(r#"{"format": 1, "origin": {"easting": 1}}"#, "origin.easting: there is no such key");
+        check_refused(r#"{"format": 1, "origin": {"epsg": 4}}"#, "origin.epsg: EPSG code");
+        check_refused(r#"{"format": 1, "origin": 7}"#, "origin");
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod json;
 mod presets;
 mod settings;
 
-pub use self::document::Project;
+pub use self::document::{OpenedHeightmap, Project};
 pub use self::error::ProjectError;
 pub use self::file::ProjectFile;
 pub use self::format::{FORMAT_VERSION, IMPORT_EXTENSIONS, MAX_FILE_BYTES, PROJECT_SUFFIX};

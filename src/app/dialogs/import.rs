@@ -16,6 +16,7 @@ use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::MAX_HEIGHT_M;
 use crate::engine::parameters::Band;
 use crate::files::formats::heightmap::{ColourReading, RawLayout, RawSample, ReadOptions};
+use crate::files::formats::numbers::metres;
 use crate::files::import::{ImportedFile, MapSummary, is_same_size, size_text};
 
 /// The side of the picture of the map, points.
@@ -57,19 +58,47 @@ pub(crate) struct PendingImport {
     pub(crate) file: ImportedFile,
     /// The step or terrain type that it is for; `None`: a new one.
     pub(crate) target: Option<ImportTarget>,
-    /// The size that the world gets; `None`: it keeps its own.
-    pub(crate) extent: Option<Extent>,
+    /// Where its heights go.
+    pub(crate) place: MapPlace,
     /// The id of the project that it is for.
     pub(crate) project_id: usize,
+}
+
+/// Where the heights of a file go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum MapPlace {
+    /// Into a new project, whose world has this size.
+    NewProject(Extent),
+    /// Into the project, whose world gets this size.
+    ResizedWorld(Extent),
+    /// Into the project, stretched over its world.
+    World,
+}
+
+/// The choice between these places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placing {
+    NewProject,
+    ResizedWorld,
+    World,
 }
 
 /// What the window wants done.
 pub(crate) enum ImportResponse {
     /// Read the file again in this way.
     Read(ReadOptions),
-    /// Import the file, and give the world this size.
-    Import(Box<ImportedFile>, Option<Extent>),
+    /// Import the file.
+    Import(Box<ImportedFile>, MapPlace),
     Cancel,
+}
+
+/// What the window knows about the project.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImportContext {
+    /// The size of its world.
+    pub(crate) world: Extent,
+    /// The bytes of files that can be added to it.
+    pub(crate) remaining_bytes: u64,
 }
 
 /// The window for one file.
@@ -93,7 +122,9 @@ pub(crate) struct ImportDialog {
     /// The lowest and the highest height, and whether the user has changed them.
     range_m: [f64; 2],
     has_edited_range: bool,
-    resizes_world: bool,
+    /// Whether changing one side changes the other.
+    keeps_proportions: bool,
+    placing: Placing,
 }
 
 impl ImportDialog {
@@ -114,10 +145,16 @@ impl ImportDialog {
             has_edited_extent: false,
             range_m: [0.0; 2],
             has_edited_range: false,
-            resizes_world: false,
+            keeps_proportions: true,
+            placing: Placing::World,
         };
+        let has_size = imported.file.as_ref().is_ok_and(|file| file.extent.is_some());
         window.receive(imported);
-        window.resizes_world = is_world_free || window.is_opened;
+        window.placing = match (window.is_opened, has_size || is_world_free) {
+            (true, _) => Placing::NewProject,
+            (false, true) => Placing::ResizedWorld,
+            (false, false) => Placing::World,
+        };
         window
     }
 
@@ -151,15 +188,16 @@ impl ImportDialog {
     }
 
     /// Draws the window.
-    pub(crate) fn ui(&mut self, ctx: &Context, world: Extent) -> Option<ImportResponse> {
+    pub(crate) fn ui(&mut self, ctx: &Context, context: ImportContext) -> Option<ImportResponse> {
+        let verb = if self.placing == Placing::NewProject { "Open" } else { "Import" };
         let shown = modal("import", ctx).show(ctx, |ui| {
             ui.set_width(PICTURE + COLUMN + 16.0);
-            ui.heading(format!("Import {}", file_name(&self.path)));
+            ui.heading(format!("{verb} {}", file_name(&self.path)));
             ui.add_space(4.0);
             let read = ui.horizontal_top(|ui| {
-                self.picture_ui(ui, world);
+                self.picture_ui(ui, context.world);
                 ui.add_space(8.0);
-                ui.vertical(|ui| self.properties_ui(ui, world)).inner
+                ui.vertical(|ui| self.properties_ui(ui, context.world)).inner
             });
             ui.add_space(4.0);
             if let Some(error) = &self.error {
@@ -169,17 +207,17 @@ impl ImportDialog {
                 ui.weak(format!("{}.", capitalised(note)));
             }
             ui.add_space(8.0);
-            let [low, high] = self.range_m;
-            if self.file.is_some() && low > high {
-                ui.colored_label(colours(ui).error, "The lower height is above the higher one.");
+            let obstacle = self.obstacle(context);
+            if let Some(obstacle) = &obstacle {
+                ui.colored_label(colours(ui).error, obstacle);
             }
-            let can_import = self.file.is_some() && !self.is_reading && low <= high;
+            let can_import = self.file.is_some() && !self.is_reading && obstacle.is_none();
             let (import, cancel) = egui::Sides::new()
                 .show(
                     ui,
                     |_| {},
                     |ui| {
-                        let import = ui.add_enabled_ui(can_import, |ui| default_button_ui(ui, "Import")).inner;
+                        let import = ui.add_enabled_ui(can_import, |ui| default_button_ui(ui, verb)).inner;
                         (import && can_import, ui.button("Cancel").clicked())
                     },
                 )
@@ -198,8 +236,24 @@ impl ImportDialog {
         let file = self.file.take_if(|_| import)?;
         let range_m = self.has_edited_range.then_some(Band { min: self.range_m[0], max: self.range_m[1] });
         let file = ImportedFile { range_m: range_m.or(file.range_m), ..file };
-        let other = self.resizes_world && !is_same_size(self.extent, world);
-        Some(ImportResponse::Import(Box::new(file), other.then_some(self.extent)))
+        let place = match self.placing {
+            Placing::NewProject => MapPlace::NewProject(self.extent),
+            Placing::ResizedWorld if !is_same_size(self.extent, context.world) => MapPlace::ResizedWorld(self.extent),
+            Placing::ResizedWorld | Placing::World => MapPlace::World,
+        };
+        Some(ImportResponse::Import(Box::new(file), place))
+    }
+
+    /// Why the file cannot be imported as it is set.
+    fn obstacle(&self, context: ImportContext) -> Option<String> {
+        let file = self.file.as_ref()?;
+        if self.range_m[0] > self.range_m[1] {
+            return Some("The minimum height is above the maximum height.".into());
+        }
+        let (size, available) = (file.bytes.len() as u64, context.remaining_bytes);
+        (self.placing != Placing::NewProject && size > available).then(|| {
+            format!("The project can hold {} MB more, but the map has {} MB.", available / 1_000_000, size / 1_000_000)
+        })
     }
 
     /// The map from above, in the proportions that it will have.
@@ -218,7 +272,7 @@ impl ImportDialog {
             let image = ColorImage::from_rgba_unmultiplied([picture.width, picture.height], &pixels);
             ui.ctx().load_texture("import", image, TextureOptions::LINEAR)
         });
-        let shown = if self.resizes_world { self.extent } else { world };
+        let shown = if self.placing == Placing::World { world } else { self.extent };
         let aspect = (shown.width_m / shown.depth_m).to_f32();
         let size =
             if aspect >= 1.0 { Vec2::new(PICTURE, PICTURE / aspect) } else { Vec2::new(PICTURE * aspect, PICTURE) };
@@ -242,60 +296,127 @@ impl ImportDialog {
     fn properties_ui(&mut self, ui: &mut Ui, world: Extent) -> Option<ReadOptions> {
         let mut read = None;
         Grid::new("import properties").num_columns(2).spacing([12.0, 6.0]).min_col_width(84.0).show(ui, |ui| {
-            if let Some(layout) = self.options.raw {
-                let changed = layout_ui(ui, layout);
-                read = changed.map(|raw| ReadOptions { raw: Some(raw), ..self.options.clone() });
-            }
+            read = self.reading_ui(ui);
             let Some(map) = self.file.as_ref().and_then(|file| file.map.as_ref()) else { return };
-            if self.options.raw.is_none() {
-                ui.label("Samples");
-                ui.label(format!("{} × {}", map.size[0], map.size[1]));
-                ui.end_row();
-            }
-            if map.channels.len() > 1 {
-                let channel = channel_ui(ui, map, self.options.channel.as_deref());
-                read = read
-                    .take()
-                    .or(channel.map(|channel| ReadOptions { channel: Some(channel), ..self.options.clone() }));
-            }
-            if let Some(reading) = map.colours {
-                let other = colours_ui(ui, reading);
-                read = read.take().or(other.map(|other| ReadOptions { colours: Some(other), ..self.options.clone() }));
-            }
-            ui.label("Size");
-            let is_changed = ui
-                .horizontal(|ui| {
-                    let width = length_ui(ui, &mut self.extent.width_m, "Width of the map, west to east", SIDES_M);
-                    ui.label("×");
-                    length_ui(ui, &mut self.extent.depth_m, "Depth of the map, north to south", SIDES_M) || width
-                })
-                .inner;
-            self.resizes_world |= is_changed;
-            self.has_edited_extent |= is_changed;
-            ui.end_row();
-            let limit = f64::from(MAX_HEIGHT_M);
-            let [low, high] = match map.max_value {
-                None => [
-                    ("Minimum height", "The lowest height of the map"),
-                    ("Maximum height", "The highest height of the map"),
-                ]
-                .map(|(name, doc)| (name, doc.to_string())),
-                Some(max) => [("Minimum height", 0.0), ("Maximum height", max)]
-                    .map(|(name, value)| (name, format!("The height of the value {value}"))),
-            };
-            for (at, (name, doc)) in [low, high].into_iter().enumerate() {
-                ui.label(name);
-                self.has_edited_range |= length_ui(ui, &mut self.range_m[at], &doc, [-limit, limit]);
-                ui.end_row();
-            }
+            let (size, max_value) = (map.size, map.max_value);
+            self.extent_ui(ui, size);
+            self.heights_ui(ui, max_value);
         });
-        if self.file.is_some() && !is_same_size(self.extent, world) {
+        if self.file.is_some() {
             ui.add_space(4.0);
-            ui.radio_value(&mut self.resizes_world, true, format!("Make the world {}", rounded(self.extent)));
-            let stretch = format!("Stretch the map over the world, {}", rounded(world));
-            ui.radio_value(&mut self.resizes_world, false, stretch);
+            self.placing_ui(ui, world);
         }
         if self.is_reading { None } else { read }
+    }
+
+    /// How the file is read; returns another way if it is chosen.
+    fn reading_ui(&self, ui: &mut Ui) -> Option<ReadOptions> {
+        let mut options = self.options.clone();
+        let map = self.file.as_ref().and_then(|file| file.map.as_ref());
+        if let Some(layout) = options.raw {
+            options.raw = layout_ui(ui, layout, map.map_or(&[], |map| &map.raw_sizes)).or(options.raw);
+        }
+        let map = map?;
+        if options.raw.is_none() {
+            ui.label("Samples");
+            ui.label(format!("{} × {}", map.size[0], map.size[1]));
+            ui.end_row();
+        }
+        if map.channels.len() > 1 {
+            options.channel = channel_ui(ui, map, options.channel.as_deref()).or(options.channel);
+        }
+        if let Some(reading) = map.colours {
+            options.colours = colours_ui(ui, reading).or(options.colours);
+        }
+        ui.label("Rows");
+        ui.checkbox(&mut options.is_flipped, "Flip north and south")
+            .on_hover_text("For files whose first row is the southern one");
+        ui.end_row();
+        (options != self.options).then_some(options)
+    }
+
+    /// The size of the map on the ground.
+    fn extent_ui(&mut self, ui: &mut Ui, samples: [usize; 2]) {
+        let before = self.extent;
+        ui.label("Size");
+        ui.horizontal(|ui| {
+            let Extent { width_m, depth_m } = &mut self.extent;
+            let width = length_ui(ui, width_m, "Width of the map, west to east", SIDES_M);
+            ui.label("×");
+            let depth = length_ui(ui, depth_m, "Depth of the map, north to south", SIDES_M);
+            if self.keeps_proportions && width {
+                *depth_m = before.depth_m * *width_m / before.width_m;
+            } else if self.keeps_proportions && depth {
+                *width_m = before.width_m * *depth_m / before.depth_m;
+            }
+        });
+        ui.end_row();
+        ui.label("");
+        ui.checkbox(&mut self.keeps_proportions, "Keep proportions");
+        ui.end_row();
+        let spacing_m =
+            |extent: Extent| [extent.width_m / (samples[0] - 1).to_f64(), extent.depth_m / (samples[1] - 1).to_f64()];
+        ui.label("Spacing");
+        ui.horizontal(|ui| {
+            let [eastward_m, southward_m] = spacing_m(self.extent);
+            let mut changed_m = eastward_m;
+            if length_ui(ui, &mut changed_m, "Metres between samples", [1e-3, SIDES_M[1]]) {
+                self.extent.width_m = changed_m * (samples[0] - 1).to_f64();
+                self.extent.depth_m *= changed_m / eastward_m;
+            }
+            if (eastward_m / southward_m - 1.0).abs() > 1e-6 {
+                ui.weak(format!("× {} m", metres(southward_m)));
+            }
+        });
+        ui.end_row();
+        if self.extent != before {
+            let [low, high] = SIDES_M;
+            let Extent { width_m, depth_m } = self.extent;
+            self.extent = Extent { width_m: width_m.clamp(low, high), depth_m: depth_m.clamp(low, high) };
+            self.has_edited_extent = true;
+            if self.placing == Placing::World {
+                self.placing = Placing::ResizedWorld;
+            }
+        }
+    }
+
+    /// The heights of the lowest and the highest value.
+    fn heights_ui(&mut self, ui: &mut Ui, max_value: Option<f32>) {
+        let limit = f64::from(MAX_HEIGHT_M);
+        let rows = match max_value {
+            None => [
+                ("Minimum height", "The lowest height of the map".to_string()),
+                ("Maximum height", "The highest height of the map".to_string()),
+            ],
+            Some(max) => [("Minimum height", 0.0), ("Maximum height", max)]
+                .map(|(name, value)| (name, format!("The height of the value {value}"))),
+        };
+        for ((name, doc), height_m) in rows.into_iter().zip(&mut self.range_m) {
+            ui.label(name);
+            self.has_edited_range |= length_ui(ui, height_m, &doc, [-limit, limit]);
+            ui.end_row();
+        }
+    }
+
+    /// The choice of where the heights go.
+    fn placing_ui(&mut self, ui: &mut Ui, world: Extent) {
+        let mut option = |ui: &mut Ui, placing, text: String| ui.radio_value(&mut self.placing, placing, text);
+        if self.is_opened {
+            option(ui, Placing::NewProject, format!("Open as a new project, {}", rounded(self.extent)));
+        }
+        if is_same_size(self.extent, world) {
+            if self.is_opened {
+                option(ui, Placing::World, "Add to this project".into());
+            }
+            return;
+        }
+        let (to_world, over_world) = if self.is_opened {
+            ("Add to this project, whose world becomes", "Add to this project, stretched over its world,")
+        } else {
+            ("Make the world", "Stretch the map over the world,")
+        };
+        option(ui, Placing::ResizedWorld, format!("{to_world} {}", rounded(self.extent)));
+        option(ui, Placing::World, format!("{over_world} {}", rounded(world)));
     }
 }
 
@@ -334,9 +455,10 @@ fn length_ui(ui: &mut Ui, value: &mut f64, doc: &str, [low, high]: [f64; 2]) -> 
     response.changed()
 }
 
-/// The type and the numbers of the samples of a headerless file; returns them if they were changed.
-fn layout_ui(ui: &mut Ui, layout: RawLayout) -> Option<RawLayout> {
-    let (mut sample, mut size) = (layout.sample, layout.size.unwrap_or([2; 2]));
+/// The type and the numbers of the samples of a headerless file, which fits the file in these sizes; returns them if they
+/// were changed.
+fn layout_ui(ui: &mut Ui, layout: RawLayout, fitting: &[[usize; 2]]) -> Option<RawLayout> {
+    let mut sample = layout.sample;
     let name = ui.label("Sample type").id;
     let combo = ComboBox::from_id_salt("sample type").selected_text(sample_name(sample)).width(170.0);
     let shown = combo.show_ui(ui, |ui| {
@@ -347,6 +469,8 @@ fn layout_ui(ui: &mut Ui, layout: RawLayout) -> Option<RawLayout> {
     shown.response.labelled_by(name);
     ui.end_row();
     ui.label("Samples");
+    let before = layout.size.unwrap_or([2; 2]);
+    let mut size = before;
     ui.horizontal(|ui| {
         for (at, doc) in ["Samples from west to east", "Samples from north to south"].into_iter().enumerate() {
             let field = DragValue::new(&mut size[at]).range(2..=65_537).speed(1.0).update_while_editing(false);
@@ -360,10 +484,32 @@ fn layout_ui(ui: &mut Ui, layout: RawLayout) -> Option<RawLayout> {
                 ui.label("×");
             }
         }
+        size = fitted(before, size, fitting);
+        if fitting.len() > 1 {
+            ui.menu_button("Others…", |ui| {
+                ui.weak("Sizes that fit, the likeliest first");
+                for other @ [width, height] in fitting.iter().take(MAX_SIZES_LISTED) {
+                    ui.selectable_value(&mut size, *other, format!("{width} × {height}"));
+                }
+            });
+        }
     });
     ui.end_row();
-    let changed = RawLayout { sample, size: Some(size) };
-    (changed != RawLayout { size: Some(layout.size.unwrap_or([2; 2])), ..layout }).then_some(changed)
+    if sample != layout.sample {
+        // The length of the file belongs to another size now.
+        let size = layout.size.filter(|_| sample.bytes() == layout.sample.bytes());
+        return Some(RawLayout { sample, size });
+    }
+    (size != before).then_some(RawLayout { sample, size: Some(size) })
+}
+
+/// The number of fitting sizes in the list.
+const MAX_SIZES_LISTED: usize = 12;
+
+/// The size after one side was changed: the other side follows if a size with the new one fits the file.
+fn fitted(before: [usize; 2], changed: [usize; 2], fitting: &[[usize; 2]]) -> [usize; 2] {
+    let Some(axis) = (0..2).find(|axis| before[*axis] != changed[*axis]) else { return changed };
+    fitting.iter().find(|size| size[axis] == changed[axis]).copied().unwrap_or(changed)
 }
 
 /// The type of a sample in words.

@@ -29,7 +29,12 @@ pub(crate) fn describe(before: &Project, after: &Project) -> Option<Change> {
     if let Some(found) = describe_recipe(&before.recipe, &after.recipe) {
         return Some(found);
     }
-    describe_group("view", "", &before.water, &after.water)
+    describe_group("view", "", &before.water, &after.water).or_else(|| match (&before.origin, &after.origin) {
+        (Some(before), Some(after)) => describe_group("origin", "", before, after),
+        (None, None) => None,
+        (None, Some(_)) => change("origin", "Add origin".into()),
+        (Some(_), None) => change("origin", "Remove origin".into()),
+    })
 }
 
 fn describe_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {

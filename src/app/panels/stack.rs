@@ -11,6 +11,7 @@ use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, SliderOverride, group_ui};
 use crate::app::widgets::{heading, icon_button};
+use crate::engine::Origin;
 use crate::engine::cast::ToFloat;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
@@ -47,7 +48,7 @@ pub(crate) struct StackContext<'a> {
 
 /// Draws the panel; returns the user's command.
 pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContext) -> Option<Command> {
-    let Draft { project: Project { recipe, .. }, settings: ProjectSettings { view, .. } } = draft;
+    let Draft { project: Project { recipe, origin, .. }, settings: ProjectSettings { view, .. } } = draft;
     let done = context.timeline.step_positions(context.at);
     // A step that was added in this frame has none yet.
     let progress = |i: usize| done.get(i).copied().zip(context.timeline.steps().get(i).copied()).unwrap_or_default();
@@ -76,8 +77,22 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
         heading(ui, "World");
         let mut world = ParameterContext::new(context.parameters);
         ui.push_id("world", |ui| group_ui(ui, &mut recipe.world, &[], &mut world));
+        ui.push_id("origin", |ui| origin_ui(ui, origin, context.parameters));
     });
     command
+}
+
+/// Where the world lies on Earth.
+fn origin_ui(ui: &mut Ui, origin: &mut Option<Origin>, parameters: &mut ParameterState) {
+    let mut is_georeferenced = origin.is_some();
+    let doc = "Where the world lies on Earth. It does not change the terrain: exported maps contain it, so that GIS \
+               programs show them in their place.";
+    if ui.checkbox(&mut is_georeferenced, "Georeferenced").on_hover_text(doc).changed() {
+        *origin = is_georeferenced.then(Origin::default);
+    }
+    if let Some(origin) = origin {
+        group_ui(ui, origin, &[], &mut ParameterContext::new(parameters));
+    }
 }
 
 /// The heading with the button that opens the operation picker, and the picker below it.

@@ -13,7 +13,7 @@ use crate::app::dialogs::import::Imported;
 use crate::engine::parameters::FileName;
 use crate::files::FileError;
 use crate::files::export::{CostEstimate, Order};
-use crate::files::formats::heightmap::{Format, ReadOptions, suggested_layout};
+use crate::files::formats::heightmap::{Format, RawLayout, ReadOptions};
 use crate::files::import::{self, ImportedFile, InputFiles};
 use crate::files::io::atomic;
 use crate::files::io::disk_state::DiskState;
@@ -194,7 +194,7 @@ impl FileTasks {
             let read = match target.as_ref().map(|target| target.slot) {
                 Some(FileSlot::Texture(_)) => import::open_texture(&path),
                 Some(FileSlot::Mask(_)) => import::open_mask(&path),
-                Some(FileSlot::Operation(_)) | None => import::open_heightmap(&path, &ReadOptions::default()),
+                Some(FileSlot::Operation(_)) | None => import::open_for_review(&path, &ReadOptions::default()),
             };
             imported(path, read, target, false)
         });
@@ -209,7 +209,7 @@ impl FileTasks {
         is_opened: bool,
     ) {
         self.run_for(path.clone(), None, move || {
-            let file = import::open_heightmap(&path, &options).map_err(|error| error.to_string());
+            let file = import::open_for_review(&path, &options).map_err(|error| error.to_string());
             FileTaskResult::Imported(Box::new(Imported { path, file, options, target, is_opened, is_repeated: true }))
         });
     }
@@ -305,18 +305,18 @@ fn open_file(path: &Path, reads_outside: bool) -> FileTaskResult {
     }
 }
 
-/// What to do with a file that was read. If it has no header, the user is asked for its layout.
+/// What to do with a file that was read. If it has no header and cannot be read, the user is asked for its layout.
 fn imported(
     path: PathBuf,
     read: Result<ImportedFile, FileError>,
     target: Option<ImportTarget>,
     is_opened: bool,
 ) -> FileTaskResult {
-    let raw = path.metadata().ok().and_then(|metadata| suggested_layout(&path, metadata.len()));
-    let (file, options) = match read {
-        Ok(file) => (Ok(file), ReadOptions::default()),
-        Err(error) if raw.is_some() => (Err(error.to_string()), raw.into()),
-        Err(error) => return FileTaskResult::Failed(error.to_string()),
+    let sample = Format::from_path(&path).ok().and_then(|format| format.raw_sample(None));
+    let (file, options) = match (read, sample) {
+        (Ok(file), _) => (Ok(file), ReadOptions::default()),
+        (Err(error), Some(sample)) => (Err(error.to_string()), Some(RawLayout { sample, size: None }).into()),
+        (Err(error), None) => return FileTaskResult::Failed(error.to_string()),
     };
     FileTaskResult::Imported(Box::new(Imported { path, file, options, target, is_opened, is_repeated: false }))
 }

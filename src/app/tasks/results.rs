@@ -12,7 +12,7 @@ use crate::app::dialogs::closing::ClosingStep;
 use crate::app::dialogs::export::COPY_NOTES;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
 use crate::app::dialogs::gallery::{GalleryResponse, UserPreset};
-use crate::app::dialogs::import::{ImportDialog, Imported, PendingImport};
+use crate::app::dialogs::import::{ImportDialog, Imported, MapPlace, PendingImport};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::Question;
 use crate::app::dialogs::recovered_projects::{RecoveryResponse, recovery_ui};
@@ -32,10 +32,10 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::recipe::Blend;
-use crate::engine::{Recipe, Step};
+use crate::engine::{Extent, Recipe, Step};
 use crate::files::export::BuildReport;
 use crate::files::import::{ImportedFile, size_text};
-use crate::project::{PROJECT_SUFFIX, ProjectFile};
+use crate::project::{OpenedHeightmap, PROJECT_SUFFIX, Project, ProjectFile};
 use crate::scene::offscreen::turntable_paths;
 use crate::worker::{ExportOutcome, JobError};
 
@@ -246,7 +246,7 @@ impl App {
             match file {
                 Ok(file) => {
                     let project_id = self.document.project_id();
-                    self.finish_import(PendingImport { file, target, extent: None, project_id });
+                    self.finish_import(PendingImport { file, target, place: MapPlace::World, project_id });
                 }
                 Err(error) => self.show_error(error),
             }
@@ -255,8 +255,12 @@ impl App {
 
     /// Assigns an imported image or heightmap to the step or type it was chosen for, and to nothing else; one that was
     /// not chosen for anything goes into a new step.
-    pub(crate) fn finish_import(&mut self, PendingImport { file, target, extent, project_id: own }: PendingImport) {
-        let ImportedFile { path, bytes, range_m, mut notes, map, .. } = file;
+    pub(crate) fn finish_import(&mut self, PendingImport { file, target, place, project_id: own }: PendingImport) {
+        if let MapPlace::NewProject(extent) = place {
+            self.open_heightmap(file, extent);
+            return;
+        }
+        let ImportedFile { path, bytes, range_m, origin, mut notes, map, .. } = file;
         let is_texture = map.is_none();
         let is_for_step = target.as_ref().is_none_or(|target| matches!(target.slot, FileSlot::Operation(_)));
         let is_terrain = is_for_step && !is_texture;
@@ -280,7 +284,8 @@ impl App {
             return;
         }
         let name = project.import_file(&file_name(&path), bytes);
-        if let Some(extent) = extent {
+        if let MapPlace::ResizedWorld(extent) = place {
+            project.origin = origin.or(project.origin);
             project.recipe.world.set_extent(extent);
             notes.push(format!("the world is {} now", size_text(project.recipe.world.extent())));
             self.show_whole_terrain();
@@ -336,6 +341,17 @@ impl App {
             self.document.commit(project, None);
         }
         self.show_lasting_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
+    }
+
+    /// Opens a heightmap as a new project, whose world has this size.
+    fn open_heightmap(&mut self, file: ImportedFile, extent: Extent) {
+        let file_name = file.file_name();
+        let name = Path::new(&file_name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let ImportedFile { bytes, range_m, origin, notes, .. } = file;
+        let map = OpenedHeightmap { name, file_name: file_name.clone(), bytes, range_m, extent: Some(extent), origin };
+        let file = ProjectFile::new(Project::of_heightmap(map));
+        self.open_project(format!("Open {file_name}"), file, None);
+        self.show_lasting_message(format!("Opened {file_name}: {}", notes.join("; ")));
     }
 
     pub(crate) fn open_project(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>) {

@@ -363,6 +363,10 @@ fn dropped_images_become_textures_if_coloured_and_heightmaps_if_grey() {
         picture.save(&path).expect("written");
         editor.input_mut().dropped_files.push(std::sync::Arc::new(Dropped(path)));
         if name == "land.png" {
+            wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+            editor.run_steps(3);
+            editor.get_by_label("Add to this project").click();
+            editor.run_steps(2);
             accept_import(&mut editor);
         }
         wait(&mut editor, name, |app| counts(app) == expected);

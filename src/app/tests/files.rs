@@ -2,7 +2,7 @@
 
 use egui::accesskit::Role;
 use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use egui_kittest::kittest::Queryable as _;
 
 use crate::app::App;
 use crate::app::commands::stack_edits::add_step;
@@ -87,7 +87,8 @@ fn a_step_with_an_invalid_file_shows_an_error_and_marks_the_preview() {
 fn a_heightmap_gives_the_world_its_size_if_the_user_wants() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("alps.asc");
-    std::fs::write(&path, "ncols 3\nnrows 2\ncellsize 700\n1 2 3\n4 5 6\n").expect("written");
+    std::fs::write(&path, "ncols 3\nnrows 2\nxllcenter 2e6\nyllcenter 1e6\ncellsize 700\n1 2 3\n4 5 6\n")
+        .expect("written");
     let size = |editor: &Harness<'static, App>| {
         let world = &editor.state().document.project().recipe.world;
         (world.width_m, world.depth_m)
@@ -98,6 +99,9 @@ fn a_heightmap_gives_the_world_its_size_if_the_user_wants() {
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
     accept_import(&mut editor);
     assert_eq!(size(&editor), (1400.0, 700.0));
+    let project = editor.state().document.project();
+    assert_eq!((project.name.as_str(), project.recipe.stack.len()), ("alps", 1), "a project of its own");
+    assert_eq!(project.origin.as_ref().map(|origin| (origin.easting_m, origin.northing_m)), Some((2e6, 1e6)));
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     assert_eq!(size(&editor), before);
     editor.state_mut().edit(|project| {
@@ -128,14 +132,30 @@ fn a_headerless_file_of_unknown_size_is_read_as_the_window_says() {
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
     wait(&mut editor, "the window", |app| app.ui.modal.is_some());
     editor.run_steps(3);
-    editor.get_by_label_contains("its 1200 samples are not a square");
-    assert!(editor.get_by_role_and_label(Role::Button, "Import").accesskit_node().is_disabled());
-    // The suggestion is the most square size; the type is changed, and then the size.
+    let reads = |app: &App, size| matches!(&app.ui.modal, Some(Modal::Import(dialog)) if dialog.size() == Some(size));
+    editor.get_by_label_contains("neighbouring rows are most alike in 40 × 30 samples");
+    assert!(reads(editor.state(), [40, 30]));
+    // The other size fits too, but not with four bytes per sample.
+    editor.get_by_label("Others…").click();
+    editor.run_steps(3);
+    editor.get_by_label("50 × 24").click();
+    wait(&mut editor, "the other size", |app| reads(app, [50, 24]));
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::ComboBox, "Sample type").click();
+    editor.run_steps(3);
+    editor.get_by_label("16 bits, little-endian").click();
+    editor.run_steps(3);
+    wait(&mut editor, "the other order", |app| reads(app, [50, 24]));
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::ComboBox, "Sample type").click();
+    editor.run_steps(3);
+    editor.get_by_label("8 bits").click();
+    wait(&mut editor, "a new guess", |app| !reads(app, [50, 24]));
+    editor.run_steps(3);
     editor.get_by_role_and_label(Role::ComboBox, "Sample type").click();
     editor.run_steps(3);
     editor.get_by_label("16 bits, big-endian").click();
-    let is_read = |app: &App| matches!(&app.ui.modal, Some(Modal::Import(dialog)) if dialog.size() == Some([40, 30]));
-    wait(&mut editor, "the map", is_read);
+    wait(&mut editor, "the first size", |app| reads(app, [40, 30]));
     accept_import(&mut editor);
     settle(&mut editor);
     let app = editor.state();

@@ -102,7 +102,8 @@ pub(crate) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl 
 pub(crate) fn accept_import(harness: &mut Harness<'static, App>) {
     wait(harness, "the import window", |app| matches!(app.ui.modal, Some(Modal::Import(_))));
     harness.run_steps(3);
-    harness.get_by_role_and_label(Role::Button, "Import").click();
+    let open = harness.query_by_role_and_label(Role::Button, "Open").map(|button| button.click());
+    open.unwrap_or_else(|| harness.get_by_role_and_label(Role::Button, "Import").click());
     harness.run_steps(3);
 }
 

@@ -92,6 +92,7 @@ pub fn stage(
     staging.painted()?;
     staging.frames()?;
     staging.maps()?;
+    staging.georeference()?;
     staging.manifest()?;
     Ok((staging.staged, staging.report))
 }
@@ -244,6 +245,15 @@ impl Staging<'_> {
         Ok(())
     }
 
+    /// Stages the files beside maps with their place on Earth.
+    fn georeference(&mut self) -> Result<(), FileError> {
+        let Self { plan, staged, .. } = self;
+        for (path, text) in &plan.georeference {
+            staged.push(atomic::stage_bytes(path, plan.order().overwrite, text.as_bytes())?);
+        }
+        Ok(())
+    }
+
     /// Stages the manifest, which lists the other files, and so comes last.
     fn manifest(&mut self) -> Result<(), FileError> {
         let Self { plan, own_m, staged, report, staged_heights, .. } = self;
@@ -291,7 +301,7 @@ impl Tile<'_> {
         let order = plan.order();
         let path = &file.path;
         let evaluated = if plan.single_tile.is_some() { Region::full(file.region.size) } else { file.region };
-        let rows = Rows::of(heights, evaluated, encoding.row_order);
+        let rows = Rows::of(heights, evaluated, encoding.row_order).placed_at(order.origin.as_ref());
         let grid = grid_of(order.grid, file.region);
         let contents = heightmap::sidecar_contents(path, *encoding, grid, rows, span_m(order, *own_m))?;
         let steps = steps_of_file(order, path, contents.grid, contents.range_m, false);

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use super::georeference;
 use super::order::HeightmapOrder;
 use super::report::BuildReport;
 use super::tiles::{TileFile, Tiles};
 use crate::engine::parameters::Band;
-use crate::engine::{Grid, Heightfield, Progress};
+use crate::engine::texture::Points;
+use crate::engine::{Grid, Heightfield, Origin, Progress};
 use crate::files::formats::heightmap::{self, Encoding, Format, RawSample, Rows, Samples};
 use crate::files::formats::region::Region;
 use crate::files::formats::sidecar::{SidecarContents, sidecar_path};
@@ -80,11 +82,12 @@ pub(super) fn clamping_note(path: &Path) -> String {
     format!("{}: heights outside its range were clamped", path.display())
 }
 
-/// Writes a single heightmap with its sidecar. Integers span `range_m`.
+/// Writes a single heightmap with its sidecar, and its place on Earth if it has one. Integers span `range_m`.
 pub fn write_heightmap(
     heights: &Heightfield,
     order: &HeightmapOrder,
     range_m: Band,
+    origin: Option<&Origin>,
     overwrite: bool,
     progress: &Progress,
 ) -> Result<BuildReport, FileError> {
@@ -93,10 +96,17 @@ pub fn write_heightmap(
     heightmap::check_size(path, [grid.width(), grid.height()], encoding.raw)?;
     atomic::check_writable(path, overwrite)?;
     atomic::check_writable(&sidecar_path(path), overwrite)?;
-    let rows = Rows::of(heights, Region::full([grid.width(), grid.height()]), encoding.row_order);
+    let region = Region::full([grid.width(), grid.height()]);
+    let rows = Rows::of(heights, region, encoding.row_order).placed_at(origin);
     let contents = sidecar_contents(path, *encoding, grid, rows, range_m)?;
-    let staged = stage(rows, &contents, overwrite, progress)?;
+    let mut staged = Vec::from(stage(rows, &contents, overwrite, progress)?);
+    if let Some(origin) = origin {
+        let file = TileFile { path: path.clone(), tile: None, region };
+        for (path, text) in georeference::beside(&file, origin, grid, Points::Samples) {
+            staged.push(atomic::stage_bytes(&path, overwrite, text.as_bytes())?);
+        }
+    }
     progress.check()?;
     let notes = contents.is_clamped.then(|| clamping_note(path)).into_iter().collect();
-    Ok(BuildReport { files: atomic::commit_all(staged.into())?, notes, ..BuildReport::default() })
+    Ok(BuildReport { files: atomic::commit_all(staged)?, notes, ..BuildReport::default() })
 }

@@ -2,7 +2,7 @@
 //!
 //! It is renamed last, so a program that watches it sees a complete export whenever it changes.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::order::{Order, WeightsLayout};
 use super::plan::Plan;
 use super::tiles::{TileEdges, TileFile, Tiles};
-use crate::engine::parameters::Band;
+use crate::engine::parameters::{Band, group_to_json};
 use crate::engine::texture::{Points, TerrainType};
 use crate::files::formats::heightmap::{Encoding, Format, RowOrder, Samples};
 use crate::files::io::atomic::{self, StagedFile};
@@ -127,6 +127,7 @@ impl Manifest<'_> {
             "min_m": own_m.min,
             "max_m": own_m.max,
             "water_m": order.sea_m.map(f64::from),
+            "origin": order.origin.as_ref().map(|origin| group_to_json(origin)),
             "tiles": tiles.counts,
             "tile_edges": match tiles.edges {
                 TileEdges::Shared => "shared",
@@ -181,11 +182,7 @@ impl Manifest<'_> {
     /// Stages the manifest and the helper of the target.
     pub(super) fn stage(&self, path: &Path) -> Result<Vec<StagedFile>, FileError> {
         let order = self.plan.order();
-        let put = |path: &Path, bytes: &[u8]| {
-            atomic::stage(path, order.overwrite, |writer| {
-                writer.write_all(bytes).map_err(|error| FileError::writing(path, &error))
-            })
-        };
+        let put = |path: &Path, bytes: &[u8]| atomic::stage_bytes(path, order.overwrite, bytes);
         let helper = order.helper_files().map(|(path, contents)| put(&path, contents.as_bytes()));
         let mut staged = helper.collect::<Result<Vec<_>, _>>()?;
         staged.push(put(path, format!("{:#}\n", self.to_json()?).as_bytes())?);

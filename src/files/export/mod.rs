@@ -4,6 +4,7 @@ mod build;
 mod channels;
 mod cost;
 mod frames;
+mod georeference;
 mod heightmap;
 mod import_guide;
 mod manifest;

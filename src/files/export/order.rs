@@ -9,7 +9,7 @@ use crate::engine::heightfield::Extent;
 use crate::engine::light::Light;
 use crate::engine::parameters::Band;
 use crate::engine::texture::{AnalysisMap, Points, TerrainType};
-use crate::engine::{Grid, Inputs, Progress, Recipe};
+use crate::engine::{Grid, Inputs, Origin, Progress, Recipe};
 use crate::files::formats::heightmap::Encoding;
 use crate::files::formats::mesh::{MeshDetail, MeshFormat};
 use crate::files::formats::png::BitDepth;
@@ -42,6 +42,8 @@ pub struct Order {
     pub rivers: Option<RiversOrder>,
     /// The sea level, at which rivers end; the import steps mention it.
     pub sea_m: Option<f32>,
+    /// Where the world lies on Earth; maps contain it, or have it beside them.
+    pub origin: Option<Origin>,
     /// The mesh to write.
     pub mesh: Option<MeshOrder>,
     /// The frames of the uplift to write.
@@ -252,6 +254,7 @@ impl Order {
             maps: Vec::new(),
             rivers: None,
             sea_m: None,
+            origin: None,
             mesh: None,
             frames: None,
             tiles: None,

@@ -1,9 +1,10 @@
 //! The plan of an export: an order, and every file that it writes. Made once, before anything is computed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use super::georeference::{self, PlannedMaps};
 use super::order::Order;
 use super::tiles::TileFile;
 use super::{frames, heightmap, maps, mesh, rivers, texture, weights};
@@ -31,6 +32,8 @@ pub enum FileKind {
     Map,
     /// A mesh, or its material or texture.
     Mesh,
+    /// The place of a map on Earth.
+    Georeference,
     /// A frame of the uplift, or the animation.
     Frame,
     /// The description of the export for programs.
@@ -80,6 +83,8 @@ pub struct Plan {
     pub(super) weights: Vec<Vec<TileFile>>,
     /// The files of each analysis map.
     pub(super) maps: Vec<Vec<TileFile>>,
+    /// The files beside maps with their place on Earth, and their contents.
+    pub(super) georeference: BTreeMap<PathBuf, String>,
     /// The iterations of the frames.
     pub(super) frame_positions: Vec<u32>,
     /// The single requested tile, if it can be computed by itself.
@@ -133,6 +138,12 @@ impl Plan {
             rivers::check(rivers)?;
             files.push(file(rivers.path.clone(), FileKind::Map, None, None));
         }
+        let planned = PlannedMaps { heightmaps: &heightmaps, texture: &texture, weights: &weights, maps: &maps };
+        let georeference = georeference::plan(&order, &planned);
+        let georeference_files = georeference
+            .iter()
+            .map(|(path, text)| file(path.clone(), FileKind::Georeference, None, Some(text.len() as u64)));
+        files.extend(georeference_files);
         if let Some(path) = &order.manifest {
             for (path, contents) in order.helper_files() {
                 files.push(file(path, FileKind::Helper, None, Some(contents.len() as u64)));
@@ -142,7 +153,7 @@ impl Plan {
             files.push(file(path.clone(), FileKind::Manifest, None, Some(max_bytes)));
         }
         let single_tile = single_tile(&order, &heightmaps);
-        Ok(Self { order, files, heightmaps, texture, weights, maps, frame_positions, single_tile })
+        Ok(Self { order, files, heightmaps, texture, weights, maps, georeference, frame_positions, single_tile })
     }
 
     /// The order.

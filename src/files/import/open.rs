@@ -14,10 +14,10 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName};
 use crate::engine::relief::relief;
-use crate::engine::{Grid, Heightfield, Image, Progress, Raster, Recipe, SampleScale};
+use crate::engine::{Grid, Heightfield, Image, Origin, Progress, Raster, Recipe, SampleScale};
 use crate::files::formats::heightmap::{
     ColourReading, Encoding, Format, LoadedHeightmap, RawLayout, ReadOptions, Rows, complete, encodes_heights,
-    exr_channels, from_image, read_bytes, write,
+    exr_channels, from_image, guessed_layout, likely_sizes, read_bytes, write,
 };
 use crate::files::formats::image::ImageFileFormat;
 use crate::files::formats::image_decode::decode_dynamic;
@@ -39,6 +39,8 @@ pub struct ImportedFile {
     pub range_m: Option<Band>,
     /// The size of the map on the ground, if known.
     pub extent: Option<Extent>,
+    /// Where the map lies on Earth, if known.
+    pub origin: Option<Origin>,
     /// What the user should know.
     pub notes: Vec<String>,
     /// The map itself; `None` for the texture of a material.
@@ -56,6 +58,8 @@ pub struct MapSummary {
     pub max_value: Option<f32>,
     /// The layout of a headerless file.
     pub raw: Option<RawLayout>,
+    /// The sizes that a headerless file can have, the likeliest first.
+    pub raw_sizes: Vec<[usize; 2]>,
     /// How the colours of an image were read, if it has any.
     pub colours: Option<ColourReading>,
     /// The channels of an EXR.
@@ -69,6 +73,13 @@ pub struct MapSummary {
 /// The longer side of the picture of a map, pixels.
 const PICTURE_PIXELS: usize = 240;
 
+impl ImportedFile {
+    /// The name of the file in a project.
+    pub fn file_name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
 impl MapSummary {
     fn of(bytes: &[u8], loaded: &LoadedHeightmap, options: &ReadOptions) -> Self {
         let Raster { width, height, ref samples, scale } = loaded.raster;
@@ -76,6 +87,7 @@ impl MapSummary {
             .iter()
             .fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], sample| [low.min(*sample), high.max(*sample)]);
         let raw = loaded.sample.map(|sample| RawLayout { sample, size: Some([width, height]) });
+        let raw_sizes = loaded.sample.map_or(Vec::new(), |sample| likely_sizes(bytes, sample));
         let extent =
             loaded.extent().unwrap_or(Extent { width_m: (width - 1).to_f64(), depth_m: (height - 1).to_f64() });
         let longer = width.max(height).min(PICTURE_PIXELS + 1);
@@ -99,7 +111,8 @@ impl MapSummary {
         };
         let (channels, channel) = if loaded.format == Format::Exr { exr_channels(bytes) } else { Default::default() };
         let channel = options.channel.clone().unwrap_or(channel);
-        Self { size: [width, height], values, max_value, raw, colours: loaded.colours, channels, channel, picture }
+        let size = [width, height];
+        Self { size, values, max_value, raw, raw_sizes, colours: loaded.colours, channels, channel, picture }
     }
 }
 
@@ -116,7 +129,7 @@ const WHITE_M: f64 = 1000.0;
 pub fn open_any(path: &Path) -> Result<ImportedFile, FileError> {
     let format = ImageFileFormat::from_path(path).ok();
     let Some(format) = format.filter(|format| *format != ImageFileFormat::Bmp && !sidecar_path(path).exists()) else {
-        return open_heightmap(path, &ReadOptions::default());
+        return open_for_review(path, &ReadOptions::default());
     };
     let bytes = read_file(path)?;
     match decode_dynamic(path, &bytes) {
@@ -135,6 +148,21 @@ pub fn open_any(path: &Path) -> Result<ImportedFile, FileError> {
             heightmap(path, bytes, &loaded, &options)
         }
     }
+}
+
+/// Opens a heightmap whose guesses the user will see: a headerless file of unknown size gets the likeliest one.
+pub fn open_for_review(path: &Path, options: &ReadOptions) -> Result<ImportedFile, FileError> {
+    Format::from_path(path)?;
+    let bytes = read_file(path)?;
+    let guessed = guessed_layout(path, &bytes, options.raw);
+    let options = ReadOptions { raw: guessed.or(options.raw), ..options.clone() };
+    let loaded = read_bytes(path, &bytes, &options)?;
+    let mut imported = heightmap(path, bytes, &loaded, &options)?;
+    if let Some([width, height]) = guessed.and_then(|layout| layout.size) {
+        let note = format!("nothing says its size; neighbouring rows are most alike in {width} × {height} samples");
+        imported.notes.insert(0, note);
+    }
+    Ok(imported)
 }
 
 /// Opens a heightmap.
@@ -175,7 +203,7 @@ fn is_coloured(image: &DynamicImage) -> bool {
 
 fn texture(path: &Path, bytes: Vec<u8>, image: &DynamicImage) -> ImportedFile {
     let notes = vec![format!("{} × {} pixels", image.width(), image.height())];
-    ImportedFile { path: path.to_path_buf(), bytes, range_m: None, extent: None, notes, map: None }
+    ImportedFile { path: path.to_path_buf(), bytes, range_m: None, extent: None, origin: None, notes, map: None }
 }
 
 fn heightmap(
@@ -223,7 +251,7 @@ fn heightmap(
     };
     notes.extend(extent.map(|extent| format!("it is {} in size", size_text(extent))));
     let (path, bytes) = converted.unwrap_or_else(|| (path.to_path_buf(), bytes));
-    Ok(ImportedFile { path, bytes, range_m, extent, notes, map: Some(map) })
+    Ok(ImportedFile { path, bytes, range_m, extent, origin: loaded.origin(), notes, map: Some(map) })
 }
 
 /// Whether floats are shares of a height rather than metres: between 0 and 1 but not only these, in a format of programs

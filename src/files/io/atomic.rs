@@ -215,6 +215,11 @@ pub fn stage(
     Ok(staged)
 }
 
+/// Stages a file with these contents.
+pub fn stage_bytes(path: &Path, overwrite: bool, bytes: &[u8]) -> Result<StagedFile, FileError> {
+    stage(path, overwrite, |writer| writer.write_all(bytes).map_err(|error| FileError::writing(path, &error)))
+}
+
 /// Writes a file atomically: after an error the target is unchanged.
 pub fn write_atomically(
     path: &Path,

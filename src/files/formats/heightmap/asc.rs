@@ -53,16 +53,24 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         return Err(FileError::invalid(path, problem));
     }
     let spacing = |key: &str| header.get(key).or(header.get("cellsize")).copied().filter(|spacing| *spacing > 0.0);
-    let [western, southern] = ["x", "y"].map(|axis| {
-        let corner = |kind: &str| header.get(&format!("{axis}ll{kind}")).copied();
-        corner("center").or(corner("corner"))
-    });
-    // A grid whose corner is the origin lies nowhere in particular.
-    let southern = southern.filter(|southern| *southern != 0.0 || western.is_some_and(|western| western != 0.0));
-    let georeference = spacing("dx").zip(spacing("dy")).map(|(x, z)| Georeference {
-        cell: [x, z],
-        unit: HorizontalUnit::Unknown,
-        middle_y: southern.map(|southern| southern + 0.5 * z * (height - 1).to_f64()),
+    let georeference = spacing("dx").zip(spacing("dy")).map(|(x, z)| {
+        let number = |key: String| header.get(&key).copied();
+        // The corner of a cell is half a cell from its middle.
+        let middle = |axis: &str, cell: f64| {
+            number(format!("{axis}llcenter")).or(number(format!("{axis}llcorner")).map(|corner| corner + 0.5 * cell))
+        };
+        // A grid whose corner is the origin lies nowhere in particular.
+        let is_nowhere = ["x", "y"].iter().all(|axis| {
+            ["center", "corner"].iter().all(|kind| number(format!("{axis}ll{kind}")).is_none_or(|of| of == 0.0))
+        });
+        let [western, southern] = [middle("x", x), middle("y", z)].map(|of| of.filter(|_| !is_nowhere));
+        Georeference {
+            cell: [x, z],
+            unit: HorizontalUnit::Unknown,
+            middle_y: southern.map(|southern| southern + 0.5 * z * (height - 1).to_f64()),
+            south_west: western.zip(southern).map(Into::into),
+            epsg: None,
+        }
     });
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
     Ok(Decoded { raster, notes: Vec::new(), georeference })
@@ -74,11 +82,12 @@ fn is_nan(word: &str) -> bool {
 
 pub(super) fn write(writer: &mut impl Write, rows: Rows, progress: &Progress) -> io::Result<()> {
     let [dx, dy] = rows.spacing_m();
-    // The south-western corner of the world is the origin; a tile lies somewhere in it.
     let [west, north] = rows.first_m().unwrap_or([0.0, dy * (rows.height() - 1).to_f64()]);
     let south = north - dy * (rows.height() - 1).to_f64();
+    // The difference of two equal numbers may be a tiny negative one.
+    let south = if south.abs() < 1e-6 * dy { 0.0 } else { south };
     let (width, height) = (rows.width(), rows.height());
-    writeln!(writer, "ncols {width}\nnrows {height}\nxllcenter {west}\nyllcenter {}", south.max(0.0))?;
+    writeln!(writer, "ncols {width}\nnrows {height}\nxllcenter {west}\nyllcenter {south}")?;
     // Esri's format has square cells only; GDAL also reads dx and dy.
     if (dx - dy).abs() <= 1e-9 * dx {
         writeln!(writer, "cellsize {dx}")?;

@@ -44,6 +44,8 @@ pub(super) fn decode_hgt(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError
         cell: [cell; 2],
         unit: HorizontalUnit::Angle(1.0),
         middle_y: south_deg(path).map(|south| south + 0.5),
+        south_west: None,
+        epsg: None,
     };
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
     Ok(Decoded { raster, notes: Vec::new(), georeference: Some(georeference) })
@@ -140,12 +142,19 @@ pub(super) fn decode_esri(path: &Path, bytes: &[u8], header: &str) -> Result<Dec
     }
     let cell = header.number(&["cellsize"]);
     let cells = [header.number(&["xdim"]).or(cell), header.number(&["ydim"]).or(cell)];
-    let north = header.number(&["ulymap"]);
-    let south = header.number(&["yllcorner"]);
+    let number = |key: &str| header.number(&[key]);
     let georeference = cells[0].zip(cells[1]).map(|(x, z)| {
-        let half = 0.5 * z * (height - 1).to_f64();
-        let middle_y = north.map(|north| north - half).or(south.map(|south| south + half));
-        Georeference { cell: [x, z], unit: HorizontalUnit::Unknown, middle_y }
+        let depth = z * (height - 1).to_f64();
+        // The first pair is the middle of the north-western cell, the second one the corner of the south-western one.
+        let south = number("ulymap").map(|north| north - depth).or(number("yllcorner").map(|corner| corner + 0.5 * z));
+        let west = number("ulxmap").or(number("xllcorner").map(|corner| corner + 0.5 * x));
+        Georeference {
+            cell: [x, z],
+            unit: HorizontalUnit::Unknown,
+            middle_y: south.map(|south| south + 0.5 * depth),
+            south_west: west.zip(south).map(Into::into),
+            epsg: None,
+        }
     });
     // The numbers of a grid are metres, whatever their type.
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
@@ -201,8 +210,13 @@ pub(super) fn decode_terragen(path: &Path, bytes: &[u8]) -> Result<Decoded, File
                 };
                 let rows = samples.chunks_exact(2 * width).rev();
                 let samples = rows.flat_map(|row| decode_samples(RawSample::I16Le, row)).map(metres).collect();
-                let georeference =
-                    Georeference { cell: [scale[0], scale[1]], unit: HorizontalUnit::Length(1.0), middle_y: None };
+                let georeference = Georeference {
+                    cell: [scale[0], scale[1]],
+                    unit: HorizontalUnit::Length(1.0),
+                    middle_y: None,
+                    south_west: None,
+                    epsg: None,
+                };
                 let raster = Raster { width, height, samples, scale: SampleScale::Metres };
                 return Ok(Decoded { raster, notes: Vec::new(), georeference: Some(georeference) });
             }

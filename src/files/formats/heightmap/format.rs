@@ -178,11 +178,13 @@ pub struct ReadOptions {
     pub channel: Option<String>,
     /// How the colours of an image are read.
     pub colours: Option<ColourReading>,
+    /// Whether the rows are taken in the opposite order.
+    pub is_flipped: bool,
 }
 
 impl From<Option<RawLayout>> for ReadOptions {
     fn from(raw: Option<RawLayout>) -> Self {
-        Self { raw, channel: None, colours: None }
+        Self { raw, ..Self::default() }
     }
 }
 

@@ -1,8 +1,11 @@
 //! Where a map lies and how far apart its samples are, as georeferencing files specify it.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
+use crate::engine::Origin;
 use crate::engine::cast::ToFloat;
+use crate::engine::parameters::{Group as _, Value};
 use crate::files::io::error::FileError;
 use crate::files::io::read::read_regular;
 
@@ -14,7 +17,14 @@ pub(crate) struct Georeference {
     pub(super) unit: HorizontalUnit,
     /// The northing or the latitude of the middle of the map, in units, if it is known.
     pub(super) middle_y: Option<f64>,
+    /// The coordinates of the south-western sample, in units.
+    pub(super) south_west: Option<[f64; 2]>,
+    /// The EPSG code of the coordinate system.
+    pub(super) epsg: Option<u32>,
 }
+
+/// The corner that grids have which lie nowhere in particular.
+const NOWHERE: [f64; 2] = [0.0; 2];
 
 /// The unit of horizontal coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,17 +48,33 @@ const UNKNOWN_LATITUDE_DEG: f64 = 45.0;
 const MAX_TEXT_BYTES: u64 = 1 << 16;
 
 impl Georeference {
+    /// Where the map lies, if its coordinates are metres.
+    pub(super) fn origin(&self) -> Option<Origin> {
+        let is_in_metres = match self.unit {
+            HorizontalUnit::Length(metres) => metres == 1.0,
+            HorizontalUnit::Angle(_) => false,
+            HorizontalUnit::Unknown => !self.seems_in_degrees(),
+        };
+        let [easting_m, northing_m] = self.south_west.filter(|corner| is_in_metres && *corner != NOWHERE)?;
+        let mut origin = Origin { epsg: self.epsg, ..Origin::default() };
+        let set = |origin: &mut Origin, key, value| origin.set(key, &Value::Number(value)).is_ok();
+        let is_possible = set(&mut origin, "easting_m", easting_m) && set(&mut origin, "northing_m", northing_m);
+        is_possible.then_some(origin)
+    }
+
+    fn seems_in_degrees(&self) -> bool {
+        let is_between_poles = self.middle_y.is_some_and(|y| y.abs() <= 90.0);
+        self.cell.iter().all(|cell| cell.abs() <= MAX_LIKELY_DEGREES) && is_between_poles
+    }
+
     /// Metres between samples, eastward and southward, and what the user should know about them; `None` if the cells
     /// make no sense.
     pub(super) fn spacing_m(&self) -> Option<([f64; 2], Option<String>)> {
         let [x, z] = self.cell.map(f64::abs);
-        let is_between_poles = self.middle_y.is_some_and(|y| y.abs() <= 90.0);
         let (spacing_m, note) = match self.unit {
             HorizontalUnit::Length(metres) => ([x * metres, z * metres], None),
             HorizontalUnit::Angle(degrees) => self.in_metres([x * degrees, z * degrees], degrees, "degrees"),
-            HorizontalUnit::Unknown if x.max(z) <= MAX_LIKELY_DEGREES && is_between_poles => {
-                self.in_metres([x, z], 1.0, "probably degrees")
-            }
+            HorizontalUnit::Unknown if self.seems_in_degrees() => self.in_metres([x, z], 1.0, "probably degrees"),
             HorizontalUnit::Unknown => ([x, z], None),
         };
         let is_possible = spacing_m.iter().all(|spacing| spacing.is_finite() && *spacing > 0.0);
@@ -95,10 +121,43 @@ pub(super) fn read_beside(
             None => None,
         },
     };
-    Ok(found.map(|found| match (found.unit, text("prj").and_then(|prj| unit_of_system(&prj))) {
-        (HorizontalUnit::Unknown, Some(unit)) => Georeference { unit, ..found },
-        _ => found,
-    }))
+    let Some(mut found) = found else { return Ok(None) };
+    if let (HorizontalUnit::Unknown, Some(unit)) = (found.unit, text("prj").and_then(|prj| unit_of_system(&prj))) {
+        found.unit = unit;
+    }
+    if found.epsg.is_none() {
+        let metadata = read_regular(&metadata_path(path), MAX_TEXT_BYTES).ok();
+        found.epsg = metadata.and_then(|bytes| system_of_metadata(&String::from_utf8_lossy(&bytes)));
+    }
+    Ok(Some(found))
+}
+
+/// The path of GDAL's metadata about a map: FILE.aux.xml for FILE (GDAL, "PAM: Persistent Auxiliary Metadata").
+pub(crate) fn metadata_path(path: &Path) -> PathBuf {
+    let mut name: OsString = path.as_os_str().into();
+    name.push(".aux.xml");
+    name.into()
+}
+
+/// The metadata that names the coordinate system of a map.
+pub(crate) fn metadata_of_system(epsg: u32) -> String {
+    format!("<PAMDataset>\n  <SRS>EPSG:{epsg}</SRS>\n</PAMDataset>\n")
+}
+
+/// The coordinate system that metadata names by its code.
+fn system_of_metadata(text: &str) -> Option<u32> {
+    let (_, rest) = text.split_once("<SRS>EPSG:")?;
+    rest.split_once('<')?.0.parse().ok()
+}
+
+/// The path of the world file of a map: the first and the last letter of its extension and a w.
+pub(crate) fn world_file_path(path: &Path) -> PathBuf {
+    path.with_extension(world_file_extensions(path).swap_remove(0))
+}
+
+/// A world file with the size of the cells and the coordinates of the middle of the north-western one, metres.
+pub(crate) fn world_file([x, z]: [f64; 2], [east_m, north_m]: [f64; 2]) -> String {
+    format!("{x}\n0\n0\n{}\n{east_m}\n{north_m}\n", -z)
 }
 
 /// The extensions of world files: the first and the last letter of the map's extension and a w, the whole extension and a
@@ -114,13 +173,19 @@ fn world_file_extensions(path: &Path) -> Vec<String> {
 /// coordinates of the middle of the north-western cell.
 fn from_world_file(path: &Path, text: &str, height: usize) -> Result<Option<Georeference>, FileError> {
     let numbers: Vec<f64> = text.split_whitespace().map_while(|word| word.replace(',', ".").parse().ok()).collect();
-    let [x, turn_x, turn_y, y, _, north] = numbers[..] else { return Ok(None) };
+    let [x, turn_x, turn_y, y, west, north] = numbers[..] else { return Ok(None) };
     if turn_x != 0.0 || turn_y != 0.0 || y > 0.0 || x < 0.0 {
         let problem = "its world file turns or mirrors it; write it with north at the top first (gdalwarp does)";
         return Err(FileError::invalid(path, problem));
     }
-    let middle_y = Some(north + 0.5 * y * (height - 1).to_f64());
-    Ok(Some(Georeference { cell: [x, -y], unit: HorizontalUnit::Unknown, middle_y }))
+    let rows = (height - 1).to_f64();
+    Ok(Some(Georeference {
+        cell: [x, -y],
+        unit: HorizontalUnit::Unknown,
+        middle_y: Some(north + 0.5 * y * rows),
+        south_west: Some([west, north + y * rows]),
+        epsg: None,
+    }))
 }
 
 /// The unit of the horizontal coordinate system in well-known text (OGC 01-009), which may have a vertical one beside it:
@@ -180,7 +245,9 @@ mod tests {
 
     #[test]
     fn units_are_known_or_guessed() {
-        let of = |cell: f64, unit, middle_y| Georeference { cell: [cell; 2], unit, middle_y }.spacing_m();
+        let of = |cell: f64, unit, middle_y| {
+            Georeference { cell: [cell; 2], unit, middle_y, south_west: None, epsg: None }.spacing_m()
+        };
         assert_eq!(of(30.0, HorizontalUnit::Unknown, Some(4e6)), Some(([30.0; 2], None)));
         assert_eq!(of(100.0, HorizontalUnit::Length(0.3048), None).map(|found| found.0), Some([30.48; 2]));
         let ([x, z], note) = of(1.0 / 3600.0, HorizontalUnit::Unknown, Some(60.0)).expect("degrees");
@@ -201,6 +268,10 @@ mod tests {
         std::fs::write(folder.path().join("alps.pgw"), "25.0\n0\n0\n-20,0\n600000\n200000\n").expect("written");
         let found = read_beside(&path, 101, None).expect("readable").expect("a world file");
         assert_eq!((found.cell, found.unit, found.middle_y), ([25.0, 20.0], HorizontalUnit::Unknown, Some(199_000.0)));
+        assert_eq!(found.origin().map(|of| (of.easting_m, of.northing_m, of.epsg)), Some((6e5, 198_000.0, None)));
+        std::fs::write(metadata_path(&path), metadata_of_system(21781)).expect("written");
+        let found = read_beside(&path, 101, None).expect("readable").expect("a world file");
+        assert_eq!(found.origin().and_then(|of| of.epsg), Some(21781));
         let feet = r#"PROJCS["A",GEOGCS["B",UNIT["degree",0.0174532925199433]],UNIT["Foot_US",0.3048006096012192]]"#;
         std::fs::write(folder.path().join("alps.prj"), feet).expect("written");
         let found = read_beside(&path, 101, None).expect("readable").expect("a world file");

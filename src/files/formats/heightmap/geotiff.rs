@@ -10,7 +10,7 @@ use tiff::tags::Tag;
 use super::georeference::{Georeference, HorizontalUnit};
 use super::rows::Rows;
 use crate::engine::Raster;
-use crate::engine::cast::ToFloat;
+use crate::engine::cast::{ToFloat, ToInteger};
 
 /// GDAL's own metadata, as XML.
 const GDAL_METADATA: Tag = Tag::Unknown(42_112);
@@ -34,12 +34,20 @@ pub(super) struct GeoTags {
 const ROTATED: &str =
     "it is rotated or mirrored, so its rows do not run from west to east; gdalwarp writes it north up";
 
+/// The codes of registered coordinate systems.
+const MIN_SYSTEM: u16 = 1024;
+const MAX_SYSTEM: u16 = 32_766;
+
 /// Keys of the GeoKey directory, and their values.
 mod keys {
     pub(super) const MODEL_TYPE: u16 = 1024;
+    pub(super) const PROJECTED_MODEL: u16 = 1;
     pub(super) const GEOGRAPHIC_MODEL: u16 = 2;
     pub(super) const RASTER_TYPE: u16 = 1025;
+    /// The coordinates are those of points; otherwise those of the north-western corners of cells.
+    pub(super) const POINTS: u16 = 2;
     pub(super) const ANGULAR_UNITS: u16 = 2054;
+    pub(super) const PROJECTED_SYSTEM: u16 = 3072;
     pub(super) const PROJECTED_UNITS: u16 = 3076;
     pub(super) const VERTICAL_UNITS: u16 = 4099;
 }
@@ -60,16 +68,17 @@ impl GeoTags {
         let mut notes = Vec::new();
         let rows = (height - 1).to_f64();
         let mut is_rotated = false;
-        // The cell eastward and southward, the northing of the first row, and whether rows go north.
+        // The cell eastward and southward, the coordinates of the first sample, and whether rows go north.
         let placed = match (&matrix, scale.as_deref()) {
             (Some(m), _) => {
                 is_rotated = m[1] != 0.0 || m[4] != 0.0 || m[0] < 0.0;
-                Some(([m[0].abs(), m[5].abs()], Some(m[7]), m[5] > 0.0))
+                Some(([m[0].abs(), m[5].abs()], Some([m[3], m[7]]), m[5] > 0.0))
             }
             (None, Some([x, y, ..])) => {
                 is_rotated = *x < 0.0;
-                let north = tiepoint.as_ref().filter(|point| point.len() >= 6).map(|point| point[4] + point[1] * y);
-                Some(([x.abs(), y.abs()], north, *y < 0.0))
+                let first = tiepoint.as_ref().filter(|point| point.len() >= 6);
+                let first = first.map(|point| [point[3] - point[0] * x, point[4] + point[1] * y]);
+                Some(([x.abs(), y.abs()], first, *y < 0.0))
             }
             (None, _) => None,
         };
@@ -81,7 +90,7 @@ impl GeoTags {
                 Some(9105) => 0.9,
                 _ => 1.0,
             }),
-            Some(1) => {
+            Some(keys::PROJECTED_MODEL) => {
                 let code = key(keys::PROJECTED_UNITS);
                 if placed.is_some() && code.is_some_and(|code| metres_of(code).is_none()) {
                     notes.push("the unit of its coordinates is not known; metres are assumed".into());
@@ -91,11 +100,22 @@ impl GeoTags {
             _ => HorizontalUnit::Unknown,
         };
         let is_south_up = placed.is_some_and(|(_, _, is_south_up)| is_south_up);
-        let georeference = placed.map(|(cell, north, is_south_up)| {
+        let is_point = key(keys::RASTER_TYPE) == Some(keys::POINTS);
+        let is_system = |code: &u16| (MIN_SYSTEM..=MAX_SYSTEM).contains(code);
+        let georeference = placed.map(|(cell, first, is_south_up)| {
             let southward = if is_south_up { -cell[1] } else { cell[1] };
-            // Orientations from 5 on have rows and columns exchanged.
+            let middle = if is_point { 0.0 } else { 0.5 };
+            let first = first.map(|[west, north]| [west + middle * cell[0], north - middle * southward]);
+            let last_y = |north: f64| north - southward * rows;
+            // Orientations from 5 on have rows and columns exchanged; where the others lie depends on the writer.
             let cell = if (5..=8).contains(&orientation) { [cell[1], cell[0]] } else { cell };
-            Georeference { cell, unit, middle_y: north.map(|north| north - 0.5 * southward * rows) }
+            Georeference {
+                cell,
+                unit,
+                middle_y: first.map(|[_, north]| 0.5 * (north + last_y(north))),
+                south_west: first.filter(|_| orientation == 1).map(|[west, north]| [west, north.min(last_y(north))]),
+                epsg: key(keys::PROJECTED_SYSTEM).filter(is_system).map(u32::from),
+            }
         });
         let [factor, offset] = ["scale", "offset"].map(|role| item(&metadata, role).and_then(|text| text.parse().ok()));
         let unit_m = match item(&metadata, "unittype").map(str::to_ascii_lowercase).as_deref() {
@@ -137,22 +157,32 @@ impl GeoTags {
     }
 }
 
-/// Writes the size of the cells and the place of the first sample, in metres from the south-western corner of the world.
+/// Writes the size of the cells, the place of the first sample and the coordinate system.
 pub(super) fn write<W: Write + Seek, K: TiffKind>(tags: &mut DirectoryEncoder<'_, W, K>, rows: Rows) -> TiffResult<()> {
     let Some([east_m, north_m]) = rows.first_m() else { return Ok(()) };
     let [dx, dz] = rows.spacing_m();
     tags.write_tag(Tag::ModelPixelScaleTag, &[dx, dz, 0.0][..])?;
     tags.write_tag(Tag::ModelTiepointTag, &[0.0, 0.0, 0.0, east_m, north_m, 0.0][..])?;
-    // Version 1.1.0 with three keys: projected, samples are points, metres.
-    let directory =
-        [1_u16, 1, 0, 3, keys::MODEL_TYPE, 0, 1, 1, keys::RASTER_TYPE, 0, 1, 2, keys::PROJECTED_UNITS, 0, 1, 9001];
+    // Projected, samples are points; then the system, or else the unit.
+    let system = match rows.epsg() {
+        Some(epsg) => (keys::PROJECTED_SYSTEM, epsg.to_u16()),
+        None => (keys::PROJECTED_UNITS, METRE),
+    };
+    let entries = [(keys::MODEL_TYPE, keys::PROJECTED_MODEL), (keys::RASTER_TYPE, keys::POINTS), system];
+    // Version 1.1.0, and the number of keys; their values are in the directory itself.
+    let header = [1, 1, 0, entries.len().to_u16()];
+    let directory: Vec<u16> =
+        header.into_iter().chain(entries.into_iter().flat_map(|(key, value)| [key, 0, 1, value])).collect();
     tags.write_tag(Tag::GeoKeyDirectoryTag, &directory[..])
 }
+
+/// The EPSG code of the metre.
+const METRE: u16 = 9001;
 
 /// Metres per unit of length, by its EPSG code.
 fn metres_of(code: u16) -> Option<f64> {
     match code {
-        9001 => Some(1.0),
+        METRE => Some(1.0),
         9002 => Some(0.3048),
         9003 => Some(1200.0 / 3937.0),
         9036 => Some(1000.0),

@@ -7,7 +7,7 @@ use super::decoded::{Decoded, checked_size};
 use super::layout::{RawLayout, RawSample};
 use super::quantiser::Quantiser;
 use super::rows::Rows;
-use crate::engine::cast::ToInteger;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Progress, Raster};
 use crate::files::io::cancellable::cancelled_error;
 use crate::files::io::error::FileError;
@@ -61,6 +61,44 @@ pub(super) fn seems_big_endian(bytes: &[u8]) -> bool {
     CLEARLY * roughness(u16::from_be_bytes) < roughness(u16::from_le_bytes)
 }
 
+/// The longest side that is considered, as a multiple of the shorter one.
+const MAX_ASPECT: usize = 16;
+
+/// The rows, and the columns, at which two sizes are compared.
+const PROBES: usize = 64;
+
+/// The sizes that a headerless file with samples of this type can have, the likeliest first: a map is smooth, so in the
+/// right size each row resembles the next.
+pub(crate) fn likely_sizes(bytes: &[u8], sample: RawSample) -> Vec<[usize; 2]> {
+    let each = sample.bytes().to_usize();
+    let count = bytes.len() / each;
+    if count * each != bytes.len() {
+        return Vec::new();
+    }
+    let at =
+        |index: usize| decode_samples(sample, &bytes[index * each..][..each]).first().map_or(0.0, |of| f64::from(*of));
+    let roughness = |[width, height]: [usize; 2]| {
+        let spread = |probe: usize, of: usize| probe * of / PROBES.min(of);
+        let rows = (0..PROBES.min(height - 1)).map(|probe| spread(probe, height - 1));
+        let difference = |row: usize, column: usize| (at(row * width + column) - at((row + 1) * width + column)).abs();
+        let of_row = |row: usize| -> f64 {
+            let columns = PROBES.min(width);
+            (0..columns).map(|probe| difference(row, spread(probe, width))).sum::<f64>() / columns.to_f64()
+        };
+        let sum: f64 = rows.map(of_row).sum();
+        sum / PROBES.min(height - 1).to_f64()
+    };
+    let first = count.div_ceil(MAX_ASPECT).isqrt().max(2);
+    // The most square size comes first among equally likely ones.
+    let shorter = (first..=count.isqrt()).rev().filter(|side| count.is_multiple_of(*side));
+    let sizes = shorter.flat_map(|side| [[count / side, side], [side, count / side]]);
+    let mut ranked: Vec<_> = sizes.map(|size| (roughness(size), size)).collect();
+    // Samples that are no numbers are the least likely ones.
+    ranked.sort_by(|(a, _), (b, _)| a.is_nan().cmp(&b.is_nan()).then(a.total_cmp(b)));
+    ranked.dedup();
+    ranked.into_iter().map(|(_, size)| size).collect()
+}
+
 pub(super) fn decode(
     path: &Path,
     bytes: &[u8],
@@ -80,10 +118,12 @@ pub(super) fn decode(
             let samples = found / sample.bytes();
             let side = samples.isqrt();
             if side * side != samples || samples * sample.bytes() != found {
+                let likely = likely_sizes(bytes, sample).into_iter().next();
+                let example = RawLayout { sample, size: Some(likely.unwrap_or([1025; 2])) };
+                let hint = if likely.is_some() { ", which fits best" } else { "" };
                 let problem = format!(
                     "the size of this map is unknown, and its {samples} samples are not a square; specify its layout (on \
-                     the command line as in --raw {},1025x1025)",
-                    sample.name()
+                     the command line as in --raw {example}{hint})"
                 );
                 return Err(FileError::invalid(path, problem));
             }
@@ -153,6 +193,20 @@ mod tests {
         // Noise is as rough in either order, and little-endian is usual.
         let noise = of((0..2 * 32 * 32).map(|at: u32| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect());
         assert!(!noise.notes[0].contains("big-endian"));
+    }
+
+    #[test]
+    fn the_size_in_which_rows_resemble_each_other_is_the_likeliest() {
+        let height = |x: usize, z: usize| 2000.0 + 900.0 * (x.to_f64() / 31.0).sin() * (z.to_f64() / 17.0).cos();
+        for size @ [width, depth] in [[120, 90], [90, 120], [300, 40], [64, 63]] {
+            let heights = (0..depth).flat_map(|z| (0..width).map(move |x| height(x, z)));
+            let bytes: Vec<u8> = heights.flat_map(|height| height.to_u16().to_le_bytes()).collect();
+            let sizes = likely_sizes(&bytes, RawSample::U16Le);
+            assert_eq!(sizes[0], size, "{sizes:?}");
+            assert!(sizes.iter().all(|[width, depth]| 2 * width * depth == bytes.len()), "{sizes:?}");
+        }
+        assert!(likely_sizes(&[0; 7], RawSample::U16Le).is_empty());
+        assert!(likely_sizes(&[0; 2 * 127], RawSample::U16Le).is_empty(), "a prime number of samples");
     }
 
     #[test]

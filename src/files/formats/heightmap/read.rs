@@ -14,7 +14,7 @@ use super::{asc, exr, holes, image, krten, pgm, raw, tiff};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Extent, MAX_HEIGHT_M};
 use crate::engine::parameters::Band;
-use crate::engine::{Raster, SampleScale};
+use crate::engine::{Origin, Raster, SampleScale};
 use crate::files::formats::sidecar::Sidecar;
 use crate::files::io::error::FileError;
 use crate::files::io::guard::guard_decoder;
@@ -53,6 +53,11 @@ impl LoadedHeightmap {
         let [x, z] = self.spacing_m()?;
         let Raster { width, height, .. } = self.raster;
         Some(Extent { width_m: x * (width - 1).to_f64(), depth_m: z * (height - 1).to_f64() })
+    }
+
+    /// Where the map lies on Earth, if its file says it in metres.
+    pub fn origin(&self) -> Option<Origin> {
+        self.georeference.as_ref().and_then(Georeference::origin)
     }
 
     /// The spacing according to the georeference, with what the user should know about it.
@@ -120,6 +125,10 @@ pub fn read_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Lo
     let is_big_endian = layout.is_none() && usual == Some(RawSample::U16Le) && raw::seems_big_endian(bytes);
     loaded.sample = usual.map(|usual| if is_big_endian { RawSample::U16Be } else { usual });
     complete(path, &mut loaded, sidecar)?;
+    if options.is_flipped {
+        flip_rows(&mut loaded.raster);
+        loaded.needs_conversion = true;
+    }
     Ok(loaded)
 }
 
@@ -136,12 +145,24 @@ fn read_esri(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
 /// The longest header of an Esri binary grid that is read, bytes.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
 
-/// A layout that a headerless file of this length can have: the usual type of samples, in the most square map.
-pub fn suggested_layout(path: &Path, bytes: u64) -> Option<RawLayout> {
-    let sample = Format::from_path(path).ok()?.raw_sample(None)?;
-    let samples = bytes / sample.bytes();
-    let height = (2..=samples.isqrt()).rev().find(|height| samples.is_multiple_of(*height))?;
-    Some(RawLayout { sample, size: Some([(samples / height).to_usize(), height.to_usize()]) })
+/// The layout of a headerless file whose size nothing says, and which is not a square: the size in which neighbouring
+/// rows are most alike. `None` if the layout is known, or if no size fits.
+pub(crate) fn guessed_layout(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Option<RawLayout> {
+    let usual = Format::from_path(path).ok()?.raw_sample(raw)?;
+    let has_size = raw.is_some_and(|layout| layout.size.is_some());
+    let has_sidecar = || {
+        let sidecar = Sidecar::read_for(path).ok().flatten();
+        sidecar.is_some_and(|sidecar| layout_from_sidecar(path, &sidecar, bytes.len()).is_some())
+    };
+    let is_big_endian = raw.is_none() && usual == RawSample::U16Le && raw::seems_big_endian(bytes);
+    let sample = if is_big_endian { RawSample::U16Be } else { usual };
+    let samples = bytes.len() as u64 / sample.bytes();
+    let is_square = samples.isqrt().pow(2) == samples && samples * sample.bytes() == bytes.len() as u64;
+    if has_size || is_square || has_sidecar() {
+        return None;
+    }
+    let size = raw::likely_sizes(bytes, sample).into_iter().next()?;
+    Some(RawLayout { sample, size: Some(size) })
 }
 
 /// Completes a map with what its sidecar and the other files beside it say.
@@ -206,7 +227,7 @@ pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<Loade
 }
 
 fn decode_file(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Decoded, FileError> {
-    let ReadOptions { raw, ref channel, colours: _ } = *options;
+    let ReadOptions { raw, ref channel, colours: _, is_flipped: _ } = *options;
     let format = format_of(path, raw)?;
     if bytes.is_empty() {
         return Err(FileError::invalid(path, "this file is empty; choose another one"));

@@ -6,7 +6,7 @@ use super::layout::RowOrder;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::parameters::Band;
-use crate::engine::{Grid, Heightfield};
+use crate::engine::{Grid, Heightfield, Origin};
 use crate::files::formats::region::Region;
 
 /// The range of an empty set of heights, which is the identity of the reduction.
@@ -18,26 +18,38 @@ pub struct Rows<'a> {
     heights: &'a Heightfield,
     region: Region,
     order: RowOrder,
+    /// Where the world lies; `None`: its south-western corner is the origin of coordinates.
+    origin: Option<&'a Origin>,
 }
 
 impl<'a> Rows<'a> {
     /// All rows of a heightfield, the northern one first.
     pub fn all(heights: &'a Heightfield) -> Self {
         let region = Region::full([heights.grid().width(), heights.grid().height()]);
-        Self { heights, region, order: RowOrder::NorthFirst }
+        Self::of(heights, region, RowOrder::NorthFirst)
     }
 
     /// The rows of a region, which must be inside the heightfield.
     pub fn of(heights: &'a Heightfield, region: Region, order: RowOrder) -> Self {
-        Self { heights, region, order }
+        Self { heights, region, order, origin: None }
     }
 
-    /// The eastward and the northward distance of the first sample from the south-western corner of the world, metres;
-    /// `None` if the first row is the southern one.
+    /// The same rows in a world that lies there.
+    pub fn placed_at(self, origin: Option<&'a Origin>) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// The easting and the northing of the first sample, metres; `None` if the first row is the southern one.
     pub fn first_m(&self) -> Option<[f64; 2]> {
         let (grid, [west, north]) = (self.heights.grid(), self.region.first);
         let is_north_first = self.order == RowOrder::NorthFirst;
-        is_north_first.then(|| [grid.x_m(west), grid.extent().depth_m - grid.z_m(north)])
+        let [easting_m, northing_m] = self.origin.map_or([0.0; 2], |origin| [origin.easting_m, origin.northing_m]);
+        is_north_first.then(|| [easting_m + grid.x_m(west), northing_m + grid.extent().depth_m - grid.z_m(north)])
+    }
+
+    /// The code of the coordinate system, if it is known.
+    pub fn epsg(&self) -> Option<u32> {
+        self.origin.and_then(|origin| origin.epsg)
     }
 
     /// Samples from west to east.
