@@ -42,6 +42,6 @@ pub use self::image::Image;
 pub use heightfield::{Extent, Grid, Heightfield};
 pub use inputs::{Inputs, Raster, SampleScale};
 pub use operations::AnyOperation;
-pub use origin::Origin;
+pub use origin::{Origin, Place};
 pub use progress::{Cancelled, Progress};
 pub use recipe::{Recipe, Step};

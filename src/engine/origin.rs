@@ -16,6 +16,15 @@ parameters! {
     }
 }
 
+parameters! {
+    /// Whether a world lies on Earth.
+    pub struct Place {
+        /// Where the world lies on Earth. It does not change the terrain: exported maps contain it, so that GIS programs
+        /// show them in their place.
+        origin: Option<Origin> = None, Spec::new("Georeferenced");
+    }
+}
+
 /// The largest coordinate, metres: twice the circumference of Earth.
 const MAX_COORDINATE_M: f64 = 80_000_000.0;
 

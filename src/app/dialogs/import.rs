@@ -402,21 +402,22 @@ impl ImportDialog {
     fn placing_ui(&mut self, ui: &mut Ui, world: Extent) {
         let mut option = |ui: &mut Ui, placing, text: String| ui.radio_value(&mut self.placing, placing, text);
         if self.is_opened {
-            option(ui, Placing::NewProject, format!("Open as a new project, {}", rounded(self.extent)));
+            option(ui, Placing::NewProject, "New project".into());
         }
-        if is_same_size(self.extent, world) {
-            if self.is_opened {
-                option(ui, Placing::World, "Add to this project".into());
+        match (self.is_opened, is_same_size(self.extent, world)) {
+            (true, true) => {
+                option(ui, Placing::World, "This project".into());
             }
-            return;
+            (true, false) => {
+                option(ui, Placing::ResizedWorld, "This project, whose world is resized".into());
+                option(ui, Placing::World, format!("This project, stretched to {}", rounded(world)));
+            }
+            (false, true) => {}
+            (false, false) => {
+                option(ui, Placing::ResizedWorld, format!("Make the world {}", rounded(self.extent)));
+                option(ui, Placing::World, format!("Stretch the map over the world, {}", rounded(world)));
+            }
         }
-        let (to_world, over_world) = if self.is_opened {
-            ("Add to this project, whose world becomes", "Add to this project, stretched over its world,")
-        } else {
-            ("Make the world", "Stretch the map over the world,")
-        };
-        option(ui, Placing::ResizedWorld, format!("{to_world} {}", rounded(self.extent)));
-        option(ui, Placing::World, format!("{over_world} {}", rounded(world)));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::engine::Place;
 use crate::engine::light::Light;
 use crate::engine::parameters::{Band, Group, Items, Kind, Parameter, Value, Values};
 use crate::engine::recipe::Recipe;
@@ -29,12 +30,9 @@ pub(crate) fn describe(before: &Project, after: &Project) -> Option<Change> {
     if let Some(found) = describe_recipe(&before.recipe, &after.recipe) {
         return Some(found);
     }
-    describe_group("view", "", &before.water, &after.water).or_else(|| match (&before.origin, &after.origin) {
-        (Some(before), Some(after)) => describe_group("origin", "", before, after),
-        (None, None) => None,
-        (None, Some(_)) => change("origin", "Add origin".into()),
-        (Some(_), None) => change("origin", "Remove origin".into()),
-    })
+    let place = |project: &Project| Place { origin: project.origin.clone() };
+    describe_group("view", "", &before.water, &after.water)
+        .or_else(|| describe_group("place", "", &place(before), &place(after)))
 }
 
 fn describe_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {

@@ -11,7 +11,7 @@ use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, SliderOverride, group_ui};
 use crate::app::widgets::{heading, icon_button};
-use crate::engine::Origin;
+use crate::engine::Place;
 use crate::engine::cast::ToFloat;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
@@ -77,22 +77,12 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
         heading(ui, "World");
         let mut world = ParameterContext::new(context.parameters);
         ui.push_id("world", |ui| group_ui(ui, &mut recipe.world, &[], &mut world));
-        ui.push_id("origin", |ui| origin_ui(ui, origin, context.parameters));
+        let mut place = Place { origin: origin.clone() };
+        let mut parameters = ParameterContext::new(context.parameters);
+        ui.push_id("place", |ui| group_ui(ui, &mut place, &[], &mut parameters));
+        *origin = place.origin;
     });
     command
-}
-
-/// Where the world lies on Earth.
-fn origin_ui(ui: &mut Ui, origin: &mut Option<Origin>, parameters: &mut ParameterState) {
-    let mut is_georeferenced = origin.is_some();
-    let doc = "Where the world lies on Earth. It does not change the terrain: exported maps contain it, so that GIS \
-               programs show them in their place.";
-    if ui.checkbox(&mut is_georeferenced, "Georeferenced").on_hover_text(doc).changed() {
-        *origin = is_georeferenced.then(Origin::default);
-    }
-    if let Some(origin) = origin {
-        group_ui(ui, origin, &[], &mut ParameterContext::new(parameters));
-    }
 }
 
 /// The heading with the button that opens the operation picker, and the picker below it.

@@ -365,7 +365,7 @@ fn dropped_images_become_textures_if_coloured_and_heightmaps_if_grey() {
         if name == "land.png" {
             wait(&mut editor, "the window", |app| app.ui.modal.is_some());
             editor.run_steps(3);
-            editor.get_by_label("Add to this project").click();
+            editor.get_by_label("This project").click();
             editor.run_steps(2);
             accept_import(&mut editor);
         }

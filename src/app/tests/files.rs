@@ -133,7 +133,7 @@ fn a_headerless_file_of_unknown_size_is_read_as_the_window_says() {
     wait(&mut editor, "the window", |app| app.ui.modal.is_some());
     editor.run_steps(3);
     let reads = |app: &App, size| matches!(&app.ui.modal, Some(Modal::Import(dialog)) if dialog.size() == Some(size));
-    editor.get_by_label_contains("neighbouring rows are most alike in 40 × 30 samples");
+    editor.get_by_label_contains("they are most alike in 40 × 30 samples");
     assert!(reads(editor.state(), [40, 30]));
     // The other size fits too, but not with four bytes per sample.
     editor.get_by_label("Others…").click();

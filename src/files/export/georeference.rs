@@ -71,12 +71,11 @@ pub(super) fn beside(tile: &TileFile, origin: &Origin, grid: Grid, points: Point
     match Format::from_path(path) {
         // Its tags contain the system; world files are for programs that do not read them.
         Ok(Format::Tiff) => vec![world],
-        // Its header contains the place.
-        Ok(Format::Asc) => system.into_iter().collect(),
         Ok(Format::Png | Format::Bmp | Format::Jpg | Format::Tga | Format::Pgm | Format::Exr) => {
             iter::once(world).chain(system).collect()
         }
-        Ok(Format::Raw16 | Format::Raw32 | Format::Krten | Format::Foreign(_)) | Err(_) => Vec::new(),
+        // The header of an Esri grid contains the place, and programs ignore metadata beside it.
+        Ok(Format::Asc | Format::Raw16 | Format::Raw32 | Format::Krten | Format::Foreign(_)) | Err(_) => Vec::new(),
     }
 }
 
@@ -106,7 +105,7 @@ mod tests {
         };
         let found = files(&order);
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
-        assert_eq!(names, ["h.asc.aux.xml", "h.pgw", "h.png.aux.xml", "h.tfw", "t.pgw", "t.png.aux.xml"]);
+        assert_eq!(names, ["h.pgw", "h.png.aux.xml", "h.tfw", "t.pgw", "t.png.aux.xml"]);
         // The first sample is the corner of the world; the first pixel lies half a pixel inside.
         assert_eq!(found["h.pgw"], "100\n0\n0\n-100\n500000\n4000200\n");
         assert_eq!(found["t.pgw"], "50\n0\n0\n-50\n500025\n4000175\n");

@@ -159,7 +159,7 @@ pub fn open_for_review(path: &Path, options: &ReadOptions) -> Result<ImportedFil
     let loaded = read_bytes(path, &bytes, &options)?;
     let mut imported = heightmap(path, bytes, &loaded, &options)?;
     if let Some([width, height]) = guessed.and_then(|layout| layout.size) {
-        let note = format!("nothing says its size; neighbouring rows are most alike in {width} × {height} samples");
+        let note = format!("nothing says how long its rows are; they are most alike in {width} × {height} samples");
         imported.notes.insert(0, note);
     }
     Ok(imported)

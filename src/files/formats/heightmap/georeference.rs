@@ -150,9 +150,11 @@ fn system_of_metadata(text: &str) -> Option<u32> {
     rest.split_once('<')?.0.parse().ok()
 }
 
-/// The path of the world file of a map: the first and the last letter of its extension and a w.
+/// The path of the world file of a map: the first and the last letter of its extension and a w. For a portable graymap,
+/// GDAL reads `.wld` only.
 pub(crate) fn world_file_path(path: &Path) -> PathBuf {
-    path.with_extension(world_file_extensions(path).swap_remove(0))
+    let is_graymap = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pgm"));
+    path.with_extension(if is_graymap { "wld".into() } else { world_file_extensions(path).swap_remove(0) })
 }
 
 /// A world file with the size of the cells and the coordinates of the middle of the north-western one, metres.
