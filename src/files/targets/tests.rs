@@ -154,17 +154,50 @@ fn page(target: &Target) -> String {
         line(format!("{}. {step}", at + 1));
     }
     if let Some(readme) = target.helper.iter().find(|file| file.path.ends_with(".md")) {
-        line(format!("\n## Helper\n\n`{}` is written beside the export.", readme.path));
-        line(
-            readme
-                .contents
-                .lines()
-                .map(|line| if line.starts_with('#') { format!("##{line}") } else { line.into() })
-                .collect::<Vec<_>>()
-                .join("\n"),
-        );
+        line(format!("\n## Helper\n\n`{}` is written beside the export.\n", readme.path));
+        line(as_section(readme.contents));
     }
     page
+}
+
+/// A README as a section of a page: without its title, and its headings one level deeper.
+fn as_section(readme: &str) -> String {
+    let mut is_code = false;
+    let mut lines = Vec::new();
+    for line in readme.lines() {
+        is_code ^= line.starts_with("```");
+        match line.strip_prefix('#').filter(|_| !is_code) {
+            Some(rest) if rest.starts_with('#') => lines.push(format!("##{rest}")),
+            Some(_) => {}
+            None => lines.push(line.into()),
+        }
+    }
+    lines.join("\n").trim().into()
+}
+
+/// The levels of the headings of a page.
+fn heading_levels(page: &str) -> Vec<usize> {
+    let mut is_code = false;
+    let mut levels = Vec::new();
+    for line in page.lines() {
+        is_code ^= line.starts_with("```");
+        let level = line.chars().take_while(|c| *c == '#').count();
+        if level > 0 && !is_code {
+            levels.push(level);
+        }
+    }
+    levels
+}
+
+#[test]
+fn the_headings_of_the_pages_of_targets_are_nested() {
+    let readme = "# A\n\nB\n\n## C\n\n```sh\n# D\n```\n";
+    assert_eq!(as_section(readme), "B\n\n### C\n\n```sh\n# D\n```");
+    for target in ALL {
+        let levels = heading_levels(&page(target));
+        assert_eq!(levels.iter().filter(|level| **level == 1).count(), 1, "{}", target.key);
+        assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{}: {levels:?}", target.key);
+    }
 }
 
 #[test]
