@@ -12,8 +12,8 @@ pub(crate) mod theme;
 pub(crate) mod thumbnail_card;
 
 use egui::{
-    Align, Button, Color32, Context, EventFilter, Frame, Id, Key, Layout, Modal, Response, Role, Sense, Stroke,
-    StrokeKind, Ui, Vec2, WidgetInfo,
+    Align, Button, Checkbox, Color32, Context, EventFilter, Frame, Id, Key, Layout, Modal, Response, Role, Sense,
+    Stroke, StrokeKind, Ui, Vec2, WidgetInfo,
 };
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::ICON_ADJUST;
@@ -46,6 +46,20 @@ pub(crate) fn enter_pressed(ui: &Ui) -> bool {
         std::mem::replace(before, focused)
     });
     focused.is_none() && before.is_none() && ui.input(|input| input.key_pressed(Key::Enter))
+}
+
+/// A checkbox in the colours of [`theme::checkbox_visuals`]; the text may be empty.
+pub(crate) fn checkbox(ui: &mut Ui, is_on: &mut bool, text: &str) -> Response {
+    let colour = ui.visuals().text_color();
+    // Without a scope, which would be aligned to the top of its row.
+    let style = ui.style().clone();
+    theme::checkbox_visuals(ui.visuals_mut(), *is_on);
+    let response = match text {
+        "" => ui.add(Checkbox::without_text(is_on)),
+        text => ui.checkbox(is_on, egui::RichText::new(text).color(colour)),
+    };
+    ui.set_style(style);
+    response
 }
 
 /// A frameless button with an icon; the tooltip is also its accessible name.

@@ -149,6 +149,21 @@ fn set_colours(visuals: &mut egui::Visuals, colours: &Colours) {
     visuals.handle_shape = egui::style::HandleShape::Rect { aspect_ratio: 0.5 };
 }
 
+/// Sets the colours of a checkbox. egui draws box and tick in those of buttons, which are pale, so that a ticked one looks
+/// disabled.
+pub(crate) fn checkbox_visuals(visuals: &mut egui::Visuals, is_on: bool) {
+    let colours = if visuals.dark_mode { DARK } else { LIGHT };
+    let (fill, outline) = if is_on { (colours.accent, colours.accent_text) } else { (colours.field, colours.weak) };
+    let Widgets { inactive, hovered, active, .. } = &mut visuals.widgets;
+    for (widget, line) in [(inactive, Stroke::new(1.0, outline)), (hovered, Stroke::new(1.0, colours.text))] {
+        (widget.bg_fill, widget.bg_stroke) = (fill, line);
+        widget.fg_stroke = Stroke::new(2.0, colours.on_accent);
+    }
+    // Pressed or focused.
+    (active.bg_fill, active.bg_stroke) = (fill, Stroke::new(2.0, colours.text));
+    active.fg_stroke = Stroke::new(2.0, colours.on_accent);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,6 +186,26 @@ mod tests {
                 assert!(contrast(colours.text, text_background) >= 4.5, "text over {image:?}");
                 assert!(contrast(colours.accent_text, text_background) >= 3.0, "accent text over {image:?}");
             }
+        }
+    }
+
+    #[test]
+    fn checkboxes_have_enough_contrast() {
+        for (mut visuals, colours) in [(egui::Visuals::dark(), DARK), (egui::Visuals::light(), LIGHT)] {
+            for is_on in [false, true] {
+                checkbox_visuals(&mut visuals, is_on);
+                let Widgets { inactive, hovered, active, .. } = visuals.widgets;
+                for widget in [inactive, hovered, active] {
+                    // WCAG 2.1 asks for 3 to 1 for the parts of a control.
+                    for background in [colours.panel, colours.raised] {
+                        assert!(contrast(widget.bg_stroke.color, background) >= 3.0, "box, on: {is_on}");
+                    }
+                    let is_tick_visible = contrast(widget.fg_stroke.color, widget.bg_fill) >= 4.5;
+                    assert!(!is_on || is_tick_visible, "tick");
+                }
+            }
+            let [off, on] = [colours.field, colours.accent];
+            assert!(contrast(off, on) >= 2.5, "ticked boxes differ from others without their ticks");
         }
     }
 

@@ -3,6 +3,7 @@
 use egui::{Align, ComboBox, DragValue, Layout, Ui};
 
 use super::choices::{Choices, HeightmapFormat};
+use crate::app::widgets::checkbox;
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::engine::Extent;
 use crate::engine::cast::ToFloat;
@@ -65,7 +66,7 @@ pub(super) fn target_ui(ui: &mut Ui, choices: &mut Choices) {
         });
         shown.response.labelled_by(label);
     });
-    ui.checkbox(&mut choices.texture, "Texture (PNG)");
+    checkbox(ui, &mut choices.texture, "Texture (PNG)");
 }
 
 /// Samples, pixels and tiles.

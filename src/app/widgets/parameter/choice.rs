@@ -4,6 +4,7 @@ use egui::{Button, ComboBox, Response, TextEdit, Ui};
 
 use super::context::{ParameterContext, ParameterState};
 use super::label::label_ui;
+use crate::app::widgets::checkbox;
 use crate::engine::parameters::{Colour, Group, Kind, Parameter, Value};
 
 pub(super) fn boolean_ui(
@@ -14,7 +15,7 @@ pub(super) fn boolean_ui(
     _context: &mut ParameterContext,
 ) -> bool {
     if let Value::Boolean(on) = value {
-        ui.checkbox(on, ()).labelled_by(label.id);
+        checkbox(ui, on, "").labelled_by(label.id);
     }
     false
 }

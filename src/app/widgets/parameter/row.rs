@@ -4,6 +4,7 @@ use egui::{Response, Ui};
 
 use super::context::{ParameterContext, SliderOverride};
 use super::label::label_ui;
+use crate::app::widgets::checkbox;
 use crate::engine::cast::ToInteger;
 use crate::engine::parameters::{Band, Colour, Kind, Limits, Matrix, Parameter, Point, Value, Values, Weighted};
 use crate::files::import::SHIPPED_TEXTURES;
@@ -30,7 +31,7 @@ pub(super) fn row(
 /// The switch of an optional value; returns whether it is on.
 fn switch_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Response) -> bool {
     let mut on = !value.is_none();
-    if ui.checkbox(&mut on, ()).labelled_by(label.id).changed() {
+    if checkbox(ui, &mut on, "").labelled_by(label.id).changed() {
         *value = if on { initial_value(parameter) } else { Value::None };
     }
     if !on {

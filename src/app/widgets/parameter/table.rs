@@ -11,8 +11,8 @@ use super::number::number_ui;
 use super::range::{band_ui, limits_ui, matrix_ui, point_ui};
 use super::row::{defaults_for, row};
 use super::texture::texture_ui;
-use crate::app::widgets::icon_button;
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::{checkbox, icon_button};
 use crate::engine::parameters::{Group, Kind, Parameter, Value, Values, group_values};
 
 /// Draws a control for every parameter of `group` that applies, except the `hidden` ones, and sets those that were
@@ -197,7 +197,7 @@ fn optional_group_ui(
     ui.horizontal(|ui| {
         let label = label_ui(ui, parameter, value, context);
         let mut on = !value.is_none();
-        if ui.checkbox(&mut on, ()).labelled_by(label.id).changed() {
+        if checkbox(ui, &mut on, "").labelled_by(label.id).changed() {
             *value = if on { Value::Group(defaults_for(table, context.overrides)) } else { Value::None };
         }
     });
