@@ -49,7 +49,7 @@ impl App {
                     if let DialogOutcome::Chosen { path, .. } = &outcome
                         && !request.writes()
                     {
-                        self.ui.typed_path = Some(path.clone());
+                        self.ui.typed_path = Some((request.purpose.kind(), path.clone()));
                     }
                     self.handle_dialog_outcome(request, outcome);
                     stays = false;

@@ -9,6 +9,7 @@ use crate::app::commands::menus::FreeMemory;
 use crate::app::commands::seed_generator::SeedGenerator;
 use crate::app::dialogs::closing::Closing;
 use crate::app::dialogs::export::ExportDialog;
+use crate::app::dialogs::file_dialogs::DialogKind;
 use crate::app::dialogs::gallery::Gallery;
 use crate::app::dialogs::import::{ImportDialog, PendingImport};
 use crate::app::dialogs::modal::Modal;
@@ -57,8 +58,8 @@ pub(crate) struct UiState {
     pub(crate) export: ExportDialog,
     /// The dialog that covers the editor.
     pub(crate) modal: Option<Modal>,
-    /// The path that was typed where the desktop has no file dialog, until it was read.
-    pub(crate) typed_path: Option<PathBuf>,
+    /// The path that was typed where the desktop has no file dialog, until it was read, and what it was typed for.
+    pub(crate) typed_path: Option<(DialogKind, PathBuf)>,
     /// Heightmaps that were read, whose windows open one after another.
     pub(crate) import_dialogs: VecDeque<Box<ImportDialog>>,
     /// A heightmap that a dialog imports once this frame's edits are in the document.

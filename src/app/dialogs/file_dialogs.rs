@@ -28,6 +28,46 @@ pub(crate) enum DialogPurpose {
     },
 }
 
+/// The kind of file that a dialog is for. Each is looked for where the last one was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DialogKind {
+    Project,
+    Heightmap,
+    Mask,
+    Texture,
+    Export,
+    Image,
+}
+
+impl DialogKind {
+    /// The name in the settings; `None` for projects, which have a list of recent files.
+    pub(crate) fn key(self) -> Option<&'static str> {
+        match self {
+            Self::Project => None,
+            Self::Heightmap => Some("heightmap"),
+            Self::Mask => Some("mask"),
+            Self::Texture => Some("texture"),
+            Self::Export => Some("export"),
+            Self::Image => Some("image"),
+        }
+    }
+}
+
+impl DialogPurpose {
+    pub(crate) fn kind(&self) -> DialogKind {
+        match self {
+            Self::Open | Self::Save { .. } => DialogKind::Project,
+            Self::Import { target } => match target.as_ref().map(|target| target.slot) {
+                Some(FileSlot::Mask(_)) => DialogKind::Mask,
+                Some(FileSlot::Texture(_)) => DialogKind::Texture,
+                Some(FileSlot::Operation(_)) | None => DialogKind::Heightmap,
+            },
+            Self::ExportFolder => DialogKind::Export,
+            Self::Image { .. } => DialogKind::Image,
+        }
+    }
+}
+
 /// A request for a file dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DialogRequest {
@@ -50,8 +90,11 @@ impl DialogRequest {
         match &self.purpose {
             DialogPurpose::Open => "Open a project, heightmap or texture",
             DialogPurpose::Save { .. } => "Save the project",
-            DialogPurpose::Import { .. } if self.is_for_texture() => "Choose a texture",
-            DialogPurpose::Import { .. } => "Import a heightmap",
+            DialogPurpose::Import { .. } => match self.purpose.kind() {
+                DialogKind::Mask => "Choose a mask image",
+                DialogKind::Texture => "Choose a texture",
+                _ => "Import a heightmap",
+            },
             DialogPurpose::ExportFolder => "Choose a folder for the export",
             DialogPurpose::Image { frames: None, .. } => "Save an image of the 3-D view",
             DialogPurpose::Image { frames: Some(_), .. } => "Save a turntable of the 3-D view",
@@ -61,11 +104,6 @@ impl DialogRequest {
     /// Whether a file will be written.
     pub(crate) fn writes(&self) -> bool {
         matches!(self.purpose, DialogPurpose::Save { .. } | DialogPurpose::Image { .. })
-    }
-
-    fn is_for_texture(&self) -> bool {
-        let is_texture = |target: &ImportTarget| matches!(target.slot, FileSlot::Texture(_));
-        matches!(&self.purpose, DialogPurpose::Import { target: Some(target) } if is_texture(target))
     }
 
     /// The filters of the dialog, the default one first.
@@ -86,8 +124,12 @@ impl DialogRequest {
                 vec![("All supported files", known), projects(), heightmaps(), images(), all_files()]
             }
             DialogPurpose::Save { .. } => vec![projects()],
-            DialogPurpose::Import { .. } if self.is_for_texture() => vec![images(), all_files()],
-            DialogPurpose::Import { .. } => vec![heightmaps(), all_files()],
+            DialogPurpose::Import { .. } => match self.purpose.kind() {
+                // A mask is read from any heightmap.
+                DialogKind::Mask => vec![("Mask images", heightmaps().1), all_files()],
+                DialogKind::Texture => vec![images(), all_files()],
+                _ => vec![heightmaps(), all_files()],
+            },
             DialogPurpose::ExportFolder => Vec::new(),
             DialogPurpose::Image { .. } => vec![images()],
         }
@@ -189,7 +231,10 @@ impl NativeDialogs {
 
 impl DialogBackend for NativeDialogs {
     fn open(&mut self, request: DialogRequest) {
-        let mut dialog = self.template.clone().set_title(request.title()).set_file_name(&request.file_name);
+        let mut dialog = self.template.clone().set_title(request.title());
+        if request.writes() {
+            dialog = dialog.set_file_name(&request.file_name);
+        }
         if let Some(folder) = &request.folder {
             dialog = dialog.set_directory(folder);
         }
@@ -327,6 +372,10 @@ mod tests {
         }
         assert_eq!(request(DialogPurpose::Save { project_id: 0 }).filters(), [("Projects", vec!["json"])]);
         assert_eq!(request(DialogPurpose::Import { target: None }).filters()[0].0, "Heightmaps");
+        let (_, preset) = &crate::project::preset_projects()[0];
+        let target = ImportTarget::new(FileSlot::Mask(0), &preset.project.recipe, 0);
+        let mask = request(DialogPurpose::Import { target });
+        assert_eq!((mask.title(), mask.filters()[0].0), ("Choose a mask image", "Mask images"));
         assert!(request(DialogPurpose::ExportFolder).filters().is_empty());
     }
 

@@ -392,7 +392,9 @@ impl App {
                 self.ui.export.file_dialog_unavailable();
             }
             DialogOutcome::Unavailable => {
-                self.ui.modal = Some(Modal::PathField(PathField::new(request, self.ui.typed_path.as_deref())));
+                let typed = self.ui.typed_path.as_ref().filter(|(kind, _)| *kind == request.purpose.kind());
+                let typed = typed.map(|(_, path)| path.as_path());
+                self.ui.modal = Some(Modal::PathField(PathField::new(request, typed)));
             }
             DialogOutcome::Chosen { path, may_replace } => {
                 let files = match request.purpose {
@@ -424,6 +426,7 @@ impl App {
             DialogPurpose::Import { ref target } => self.services.file_tasks.import(path, target.clone()),
             DialogPurpose::Save { project_id } => {
                 if let Some(file) = self.document.newest(project_id) {
+        self.settings.set_chosen(request.purpose.kind(), &path);
                     self.services.file_tasks.save(with_project_ending(&path), file, project_id, None);
                 }
             }
@@ -438,15 +441,21 @@ impl App {
             DialogPurpose::Save { project_id } => self.document.path_of(*project_id),
             _ => self.document.path(),
         };
-        let known = saved.or(self.settings.recent.first().map(PathBuf::as_path));
-        let folder = known.and_then(Path::parent).map(Path::to_path_buf);
+        let chosen = self.settings.chosen(purpose.kind());
+        let known = chosen.or(saved).or(self.settings.recent.first().map(PathBuf::as_path));
+        let folder = match &purpose {
+            DialogPurpose::ExportFolder if chosen.is_some() => chosen,
+            _ => known.and_then(Path::parent),
+        };
+        let folder = folder.map(Path::to_path_buf);
         let file_name = match &purpose {
             DialogPurpose::Save { project_id } => saved.map(file_name).or_else(|| {
                 let file = self.document.newest(*project_id)?;
                 Some(format!("{}{PROJECT_SUFFIX}", file_stem(&file.project)))
             }),
             DialogPurpose::Image { .. } => Some(format!("{}.png", file_stem(self.document.project()))),
-            DialogPurpose::Open | DialogPurpose::Import { .. } | DialogPurpose::ExportFolder => None,
+            DialogPurpose::Import { .. } => chosen.map(file_name),
+            DialogPurpose::Open | DialogPurpose::ExportFolder => None,
         };
         let request = DialogRequest { purpose, folder, file_name: file_name.unwrap_or_default() };
         if !self.services.file_dialogs.open(request) {

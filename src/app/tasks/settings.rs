@@ -2,7 +2,7 @@
 //!
 //! If they cannot be read, the editor shows an error and starts with the defaults.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use egui_tiles::{Tile, TileId, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::app::dialogs::file_dialogs::DialogKind;
 use crate::app::panels::analysis::Section;
 use crate::app::views::View;
 use crate::engine::cast::ToFloat;
@@ -71,6 +72,8 @@ pub(crate) struct Settings {
     pub(crate) maximised: Option<View>,
     /// Projects opened or saved, newest first.
     pub(crate) recent: Vec<PathBuf>,
+    /// The files chosen last, by the key of their kind: dialogs begin where they are.
+    chosen: BTreeMap<String, PathBuf>,
     /// The names of dismissed hints.
     pub(crate) hints_seen: BTreeSet<String>,
     /// Whether the side panels are shown.
@@ -90,6 +93,7 @@ impl Default for Settings {
             layout: Value::Null,
             maximised: None,
             recent: Vec::new(),
+            chosen: BTreeMap::new(),
             hints_seen: BTreeSet::new(),
             shows_left: true,
             shows_right: true,
@@ -156,6 +160,18 @@ impl Settings {
         }
     }
 
+    /// Remembers a file or folder that the user chose in a dialog. Ignores paths that are not valid Unicode.
+    pub(crate) fn set_chosen(&mut self, kind: DialogKind, path: &Path) {
+        if let Some(key) = kind.key().filter(|_| path.to_str().is_some()) {
+            self.chosen.insert(key.into(), path.to_path_buf());
+        }
+    }
+
+    /// The file of this kind that was chosen last; for exports, the folder.
+    pub(crate) fn chosen(&self, kind: DialogKind) -> Option<&Path> {
+        self.chosen.get(kind.key()?).map(PathBuf::as_path)
+    }
+
     /// Returns the next larger or smaller scale of the menu.
     pub(crate) fn next_scale(&self, larger: bool) -> u32 {
         let present = self.scale_percent;
@@ -217,6 +233,7 @@ mod tests {
         let mut settings = Settings { scale_percent: 150, theme: ThemePreference::Light, ..Default::default() };
         settings.maximised = Some(View::Scene);
         settings.add_recent(Path::new("/projects/a.upthrust.json"));
+        settings.set_chosen(DialogKind::Mask, Path::new("/maps/mask.png"));
         settings.set_layout(&default_layout());
         let (read, message) = read(&settings.to_json());
         assert_eq!((&read, message), (&settings, None));
