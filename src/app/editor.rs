@@ -69,11 +69,17 @@ impl App {
         self.ui.message = Some(Message::new(text, true));
     }
 
-    /// Shows a message that stays until it is dismissed or replaced.
+    /// Shows a message about the last edit that stays until it is dismissed or replaced, or the edit is undone.
     pub(crate) fn show_lasting_message(&mut self, text: impl Into<String>) {
-        let mut message = Message::new(text, false);
+        let mut message = Message::new(text, false).about(self.document.current_edit());
         message.is_kept = true;
         self.ui.message = Some(message);
+    }
+
+    /// Removes a message about an edit that was undone.
+    pub(crate) fn remove_undone_message(&mut self) {
+        let document = &self.document;
+        self.ui.message.take_if(|message| message.edit.is_some_and(|edit| document.is_undone(edit)));
     }
 
     /// Removes a note that was shown long enough. Errors, and notes with a button, stay until the user dismisses them or

@@ -93,6 +93,7 @@ impl eframe::App for App {
             self.execute(&ctx, command);
         }
         if self.document.revision() != revision {
+            self.remove_undone_message();
             self.report_closed();
         }
         self.ui.texture_panel.was_selected_last &= self.ui.selection.step == step;

@@ -67,8 +67,13 @@ pub(crate) struct Unsaved {
     pub(crate) path: Option<PathBuf>,
 }
 
+/// Identifies an edit, which is an entry of the history. Later edits have larger ids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct EditId(u64);
+
 #[derive(Clone, Debug)]
 struct Entry {
+    id: EditId,
     /// The name of the edit that led here.
     name: String,
     project: Arc<Project>,
@@ -82,7 +87,7 @@ struct Entry {
 impl Entry {
     fn new(name: String, project: Arc<Project>, project_id: usize, gesture: Option<(u64, String)>) -> Self {
         let (memory, timeline) = (EntryMemory::new(&project), project.recipe.timeline());
-        Self { name, project, project_id, gesture, memory, timeline }
+        Self { id: EditId::default(), name, project, project_id, gesture, memory, timeline }
     }
 }
 
@@ -100,6 +105,8 @@ pub(crate) struct Document {
     /// The memory of the entries.
     memory: HistoryMemory,
     current: usize,
+    /// The id of the newest edit.
+    newest_edit: EditId,
     opened_projects: Vec<OpenedProject>,
     revision: u64,
     /// The ids of the closed projects that the user was told of.
@@ -118,6 +125,7 @@ impl Document {
             memory: HistoryMemory::of(&entry.memory),
             entries: vec![entry],
             current: 0,
+            newest_edit: EditId::default(),
             opened_projects: vec![opened],
             revision: 0,
             known_closed: BTreeSet::new(),
@@ -313,9 +321,9 @@ impl Document {
         match describe(&before.project, project) {
             Some(Change { place, name }) if place == *known => {
                 let entry = &mut self.entries[self.current];
-                let (project_id, gesture) = (entry.project_id, entry.gesture.take());
+                let (id, project_id, gesture) = (entry.id, entry.project_id, entry.gesture.take());
                 self.memory.remove(&entry.memory);
-                *entry = Entry::new(name, Arc::new(project.clone()), project_id, gesture);
+                *entry = Entry { id, ..Entry::new(name, Arc::new(project.clone()), project_id, gesture) };
                 self.memory.add(&entry.memory);
             }
             // The gesture is back at its start: remove the entry.
@@ -361,8 +369,9 @@ impl Document {
             self.memory.remove(&undone.memory);
             self.opened_projects[undone.project_id].dropped = Some(undone.project);
         }
+        self.newest_edit.0 += 1;
         self.memory.add(&entry.memory);
-        self.entries.push(entry);
+        self.entries.push(Entry { id: self.newest_edit, ..entry });
         while self.entries.len() > MAX_ENTRIES || (self.entries.len() > 2 && self.memory.bytes() > MAX_BYTES) {
             let oldest = self.entries.remove(0);
             self.memory.remove(&oldest.memory);
@@ -415,6 +424,19 @@ impl Document {
         if let Some(opened) = self.opened_projects.get_mut(project_id) {
             opened.disk_state = Some(state);
         }
+    }
+
+    /// The edit that led to the project as it is now.
+    pub(crate) fn current_edit(&self) -> EditId {
+        self.entry().id
+    }
+
+    /// Whether the project is as it was before that edit.
+    pub(crate) fn is_undone(&self, edit: EditId) -> bool {
+        let done = &self.entries[..=self.current];
+        // The history drops its oldest edits, which are not undone.
+        let was_dropped = done.first().is_some_and(|oldest| edit < oldest.id);
+        !was_dropped && done.iter().all(|entry| entry.id != edit)
     }
 
     /// The name of the edit that undo reverts.

@@ -33,6 +33,31 @@ fn undo_and_redo_restore_the_same_value() {
 }
 
 #[test]
+fn an_edit_is_undone_while_the_project_is_as_before_it() {
+    let mut document = document();
+    edit(&mut document, Some(1), |project| project.recipe.seed += 1);
+    let first = document.current_edit();
+    edit(&mut document, Some(1), |project| project.recipe.seed += 1);
+    assert_eq!(document.current_edit(), first, "a drag is one edit");
+    edit(&mut document, None, |project| project.water.water_m = Some(7.0));
+    let second = document.current_edit();
+    let undone = |document: &Document| [first, second].map(|edit| document.is_undone(edit));
+    assert_eq!(undone(&document), [false, false]);
+    document.undo();
+    assert_eq!(undone(&document), [false, true]);
+    document.go_to(0);
+    assert_eq!(undone(&document), [true, true]);
+    document.redo();
+    assert_eq!(undone(&document), [false, true]);
+    edit(&mut document, None, |project| project.recipe.seed += 1);
+    assert_eq!(undone(&document), [false, true], "another edit is in its place");
+    for _ in 0..MAX_ENTRIES {
+        edit(&mut document, None, |project| project.recipe.seed += 1);
+    }
+    assert!(!document.is_undone(first), "an edit that a full history has dropped is still done");
+}
+
+#[test]
 fn the_before_view_belongs_to_the_same_project() {
     let mut document = document();
     assert!(document.before().is_none(), "nothing was edited");

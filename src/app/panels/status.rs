@@ -4,6 +4,7 @@ use egui::{Align, Layout, RichText, Ui, Vec2};
 use egui_material_icons::icons::ICON_CLOSE;
 
 use crate::app::commands::Command;
+use crate::app::document::EditId;
 use crate::app::views::overlay::length;
 use crate::app::widgets::icon_button;
 use crate::app::widgets::theme::colours;
@@ -20,6 +21,8 @@ pub(crate) struct Message {
     pub(crate) offer: Option<CopyableText>,
     /// Whether it stays until it is dismissed or replaced, because it says what was guessed.
     pub(crate) is_kept: bool,
+    /// The edit that it is about: it disappears when that edit is undone.
+    pub(crate) edit: Option<EditId>,
     /// When it was first shown, seconds.
     shown_at_s: Option<f64>,
 }
@@ -29,7 +32,12 @@ const NOTE_TIME_S: f64 = 15.0;
 
 impl Message {
     pub(crate) fn new(text: impl Into<String>, is_error: bool) -> Self {
-        Self { text: text.into(), is_error, offer: None, is_kept: false, shown_at_s: None }
+        Self { text: text.into(), is_error, offer: None, is_kept: false, edit: None, shown_at_s: None }
+    }
+
+    /// The message as one about an edit.
+    pub(crate) fn about(self, edit: EditId) -> Self {
+        Self { edit: Some(edit), ..self }
     }
 
     /// How long the message stays, which is shown at the time `now_s`; `None`: until it is dismissed or replaced.

@@ -157,10 +157,11 @@ impl App {
             Some(Err(error)) => {
                 self.ui.preview.fail();
                 self.ui.playback.pause();
-                self.show_error(match error {
+                let text = match error {
                     JobError::Panicked(_) => format!("{error}. Undo the last change to continue."),
                     JobError::Failed(_) | JobError::Cancelled => error.to_string(),
-                });
+                };
+                self.ui.message = Some(Message::new(text, true).about(self.document.current_edit()));
             }
             None => {}
         }
@@ -171,10 +172,14 @@ impl App {
             FileTaskResult::Opened { path, file, state, notes } => {
                 self.ui.typed_path = None;
                 self.settings.add_recent(&path);
+                // Before it is opened, so that an error of opening it replaces the notes.
                 if !notes.is_empty() {
                     self.show_lasting_message(notes.join("; "));
                 }
                 self.open_project(format!("Open {}", file_name(&path)), file, Some(path));
+                if let Some(message) = self.ui.message.as_mut().filter(|message| message.is_kept && !notes.is_empty()) {
+                    message.edit = Some(self.document.current_edit());
+                }
                 self.document.set_disk_state(self.document.project_id(), state);
             }
             FileTaskResult::UsesFilesOutside { path, files } => {
@@ -421,12 +426,12 @@ impl App {
     /// Uses a chosen file for the purpose of the dialog.
     pub(crate) fn use_chosen_file(&mut self, request: &DialogRequest, path: PathBuf) {
         let path = std::path::absolute(&path).unwrap_or(path);
+        self.settings.set_chosen(request.purpose.kind(), &path);
         match request.purpose {
             DialogPurpose::Open => self.services.file_tasks.open(path),
             DialogPurpose::Import { ref target } => self.services.file_tasks.import(path, target.clone()),
             DialogPurpose::Save { project_id } => {
                 if let Some(file) = self.document.newest(project_id) {
-        self.settings.set_chosen(request.purpose.kind(), &path);
                     self.services.file_tasks.save(with_project_ending(&path), file, project_id, None);
                 }
             }

@@ -276,3 +276,28 @@ fn a_cancelled_import_window_stays_closed() {
     editor.run_steps(10);
     assert!(editor.state().ui.modal.is_none());
 }
+
+#[test]
+fn a_note_about_an_edit_disappears_when_the_edit_is_undone() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("land.asc");
+    std::fs::write(&path, "ncols 3\nnrows 2\ncellsize 700\n1 2 3\n4 5 6\n").expect("written");
+    let mut editor = editor_with(vec![chosen(path)]);
+    pause(&mut editor);
+    let ctx = editor.ctx.clone();
+    editor.state_mut().execute(&ctx, Command::ImportHeightmap);
+    accept_import(&mut editor);
+    let text = |editor: &Harness<'static, App>| editor.state().ui.message.as_ref().map(|message| message.text.clone());
+    assert!(text(&editor).is_some_and(|text| text.starts_with("Imported land.asc")), "{:?}", text(&editor));
+    // A later edit and its undoing leave the note.
+    editor.state_mut().edit(|project| project.recipe.seed += 1);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    assert!(text(&editor).is_some());
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    assert_eq!(text(&editor), None);
+    // A message about something else stays.
+    editor.state_mut().edit(|project| project.recipe.seed += 1);
+    editor.state_mut().show_message("Saved land.upthrust.json");
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    assert!(text(&editor).is_some());
+}
