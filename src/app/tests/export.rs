@@ -63,8 +63,14 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[track_caller]
 fn export(editor: &mut Harness<'static, App>) {
+    export_with(editor, "Export");
+}
+
+/// Exports with the main button of this name.
+#[track_caller]
+fn export_with(editor: &mut Harness<'static, App>, button: &str) {
     wait_for_check(editor);
-    editor.get_by_role_and_label(Role::Button, "Export").click();
+    editor.get_by_role_and_label(Role::Button, button).click();
     wait(editor, "the export", |app| app.ui.message.as_ref().is_some_and(|m| m.text.starts_with("Exported")));
     editor.run_steps(8);
 }
@@ -171,7 +177,9 @@ fn the_dialog_does_not_move_when_checks_are_done() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = exporting(Vec::new(), folder.path(), 33);
     choose(&mut editor, "Unity");
-    let place = |editor: &Harness<'static, App>| editor.get_by_role_and_label(Role::Button, "Export").rect();
+    let place = |editor: &Harness<'static, App>| {
+        ["Export", "Cancel"].map(|name| editor.get_by_role_and_label(Role::Button, name).rect())
+    };
     let wait = |editor: &mut Harness<'static, App>| {
         let is_tried = |editor: &Harness<'static, App>| editor.query_by_label_contains("estimating").is_none();
         let deadline = Instant::now() + Duration::from_secs(30);
@@ -226,7 +234,7 @@ fn an_impossible_folder_is_reported_before_export() {
 }
 
 #[test]
-fn existing_files_are_replaced_only_after_confirmation() {
+fn the_button_says_how_many_files_it_replaces_and_replaces_no_others() {
     let folder = tempfile::tempdir().expect("folder");
     let mine = folder.path().join("alpine-range-2_texture.png");
     std::fs::write(&mine, "mine").expect("written");
@@ -234,10 +242,9 @@ fn existing_files_are_replaced_only_after_confirmation() {
     editor.get_by_label("Choose folder…").click();
     editor.run_steps(4);
     wait_for_check(&mut editor);
-    assert!(!is_enabled(&editor, "Export"));
-    editor.get_by_label("Replace alpine-range-2_texture.png").click();
-    editor.run_steps(2);
-    export(&mut editor);
+    editor.get_by_label("alpine-range-2_texture.png exists and will be replaced.");
+    assert!(editor.query_by_role_and_label(Role::Button, "Export").is_none(), "nothing is replaced silently");
+    export_with(&mut editor, "Export and replace 1 file");
     let size = |name: &str| image::image_dimensions(folder.path().join(name)).expect(name);
     assert_eq!((size("alpine-range-2.png"), size("alpine-range-2_texture.png")), ((65, 65), (32, 32)));
     let all = ["alpine-range-2.png", "alpine-range-2.png.json", "alpine-range-2_texture.png"];
@@ -245,8 +252,80 @@ fn existing_files_are_replaced_only_after_confirmation() {
     editor.get_by_label("Another export…").click();
     editor.run_steps(3);
     wait_for_check(&mut editor);
-    editor.get_by_label("Replace 3 existing files");
-    assert!(!is_enabled(&editor, "Export"), "the confirmation was for the earlier files");
+    editor.get_by_label("3 of these files exist and will be replaced.");
+    // A file that another program writes after the check was not named.
+    let (mine, more) = (folder.path().join("alpine-range-2.png"), folder.path().join("alpine-range-2.png.json"));
+    std::fs::remove_file(&more).expect("removed");
+    editor.state_mut().ui.export.open();
+    editor.run_steps(2);
+    wait_for_check(&mut editor);
+    std::fs::write(&more, "mine").expect("written");
+    let before = std::fs::read(&mine).expect("exported");
+    editor.get_by_role_and_label(Role::Button, "Export and replace 2 files").click();
+    wait(&mut editor, "the error", |app| app.ui.message.as_ref().is_some_and(|message| message.is_error));
+    assert_eq!((std::fs::read(&mine).expect("kept"), std::fs::read(&more).expect("kept")), (before, b"mine".to_vec()));
+}
+
+#[test]
+fn nothing_moves_in_the_export_dialog_and_all_of_it_is_in_the_window() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 33);
+    let place = |editor: &Harness<'static, App>, role, label: &str| editor.get_by_role_and_label(role, label).rect();
+    let target = |editor: &Harness<'static, App>| place(editor, Role::ComboBox, "Target");
+    let cancel = |editor: &Harness<'static, App>| place(editor, Role::Button, "Cancel");
+    let [at, below] = [target(&editor), cancel(&editor)];
+    let check = |editor: &mut Harness<'static, App>, what: &str| {
+        // The first frame already has the final layout.
+        for frame in 0..3 {
+            let moved = [(target(editor), at), (cancel(editor), below)].map(|(now, before)| now.min - before.min);
+            assert!(moved.iter().all(|by| by.length() < 0.5), "{what}, frame {frame}: {moved:?}");
+            editor.step();
+        }
+    };
+    for name in ["Unity", "Terrain3D (Godot)", "Any program", "Blender"] {
+        choose(&mut editor, name);
+        check(&mut editor, name);
+    }
+    // A note about the view.
+    let folder_field = |editor: &Harness<'static, App>| place(editor, Role::TextInput, "Folder");
+    let field = folder_field(&editor);
+    let total = editor.state().total();
+    editor.state_mut().ui.playback.seek(7, total);
+    wait(&mut editor, "iteration 7", |app| {
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.position == 7)
+    });
+    editor.step();
+    editor.get_by_label_contains("The view shows iteration 7");
+    check(&mut editor, "a note");
+    assert_eq!(folder_field(&editor), field);
+    // An error.
+    editor.state_mut().ui.export.set_folder(Path::new(""));
+    editor.step();
+    editor.get_by_label("Type or choose a folder.");
+    check(&mut editor, "an error");
+    assert_eq!(folder_field(&editor), field);
+    editor.state_mut().ui.export.set_folder(folder.path());
+    for size in [[1920.0, 1080.0], [1280.0, 800.0], [640.0, 360.0]] {
+        editor.set_size(size.into());
+        editor.run_steps(4);
+        let screen = egui::Rect::from_min_size(egui::Pos2::ZERO, size.into());
+        for button in ["Cancel", "Copy as command line"] {
+            assert!(screen.contains_rect(place(&editor, Role::Button, button)), "{button}, {size:?}");
+        }
+        assert!(screen.contains_rect(target(&editor)), "{size:?}");
+    }
+}
+
+#[test]
+fn the_row_of_the_exported_samples_is_always_there() {
+    let mut editor = exporting(Vec::new(), Path::new("elsewhere"), 65);
+    let field = |editor: &Harness<'static, App>| editor.get_by_role_and_label(Role::TextInput, "Folder").rect();
+    let before = field(&editor);
+    editor.get_by_label("Exported at 65 samples");
+    editor.state_mut().ui.export.choose_tiles([3, 3]);
+    editor.run_steps(3);
+    editor.get_by_label("Tiles share their edges; exports 64 samples");
+    assert_eq!(field(&editor), before);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The controls of the export dialog: target, sizes and tiles.
 
-use egui::{Align, ComboBox, DragValue, Layout, Ui};
+use egui::{Align, ComboBox, DragValue, Label, Layout, RichText, Ui};
 
 use super::choices::{Choices, HeightmapFormat};
 use crate::app::widgets::checkbox;
@@ -105,15 +105,16 @@ pub(super) fn size_ui(
         });
     }
     let restricted = choices.target.filter(|target| target.sizes != Sizes::Any);
-    if longer != settings.samples as usize {
+    let text = if longer == settings.samples as usize {
+        format!("Exported at {longer} samples")
+    } else {
         let rule = restricted.map_or("Tiles share their edges".into(), |target| {
             format!("{} takes {}", target.label, target.sizes.rule())
         });
-        ui.weak(format!("{rule}; exports {longer} samples"));
-    } else if restricted.is_some() {
-        // Shown in any case, so that the buttons below do not move when another size is chosen.
-        ui.weak(format!("Exported at {longer} samples"));
-    }
+        format!("{rule}; exports {longer} samples")
+    };
+    // Always one line, so that the controls below do not move when another size is chosen.
+    ui.add(Label::new(RichText::new(text).weak()).truncate());
     if choices.supports_tiles() {
         tiles_ui(ui, &mut choices.tiles);
     }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use egui::{TextEdit, Ui};
+use egui::{Button, ScrollArea, Sense, TextEdit, Ui, UiBuilder, Vec2};
 
 use self::choices::Choices;
 use self::command_line::command_line;
@@ -21,21 +21,34 @@ use self::controls::{row_ui, size_ui, target_ui};
 use self::planned::Planned;
 pub(crate) use self::report::COPY_NOTES;
 use self::report::{Report, ReportResponse, RunningResponse, running_ui};
-use self::summary::{MAX_LISTED, SummaryContext, summary_ui};
+use self::summary::{MAX_LISTED, SummaryContext, summary_ui, warnings_ui};
 use crate::app::dialogs::byte_size::bytes;
 use crate::app::document::file_name;
 use crate::app::widgets::parameter::ParameterState;
 use crate::app::widgets::theme::colours;
-use crate::app::widgets::{enter_pressed, main_button, modal};
+use crate::app::widgets::{enter_pressed, modal};
 use crate::engine::parameters::Band;
 use crate::engine::{Extent, Grid};
 use crate::files::export::{CostEstimate, Order, Plan};
+use crate::files::io::FileError;
 use crate::files::targets;
 use crate::project::{ExportSettings, Project};
 use crate::worker::{ExportOutcome, ExportStatus, TargetCheck};
 
 /// The width of the contents, points.
 const WIDTH: f32 = 560.0;
+
+/// The height of the contents, points. It is the same for all choices, so that nothing moves under the pointer.
+const HEIGHT: f32 = 640.0;
+
+/// What a window has to be higher than the contents, points.
+const MARGINS: f32 = 64.0;
+
+/// The least height of the choices and lists, points.
+const MIN_BODY_HEIGHT: f32 = 64.0;
+
+/// The width of the main button, points: that of its longest text, so that its neighbour does not move.
+const MAIN_BUTTON_WIDTH: f32 = 184.0;
 
 /// How long the folder has to be unchanged before the disk is checked, so that not every keystroke causes a check.
 const TYPING_PAUSE: Duration = Duration::from_millis(300);
@@ -94,8 +107,8 @@ struct RepeatableExport {
 #[derive(Default)]
 pub(crate) struct ExportDialog {
     choices: Choices,
-    /// Whether existing files may be replaced.
-    replaces: bool,
+    /// The height of what is below the choices and lists, points.
+    footer_height: f32,
     planned: Option<Arc<Planned>>,
     /// When the folder was last edited, in seconds of the interface's clock.
     folder_edited_s: Option<f64>,
@@ -151,7 +164,7 @@ impl ExportDialog {
     }
 
     fn discard_target_check(&mut self) {
-        (self.checked_files, self.target_check, self.replaces) = (Vec::new(), None, false);
+        (self.checked_files, self.target_check) = (Vec::new(), None);
     }
 
     /// Sets the folder that was chosen.
@@ -228,7 +241,11 @@ impl ExportDialog {
                     }
                 }
             } else {
-                self.choices_ui(ui, project, settings, context)
+                let height = (ctx.content_rect().height() - MARGINS).min(HEIGHT);
+                // Of this size whatever is in it, so that the window stays where it is.
+                let (rect, _) = ui.allocate_exact_size(Vec2::new(WIDTH, height), Sense::hover());
+                let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(*ui.layout()));
+                self.choices_ui(&mut ui, project, settings, context)
             }
         });
         let should_close = modal.should_close();
@@ -248,56 +265,110 @@ impl ExportDialog {
     ) -> Option<ExportResponse> {
         ui.heading("Export");
         ui.add_space(4.0);
+        let body_height = (ui.available_height() - self.footer_height).max(MIN_BODY_HEIGHT);
+        let body = ScrollArea::vertical().id_salt("export").max_height(body_height).auto_shrink(false);
+        let (folder, planned, response) = body.show(ui, |ui| self.body_ui(ui, project, settings, context)).inner;
+        let body_bottom = ui.cursor().top();
+        let footer = self.footer_ui(ui, &planned, context, &folder);
+        let footer_height = ui.cursor().top() - body_bottom;
+        if (footer_height - self.footer_height).abs() > 0.5 {
+            self.footer_height = footer_height;
+            ui.ctx().request_discard("the lower part of the export dialog has another height");
+            ui.ctx().request_repaint();
+        }
+        match footer {
+            Some(FooterResponse::Cancel) => Some(ExportResponse::Close),
+            Some(FooterResponse::Export(plan)) => {
+                (self.is_running, self.error) = (true, None);
+                let (project_id, choices) = (context.project_id, self.choices.clone());
+                self.running =
+                    Some(RepeatableExport { project_id, choices, folder: folder.into(), files: BTreeSet::new() });
+                Some(ExportResponse::Export(plan))
+            }
+            None => response,
+        }
+    }
+
+    /// The choices and what they lead to; returns the folder and the plan.
+    fn body_ui(
+        &mut self,
+        ui: &mut Ui,
+        project: &Project,
+        settings: &mut ExportSettings,
+        context: &ExportContext,
+    ) -> (String, Arc<Planned>, Option<ExportResponse>) {
         target_ui(ui, &mut self.choices);
         size_ui(ui, &mut self.choices, project.recipe.world.extent(), settings, &mut self.parameters);
         let (folder, chosen) = self.folder_ui(ui, project, context.project_path);
         ui.add_space(8.0);
         let planned = self.planned(project, settings, folder.clone());
-        let (mut can_export, mut response) = (false, chosen);
-        match &planned.plan {
-            Ok(plan) => {
-                response = response.or_else(|| self.request(ui, &planned, plan));
-                let available_bytes = self.target_check.as_ref().and_then(|check| check.available_bytes);
-                let cost = match self.cost {
-                    Cost::Estimated(estimate) => Some(estimate),
-                    Cost::Unknown | Cost::Requested => None,
-                };
-                let ExportContext { heights_m, unfinished_position, .. } = *context;
-                let memory_bytes = planned.memory_bytes;
-                let summary = SummaryContext { heights_m, unfinished_position, memory_bytes, available_bytes, cost };
-                summary_ui(ui, plan, &summary);
-                can_export = self.target_check_ui(ui, memory_bytes);
-            }
-            Err(problem) => _ = ui.colored_label(colours(ui).error, problem),
+        let mut response = chosen;
+        if let Ok(plan) = &planned.plan {
+            response = response.or_else(|| self.request(ui, &planned, plan));
+            summary_ui(ui, plan, &self.summary_context(&planned, context));
         }
+        (folder, planned, response)
+    }
+
+    fn summary_context(&self, planned: &Planned, context: &ExportContext) -> SummaryContext {
+        let ExportContext { heights_m, unfinished_position, .. } = *context;
+        SummaryContext {
+            heights_m,
+            unfinished_position,
+            memory_bytes: planned.memory_bytes,
+            available_bytes: self.target_check.as_ref().and_then(|check| check.available_bytes),
+            cost: match self.cost {
+                Cost::Estimated(estimate) => Some(estimate),
+                Cost::Unknown | Cost::Requested => None,
+            },
+        }
+    }
+
+    /// Warnings, the cost, whether the export is possible, and the buttons: always in view.
+    fn footer_ui(
+        &mut self,
+        ui: &mut Ui,
+        planned: &Planned,
+        context: &ExportContext,
+        folder: &str,
+    ) -> Option<FooterResponse> {
+        ui.add_space(4.0);
+        let can_export = match &planned.plan {
+            Ok(plan) => {
+                warnings_ui(ui, plan, &self.summary_context(planned, context));
+                self.target_check_ui(ui, planned.memory_bytes)
+            }
+            Err(problem) => {
+                ui.colored_label(colours(ui).error, problem);
+                false
+            }
+        };
         if let Some(error) = &self.error {
             ui.colored_label(colours(ui).error, error);
         }
         ui.add_space(8.0);
+        let replaced = self.target_check.as_ref().map(|check| check.replaced.clone()).unwrap_or_default();
         let copied = planned.plan.as_ref().ok().zip(context.project_path).map(|(plan, project_path)| {
-            let target = self.choices.target;
-            command_line(project_path, target, Path::new(&folder), plan.order(), self.replaces)
+            command_line(project_path, self.choices.target, Path::new(folder), plan.order(), !replaced.is_empty())
         });
-        let [export, cancel] = self.buttons_ui(ui, copied.as_deref(), can_export);
-        match &planned.plan {
-            _ if cancel => Some(ExportResponse::Close),
-            Ok(plan) if export => {
-                (self.is_running, self.error) = (true, None);
-                let (project_id, choices) = (context.project_id, self.choices.clone());
-                self.running =
-                    Some(RepeatableExport { project_id, choices, folder: folder.into(), files: BTreeSet::new() });
-                let mut plan = plan.clone();
-                plan.set_overwrite(self.replaces);
-                Some(ExportResponse::Export(Box::new(plan)))
+        let [export, cancel] = self.buttons_ui(ui, copied.as_deref(), can_export, replaced.len());
+        if cancel {
+            return Some(FooterResponse::Cancel);
+        }
+        let plan = planned.plan.as_ref().ok().filter(|_| export)?;
+        match replacing(plan, replaced) {
+            Ok(plan) => Some(FooterResponse::Export(Box::new(plan))),
+            Err(error) => {
+                self.error = Some(error.to_string());
+                None
             }
-            _ => response,
         }
     }
 
     /// The next check or estimate that the plan needs.
     fn request(&mut self, ui: &Ui, planned: &Planned, plan: &Plan) -> Option<ExportResponse> {
         if planned.files != self.checked_files {
-            (self.target_check, self.replaces) = (None, false);
+            self.target_check = None;
             if !self.is_typing(ui) {
                 self.checked_files.clone_from(&planned.files);
                 return Some(ExportResponse::CheckTargets(planned.files.clone()));
@@ -342,7 +413,7 @@ impl ExportDialog {
         let mut folder = self.choices.folder(project, project_path);
         let mut response = None;
         row_ui(ui, "Folder", |ui, label| {
-            let field = TextEdit::singleline(&mut folder).desired_width(WIDTH - 208.0);
+            let field = TextEdit::singleline(&mut folder).desired_width(WIDTH - 220.0);
             if ui.add(field).labelled_by(label).changed() {
                 self.choices.folder = Some(folder.clone());
                 self.folder_edited_s = Some(ui.input(|input| input.time));
@@ -370,10 +441,17 @@ impl ExportDialog {
         false
     }
 
-    /// The buttons at the bottom; returns whether Export and Cancel were chosen.
-    fn buttons_ui(&mut self, ui: &mut Ui, command_line: Option<&str>, can_export: bool) -> [bool; 2] {
+    /// The buttons at the bottom; returns whether the main one, which names how many files it replaces, and Cancel were
+    /// chosen.
+    fn buttons_ui(
+        &mut self,
+        ui: &mut Ui,
+        command_line: Option<&str>,
+        can_export: bool,
+        replaced_count: usize,
+    ) -> [bool; 2] {
         let left = |ui: &mut Ui| {
-            let button = egui::Button::new(if self.is_copied { "Copied" } else { COPY_COMMAND_LINE });
+            let button = Button::new(if self.is_copied { "Copied" } else { COPY_COMMAND_LINE });
             let response = ui.add_enabled(command_line.is_some(), button);
             let response = response.on_disabled_hover_text("Save the project first: the command reads its file");
             if let Some(line) = command_line
@@ -383,15 +461,22 @@ impl ExportDialog {
                 self.is_copied = true;
             }
         };
+        let name = match replaced_count {
+            0 => "Export".into(),
+            1 => "Export and replace 1 file".into(),
+            count => format!("Export and replace {count} files"),
+        };
         let right = |ui: &mut Ui| {
-            let export = main_button(ui, "Export", can_export);
+            let button = Button::selectable(can_export, name).min_size(Vec2::new(MAIN_BUTTON_WIDTH, 0.0));
+            let export = ui.add_enabled(can_export, button);
             let enter = can_export & enter_pressed(ui);
             [export.clicked() || enter, ui.button("Cancel").clicked()]
         };
         egui::Sides::new().show(ui, left, right).1
     }
 
-    fn folder_check_ui(&mut self, ui: &mut Ui) -> bool {
+    /// Shows what the check of the files found; returns whether they can be written.
+    fn folder_check_ui(&self, ui: &mut Ui) -> bool {
         let Some(check) = &self.target_check else {
             ui.weak("Checking the folder");
             return false;
@@ -400,20 +485,33 @@ impl ExportDialog {
             ui.colored_label(colours(ui).error, obstacle);
             return false;
         }
-        let Some(first) = check.replaced.first() else {
-            let folder = check.new_folder.as_ref();
-            let created = folder.map(|folder| format!("The folder {} will be created.", folder.display()));
-            ui.weak(created.unwrap_or_else(|| "No existing files will be replaced.".into()));
-            return true;
+        let text = match (&check.replaced[..], &check.new_folder) {
+            ([], Some(folder)) => format!("The folder {} will be created.", folder.display()),
+            ([], None) => "No existing files will be replaced.".into(),
+            ([file], _) => format!("{} exists and will be replaced.", file_name(file)),
+            (files, _) => format!("{} of these files exist and will be replaced.", files.len()),
         };
-        let text = match check.replaced.len() {
-            1 => format!("Replace {}", file_name(first)),
-            count => format!("Replace {count} existing files"),
-        };
-        let names: Vec<String> = check.replaced.iter().take(MAX_LISTED).map(|file| file_name(file)).collect();
-        ui.checkbox(&mut self.replaces, text).on_hover_text(names.join("\n"));
-        self.replaces
+        if check.replaced.is_empty() {
+            ui.weak(text);
+        } else {
+            let names: Vec<String> = check.replaced.iter().take(MAX_LISTED).map(|file| file_name(file)).collect();
+            ui.colored_label(colours(ui).accent_text, text).on_hover_text(names.join("\n"));
+        }
+        true
     }
+}
+
+/// What the user chose below the choices.
+enum FooterResponse {
+    Export(Box<Plan>),
+    Cancel,
+}
+
+/// The plan as one that replaces these files and no others.
+fn replacing(plan: &Plan, files: Vec<PathBuf>) -> Result<Plan, FileError> {
+    let overwrite = !files.is_empty();
+    let replaceable = Some(files.into_iter().collect()).filter(|_| overwrite);
+    Plan::new(Order { overwrite, replaceable, ..plan.order().clone() })
 }
 
 #[cfg(test)]

@@ -12,6 +12,12 @@ use crate::worker::ExportStatus;
 /// The label of the button that copies the import notes.
 pub(crate) const COPY_NOTES: &str = "Copy import notes";
 
+/// The height of the import steps, points.
+const STEPS_HEIGHT: f32 = 320.0;
+
+/// The height of the rest of the report with some notes, and of the margins of its window, points.
+const HEIGHT_WITHOUT_STEPS: f32 = 240.0;
+
 /// What the user chose below a report.
 pub(super) enum ReportResponse {
     ShowFolder(PathBuf),
@@ -43,7 +49,9 @@ impl Report {
         if !steps.is_empty() {
             ui.add_space(8.0);
             ui.label("Import steps");
-            steps_ui(ui, steps, 320.0);
+            // The buttons stay in view in low windows.
+            let height = (ui.ctx().content_rect().height() - HEIGHT_WITHOUT_STEPS).clamp(64.0, STEPS_HEIGHT);
+            steps_ui(ui, steps, height);
         }
         ui.add_space(8.0);
         let import_notes = self.import_notes();

@@ -1,4 +1,4 @@
-//! What an export will write, how to import it, and what is not supported.
+//! What an export will write, how to import it, what is not supported, and what it costs.
 
 use egui::{ScrollArea, Ui};
 
@@ -29,7 +29,10 @@ pub(super) struct SummaryContext {
     pub(super) cost: Option<Option<CostEstimate>>,
 }
 
-/// Shows the files, the import steps, warnings and cost.
+/// The height of the warnings, points.
+const WARNINGS_HEIGHT: f32 = 72.0;
+
+/// Shows the files and the import steps.
 pub(super) fn summary_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
     let (order, files) = (plan.order(), plan.files());
     ui.label(format!("{} files, up to {}", files.len(), bytes(plan.max_bytes())));
@@ -42,28 +45,33 @@ pub(super) fn summary_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
             ui.weak(format!("and {} more", files.len() - MAX_LISTED));
         }
     });
-    let fixed_m = order.fixed_range_m();
-    let heights_m = context.heights_m.or(fixed_m.filter(|_| has_only_integers(order)));
-    let steps = heights_m.map(|heights_m| estimated_import_steps(plan, heights_m)).unwrap_or_default();
+    let steps = heights_of_steps(order, context).map(|heights_m| estimated_import_steps(plan, heights_m));
+    let steps = steps.unwrap_or_default();
     if !steps.is_empty() {
         ui.add_space(8.0);
-        ui.label(match fixed_m {
+        ui.label(match order.fixed_range_m() {
             Some(_) => "Import steps",
             None => "Import steps, with the heights of the preview; the exported files have the exact ones",
         });
         steps_ui(ui, &steps, LIST_HEIGHT);
     }
-    if let Some([at, total]) = context.unfinished_position {
-        ui.add_space(8.0);
-        let are_missing = order.target.is_some() && steps.is_empty();
-        let note = if are_missing { "; its import steps are shown after the export" } else { "" };
-        let text = format!("The view shows iteration {at} of {total}. The finished terrain is exported{note}.");
-        ui.colored_label(colours(ui).accent_text, text);
-    }
-    ui.add_space(4.0);
-    for warning in warnings(order, context.heights_m) {
-        ui.colored_label(colours(ui).accent_text, warning);
-    }
+}
+
+/// Shows what the user should know before the export, and what it costs.
+pub(super) fn warnings_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
+    let order = plan.order();
+    let list = ScrollArea::vertical().id_salt("export warnings").max_height(WARNINGS_HEIGHT);
+    list.auto_shrink([false, true]).show(ui, |ui| {
+        for warning in warnings(order, context.heights_m) {
+            ui.colored_label(colours(ui).accent_text, warning);
+        }
+        if let Some([at, total]) = context.unfinished_position {
+            let are_missing = order.target.is_some() && heights_of_steps(order, context).is_none();
+            let note = if are_missing { "; its import steps are shown after the export" } else { "" };
+            let text = format!("The view shows iteration {at} of {total}. The finished terrain is exported{note}.");
+            ui.colored_label(colours(ui).accent_text, text);
+        }
+    });
     let free = context.available_bytes.map_or(String::new(), |available| format!(" of {} free", bytes(available)));
     let time = match context.cost {
         Some(Some(cost)) => format!("about {}", duration(cost.seconds(plan))),
@@ -71,6 +79,11 @@ pub(super) fn summary_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
         None => "… (estimating)".into(),
     };
     ui.weak(format!("Takes {time} and about {} of memory{free}", bytes(context.memory_bytes)));
+}
+
+/// The heights that the import steps state; `None` if they are not known before the export.
+fn heights_of_steps(order: &Order, context: &SummaryContext) -> Option<Band> {
+    context.heights_m.or(order.fixed_range_m().filter(|_| has_only_integers(order)))
 }
 
 /// Whether all heightmaps have integers, whose range is the fixed range if there is one.
