@@ -10,7 +10,7 @@ use egui::{
 use crate::app::commands::{FileSlot, ImportTarget};
 use crate::app::document::file_name;
 use crate::app::widgets::theme::colours;
-use crate::app::widgets::{capitalised, default_button_ui, modal};
+use crate::app::widgets::{capitalised, checkbox, default_button_ui, modal, radio_button};
 use crate::engine::Extent;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::MAX_HEIGHT_M;
@@ -329,7 +329,7 @@ impl ImportDialog {
             options.colours = colours_ui(ui, reading).or(options.colours);
         }
         ui.label("Rows");
-        ui.checkbox(&mut options.is_flipped, "Flip north and south")
+        checkbox(ui, &mut options.is_flipped, "Flip north and south")
             .on_hover_text("For files whose first row is the southern one");
         ui.end_row();
         (options != self.options).then_some(options)
@@ -352,7 +352,7 @@ impl ImportDialog {
         });
         ui.end_row();
         ui.label("");
-        ui.checkbox(&mut self.keeps_proportions, "Keep proportions");
+        checkbox(ui, &mut self.keeps_proportions, "Keep proportions");
         ui.end_row();
         let spacing_m =
             |extent: Extent| [extent.width_m / (samples[0] - 1).to_f64(), extent.depth_m / (samples[1] - 1).to_f64()];
@@ -400,22 +400,20 @@ impl ImportDialog {
 
     /// The choice of where the heights go.
     fn placing_ui(&mut self, ui: &mut Ui, world: Extent) {
-        let mut option = |ui: &mut Ui, placing, text: String| ui.radio_value(&mut self.placing, placing, text);
+        let mut option = |ui: &mut Ui, placing, text: &str| drop(radio_button(ui, &mut self.placing, placing, text));
         if self.is_opened {
-            option(ui, Placing::NewProject, "New project".into());
+            option(ui, Placing::NewProject, "New project");
         }
         match (self.is_opened, is_same_size(self.extent, world)) {
-            (true, true) => {
-                option(ui, Placing::World, "This project".into());
-            }
+            (true, true) => option(ui, Placing::World, "This project"),
             (true, false) => {
-                option(ui, Placing::ResizedWorld, "This project, whose world is resized".into());
-                option(ui, Placing::World, format!("This project, stretched to {}", rounded(world)));
+                option(ui, Placing::ResizedWorld, "This project, whose world is resized");
+                option(ui, Placing::World, &format!("This project, stretched to {}", rounded(world)));
             }
             (false, true) => {}
             (false, false) => {
-                option(ui, Placing::ResizedWorld, format!("Make the world {}", rounded(self.extent)));
-                option(ui, Placing::World, format!("Stretch the map over the world, {}", rounded(world)));
+                option(ui, Placing::ResizedWorld, &format!("Make the world {}", rounded(self.extent)));
+                option(ui, Placing::World, &format!("Stretch the map over the world, {}", rounded(world)));
             }
         }
     }

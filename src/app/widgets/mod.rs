@@ -50,14 +50,24 @@ pub(crate) fn enter_pressed(ui: &Ui) -> bool {
 
 /// A checkbox in the colours of [`theme::checkbox_visuals`]; the text may be empty.
 pub(crate) fn checkbox(ui: &mut Ui, is_on: &mut bool, text: &str) -> Response {
+    mark_ui(ui, *is_on, |ui, colour| match text {
+        "" => ui.add(Checkbox::without_text(is_on)),
+        text => ui.checkbox(is_on, egui::RichText::new(text).color(colour)),
+    })
+}
+
+/// A radio button in the same colours.
+pub(crate) fn radio_button<T: PartialEq>(ui: &mut Ui, chosen: &mut T, value: T, text: &str) -> Response {
+    mark_ui(ui, *chosen == value, |ui, colour| ui.radio_value(chosen, value, egui::RichText::new(text).color(colour)))
+}
+
+/// Draws a checkbox or a radio button, whose text has the colour that `add` gets.
+fn mark_ui(ui: &mut Ui, is_on: bool, add: impl FnOnce(&mut Ui, Color32) -> Response) -> Response {
     let colour = ui.visuals().text_color();
     // Without a scope, which would be aligned to the top of its row.
     let style = ui.style().clone();
-    theme::checkbox_visuals(ui.visuals_mut(), *is_on);
-    let response = match text {
-        "" => ui.add(Checkbox::without_text(is_on)),
-        text => ui.checkbox(is_on, egui::RichText::new(text).color(colour)),
-    };
+    theme::checkbox_visuals(ui.visuals_mut(), is_on);
+    let response = add(ui, colour);
     ui.set_style(style);
     response
 }
