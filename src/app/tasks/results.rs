@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use egui::{Context, Popup};
 
-use crate::app::commands::FileSlot;
 use crate::app::commands::menus::preview_that_fits;
 use crate::app::commands::stack_edits::{add_step, first_step};
+use crate::app::commands::{FileSlot, ImportTarget};
 use crate::app::dialogs::closing::ClosingStep;
 use crate::app::dialogs::export::COPY_NOTES;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
@@ -265,29 +265,15 @@ impl App {
             self.open_heightmap(file, extent);
             return;
         }
+        if let Some(obstacle) = self.import_obstacle(&file, target.as_ref(), own) {
+            self.show_error(obstacle);
+            return;
+        }
         let ImportedFile { path, bytes, range_m, origin, mut notes, map, .. } = file;
         let is_texture = map.is_none();
         let is_for_step = target.as_ref().is_none_or(|target| matches!(target.slot, FileSlot::Operation(_)));
         let is_terrain = is_for_step && !is_texture;
         let mut project = (**self.document.project()).clone();
-        if bytes.len() as u64 > project.remaining_file_bytes() {
-            let size = bytes.len() / 1_000_000;
-            self.show_error(format!(
-                "{}: {size} MB are more than a project can hold; import a smaller map",
-                path.display()
-            ));
-            return;
-        }
-        let project_id = self.document.project_id();
-        if own != project_id {
-            let name = file_name(&path);
-            self.show_error(format!("{name} was read for another project; open or import it again for this one"));
-            return;
-        }
-        if let Some(obstacle) = target.as_ref().and_then(|target| target.obstacle(&project.recipe, project_id)) {
-            self.show_error(format!("{}: {obstacle}", path.display()));
-            return;
-        }
         let name = project.import_file(&file_name(&path), bytes);
         if let MapPlace::ResizedWorld(extent) = place {
             project.origin = origin.or(project.origin);
@@ -303,14 +289,9 @@ impl App {
                 material.texture = texture;
             }
             Some(FileSlot::Mask(i)) => {
-                let Some(mask) = &mut stack[i].settings.mask else {
-                    self.show_error(format!(
-                        "{}: the mask for which it was chosen is off; turn it on and choose the file again",
-                        path.display()
-                    ));
-                    return;
-                };
-                mask.file = name;
+                if let Some(mask) = &mut stack[i].settings.mask {
+                    mask.file = name;
+                }
             }
             Some(FileSlot::Operation(i)) => {
                 if let AnyOperation::Heightmap(old) = &stack[i].operation
@@ -346,6 +327,28 @@ impl App {
             self.document.commit(project, None);
         }
         self.show_lasting_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
+    }
+
+    /// Why a file that was read for the project `own` cannot be imported.
+    fn import_obstacle(&self, file: &ImportedFile, target: Option<&ImportTarget>, own: usize) -> Option<String> {
+        let (project, project_id) = (self.document.project(), self.document.project_id());
+        let path = file.path.display();
+        let size = file.bytes.len() as u64;
+        if size > project.remaining_file_bytes() {
+            let size = size / 1_000_000;
+            return Some(format!("{path}: {size} MB are more than a project can hold; import a smaller map"));
+        }
+        if own != project_id {
+            let name = file.file_name();
+            return Some(format!("{name} was read for another project; open or import it again for this one"));
+        }
+        if let Some(obstacle) = target.and_then(|target| target.obstacle(&project.recipe, project_id)) {
+            return Some(format!("{path}: {obstacle}"));
+        }
+        let is_off = |i: usize| project.recipe.stack[i].settings.mask.is_none();
+        let has_no_mask = target.is_some_and(|target| matches!(target.slot, FileSlot::Mask(i) if is_off(i)));
+        has_no_mask
+            .then(|| format!("{path}: the mask for which it was chosen is off; turn it on and choose the file again"))
     }
 
     /// Opens a heightmap as a new project, whose world has this size.

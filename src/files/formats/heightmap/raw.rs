@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_size_in_which_rows_resemble_each_other_is_the_likeliest() {
-        let height = |x: usize, z: usize| 2000.0 + 900.0 * (x.to_f64() / 31.0).sin() * (z.to_f64() / 17.0).cos();
+        let height = |x: usize, z: usize| 2000.0 + 900.0 * libm::sin(x.to_f64() / 31.0) * libm::cos(z.to_f64() / 17.0);
         for size @ [width, depth] in [[120, 90], [90, 120], [300, 40], [64, 63]] {
             let heights = (0..depth).flat_map(|z| (0..width).map(move |x| height(x, z)));
             let bytes: Vec<u8> = heights.flat_map(|height| height.to_u16().to_le_bytes()).collect();
