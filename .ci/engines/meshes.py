@@ -1,7 +1,7 @@
-"""Reads exported meshes with trimesh, and the glTF ones with Blender's own importer too, and compares their surfaces,
-extents and textures with the heights and textures that the program writes by itself.
+"""Reads exported meshes with trimesh or Pixar's USD library, and glTF and USD with Blender's own importers too, and
+compares their surfaces, extents and textures with the heights and textures that the program writes by itself.
 
-meshes.py PROGRAM, in a Python environment with bpy, numpy, Pillow and trimesh
+meshes.py PROGRAM, in a Python environment with bpy, numpy, Pillow, trimesh and usd-core
 """
 
 import json
@@ -16,6 +16,7 @@ import bpy
 import numpy
 import trimesh
 from PIL import Image
+from pxr import Gf, Usd, UsdGeom, UsdShade, UsdValidation
 
 PROGRAM = str(Path(sys.argv[1]).resolve())
 # A block in the north-west corner on a step along the north: unmistakable if it is turned or mirrored.
@@ -25,6 +26,11 @@ FAULTS = [
 ]
 STL_LONGER_MM, STL_BASE_MM = 200, 3
 VERSIONS = f"trimesh {trimesh.__version__}", f"Blender {bpy.app.version_string}"
+USD = "USD {}.{}".format(*Usd.GetVersion()[1:])
+# An asset path has no escapes but for @@@, and other letters may be in two encodings.
+USD_NAMES = ["my terrain", "a@b", "@@@", "a@@@@b@", "quote\" and 'quote'", "[x] #1 %20 $y", "Gelände 地形"]
+# USD takes a backslash for a separator, and has no escapes for line breaks.
+USD_REFUSED = ["a\\b", "a\nb"]
 
 failures = 0
 # Blender's importer prints lines of its own; only the cases are of interest.
@@ -38,8 +44,12 @@ def report(case: str, found: str, is_right: bool) -> None:
     print(f"{'right' if is_right else 'WRONG'}  {case}: {found}", file=console, flush=True)
 
 
+def start(project: Path, *options: str) -> subprocess.CompletedProcess:
+    return subprocess.run([PROGRAM, "build", str(project), *options, "--force"], capture_output=True, text=True)
+
+
 def build(project: Path, *options: str) -> str:
-    run = subprocess.run([PROGRAM, "build", str(project), *options, "--force"], capture_output=True, text=True)
+    run = start(project, *options)
     if run.returncode != 0:
         raise SystemExit(f"{' '.join(options)}: {run.stderr}")
     return run.stderr
@@ -100,9 +110,10 @@ def uv_error(places, uv, world) -> float:
     return float(abs(expected - uv).max())
 
 
-def check_gltf_in_blender(case: str, path: Path, heights, texture, world, stated_m: float) -> None:
+def check_in_blender(case: str, path: Path, heights, texture, world, stated_m: float) -> None:
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.ops.import_scene.gltf(filepath=str(path))
+    load = bpy.ops.import_scene.gltf if path.suffix == ".glb" else bpy.ops.wm.usd_import
+    load(filepath=str(path))
     (item,) = [item for item in bpy.context.scene.objects if item.type == "MESH"]
     mesh = item.data
     mesh.calc_loop_triangles()
@@ -119,7 +130,9 @@ def check_gltf_in_blender(case: str, path: Path, heights, texture, world, stated
     pixels = numpy.array(image.pixels[:]).reshape(image.size[1], image.size[0], -1)[::-1]
     is_same = same_image(numpy.rint(pixels * 255).astype("u1"), texture)
     is_srgb = image.colorspace_settings.name == "sRGB"
-    normals = numpy.array([normal.vector for normal in mesh.vertex_normals])
+    # The importer of USD turns the object in place of the vertices.
+    rotation = item.matrix_world.to_3x3()
+    normals = numpy.array([rotation @ normal.vector for normal in mesh.vertex_normals])
     more = f", texture coordinates off by {off_uv:.6f}, texture {'equal' if is_same else 'different'}"
     is_right = is_same and is_srgb and off_uv < 1e-5 and normals[:, 2].min() > 0
     check_surface(f"{case}, {VERSIONS[1]}", places, triangles, heights, world, stated_m, more, is_right)
@@ -142,6 +155,79 @@ def check_trimesh(case: str, path: Path, heights, texture, world, stated_m: floa
     # Normals that the file gives have to point up.
     is_right = is_same and off_uv < 1e-5 and bool((mesh.vertex_normals[:, 1] > 0).all())
     check_surface(f"{case}, {VERSIONS[0]}", places, mesh.faces, heights, world, stated_m, more, is_right)
+
+
+def usd_texture(prim: Usd.Prim) -> Path | None:
+    """The file that colours a mesh as sRGB, as USD finds it."""
+    material = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0]
+    if not material:
+        return None
+    surface = material.ComputeSurfaceSource()[0]
+    node = surface.GetInput("diffuseColor").GetConnectedSources()[0][0].source
+    texture = UsdShade.Shader(node.GetPrim())
+    reader = UsdShade.Shader(texture.GetInput("st").GetConnectedSources()[0][0].source.GetPrim())
+    kinds = [shader.GetIdAttr().Get() for shader in (surface, texture, reader)]
+    assert kinds == ["UsdPreviewSurface", "UsdUVTexture", "UsdPrimvarReader_float2"], kinds
+    assert reader.GetInput("varname").Get() == "st"
+    assert texture.GetInput("sourceColorSpace").Get() == "sRGB"
+    return Path(texture.GetInput("file").Get().resolvedPath)
+
+
+def usd_errors(stage: Usd.Stage) -> list[str]:
+    """What all validators of the library say about a stage, as usdchecker does."""
+    validators = UsdValidation.ValidationRegistry().GetOrLoadAllValidators()
+    return [error.GetErrorAsString() for error in UsdValidation.ValidationContext(validators).Validate(stage)]
+
+
+def check_usd(case: str, path: Path, heights, texture, world, stated_m: float) -> None:
+    stage = Usd.Stage.Open(str(path))
+    (prim,) = [prim for prim in stage.Traverse() if prim.IsA(UsdGeom.Mesh)]
+    mesh = UsdGeom.Mesh(prim)
+    errors = usd_errors(stage)
+    is_right = not errors and stage.GetDefaultPrim() == prim.GetParent() and stage.GetDefaultPrim().IsA(UsdGeom.Xform)
+    is_right &= UsdGeom.GetStageUpAxis(stage) == "Y" and UsdGeom.GetStageMetersPerUnit(stage) == 1
+    is_right &= UsdGeom.XformCache().GetLocalToWorldTransform(prim) == Gf.Matrix4d(1)
+    is_right &= mesh.GetSubdivisionSchemeAttr().Get() == "none" and mesh.GetOrientationAttr().Get() == "rightHanded"
+    points = numpy.array(mesh.GetPointsAttr().Get())
+    is_right &= numpy.array_equal(mesh.GetExtentAttr().Get(), [points.min(axis=0), points.max(axis=0)])
+    assert set(mesh.GetFaceVertexCountsAttr().Get()) == {3}
+    triangles = numpy.array(mesh.GetFaceVertexIndicesAttr().Get()).reshape(-1, 3)
+    normals = numpy.array(mesh.GetNormalsAttr().Get())
+    is_right &= mesh.GetNormalsInterpolation() == "vertex" and normals.shape == points.shape
+    is_right &= abs(numpy.linalg.norm(normals, axis=1) - 1).max() < 1e-5 and normals[:, 1].min() > 0
+    coordinates = UsdGeom.PrimvarsAPI(prim).GetPrimvar("st")
+    # Metres with y up and north at −z, to z up and north at +y.
+    places = numpy.stack([points[:, 0], -points[:, 2], points[:, 1]], axis=1)
+    off_uv = uv_error(places, numpy.array(coordinates.Get()), world)
+    is_right &= off_uv < 1e-5 and coordinates.GetInterpolation() == "vertex"
+    image = usd_texture(prim)
+    is_same = image is not None and same_image(numpy.asarray(Image.open(image).convert("RGB")), texture)
+    more = f", texture coordinates off by {off_uv:.6f}, texture {'equal' if is_same else 'different'}"
+    more += "".join(f"; {error}" for error in errors)
+    check_surface(f"{case}, {USD}", places, triangles, heights, world, stated_m, more, bool(is_right) and is_same)
+
+
+def check_usd_names() -> None:
+    """The texture is found whatever the mesh is called, or the name is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder, "p.upthrust.json")
+        project.write_text(json.dumps({"format": 1, "recipe": {"stack": [{"operation": "faults", "count": 20}]}}))
+        for name in USD_NAMES:
+            path = Path(folder, f"{name}.usda")
+            build(project, "--size", "33", "--mesh", str(path), "--texture-size", "16")
+            stage = Usd.Stage.Open(str(path))
+            found = usd_texture(stage.GetPrimAtPath("/Terrain/Terrain"))
+            is_right = found == path.with_suffix(".png") and found.exists() and not usd_errors(stage)
+            report(f".usda named {name}, {USD}", f"texture {found.name}", is_right)
+        for name in USD_REFUSED:
+            options = ["--size", "33", "--mesh", str(Path(folder, f"{name}.usda"))]
+            run = start(project, *options)
+            report(f".usda named {name!r}", run.stderr.strip().splitlines()[-1], run.returncode == 1)
+        bare = Path(folder, "bare.usda")
+        build(project, "--size", "33", "--mesh", str(bare), "--mesh-bare")
+        stage = Usd.Stage.Open(str(bare))
+        texture, errors = usd_texture(stage.GetPrimAtPath("/Terrain/Terrain")), usd_errors(stage)
+        report(f".usda without texture, {USD}", f"texture {texture}, errors {errors}", texture is None and not errors)
 
 
 def check_stl(case: str, path: Path, heights, world, stated_m: float) -> None:
@@ -187,7 +273,7 @@ def check(seed: int, world: tuple[float, float], size: str, *options: str) -> No
         side = json.loads((folder / "h.r32.json").read_text())
         heights = numpy.fromfile(folder / "h.r32", "<f4").reshape(side["height"], side["width"])
         texture = numpy.asarray(Image.open(folder / "t.png").convert("RGB"))
-        for format in ["glb", "obj", "stl"]:
+        for format in ["glb", "obj", "usda", "stl"]:
             path = folder / f"terrain.{format}"
             said = build(project, "--size", size, "--mesh", str(path), "--texture-size", "256", *options)
             stated = re.search(r"no height deviates by more than ([0-9.]+) m", said)
@@ -197,9 +283,10 @@ def check(seed: int, world: tuple[float, float], size: str, *options: str) -> No
             if format == "stl":
                 check_stl(case, path, heights, world, stated_m)
                 continue
-            check_trimesh(case, path, heights, texture, world, stated_m)
-            if format == "glb":
-                check_gltf_in_blender(case, path, heights, texture, world, stated_m)
+            read = check_usd if format == "usda" else check_trimesh
+            read(case, path, heights, texture, world, stated_m)
+            if format in ("glb", "usda"):
+                check_in_blender(case, path, heights, texture, world, stated_m)
 
 
 for seed, world, size, *options in [
@@ -211,4 +298,5 @@ for seed, world, size, *options in [
     (6, (5000, 1000), "333", "--mesh-vertices", "5000"),
 ]:
     check(seed, world, size, *options)
+check_usd_names()
 sys.exit(f"{failures} cases are wrong" if failures else 0)

@@ -107,8 +107,8 @@ pub struct BuildOptions {
     /// four types that cover the surface.
     #[arg(long, value_name = "DIR")]
     pub weights: Option<PathBuf>,
-    /// Write a mesh: .glb with an embedded texture, .obj with material and texture files, or .stl with a closed base,
-    /// 200 mm long, for 3-D printing.
+    /// Write a mesh: .glb with an embedded texture, .obj with material and texture files, .usda with a texture file, or
+    /// .stl with a closed base, 200 mm long, for 3-D printing.
     #[arg(long, value_name = "FILE")]
     pub mesh: Option<PathBuf>,
     /// The maximum number of vertices [default: one million, unless --mesh-error is given].

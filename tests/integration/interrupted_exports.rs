@@ -104,7 +104,9 @@ fn check_refused(output: &Output, message: &str, folder: &Path, left: &[&str]) {
 fn a_file_size_limit_is_reported_and_leaves_no_files() {
     let folder = tempfile::tempdir().expect("folder");
     project(folder.path(), 20);
-    for name in ["h.png", "h.exr", "h.tif", "h.r32", "h.asc", "m.glb --mesh-bare", "m.stl", "m.obj --mesh-bare"] {
+    let heightmaps = ["h.png", "h.exr", "h.tif", "h.r32", "h.asc"];
+    let meshes = ["m.glb --mesh-bare", "m.stl", "m.obj --mesh-bare", "m.usda --mesh-bare"];
+    for name in heightmaps.into_iter().chain(meshes) {
         let option = if name.starts_with('m') { "--mesh" } else { "--heightmap" };
         // In blocks of 512 bytes or 1 KiB. A write beyond the limit fails as on a full disk.
         let script =

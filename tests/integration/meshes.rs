@@ -6,7 +6,7 @@ use std::path::Path;
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::recipe::World;
 use upthrust::engine::{Grid, Progress, Recipe, Step, stack};
-use upthrust::files::export::{MeshDetail, MeshOrder, Order, build};
+use upthrust::files::export::{MeshDetail, MeshOrder, Order, Plan, build};
 
 fn order(path: &Path, detail: MeshDetail, texture: Option<[usize; 2]>) -> Order {
     let stack = vec![Step::new(Faults { count: 60, ..Default::default() })];
@@ -115,6 +115,88 @@ fn obj_names_its_material_and_its_triangles_face_up() {
     for triangle in &triangles {
         let corners = triangle.map(|at| [vertices[at][0], vertices[at][1], vertices[at][2]]);
         assert!(doubled_area(corners)[1] > 0.0);
+    }
+}
+
+#[test]
+fn usda_has_the_heights_and_names_its_texture() {
+    let folder = tempfile::tempdir().expect("folder");
+    for (name, texture, asset) in [
+        ("land.usda", Some([24, 16]), Some("@./land.png@")),
+        ("my@land.usda", Some([24, 16]), Some("@@@./my@land.png@@@")),
+        ("bare.usda", None, None),
+    ] {
+        let path = folder.path().join(name);
+        let order = order(&path, MeshDetail::Vertices(300), texture);
+        let built = build(&order, &Progress::new()).expect("built");
+        let expected: Vec<_> =
+            [Some(path.clone()), texture.map(|_| path.with_extension("png"))].into_iter().flatten().collect();
+        assert_eq!(built.files, expected);
+        let text = std::fs::read_to_string(&path).expect("text");
+        let found = text.lines().find_map(|line| line.trim().strip_prefix("asset inputs:file = "));
+        assert_eq!(found, asset);
+        if let Some([width, height]) = texture {
+            let image = image::open(path.with_extension("png")).expect("an image");
+            assert_eq!([image.width() as usize, image.height() as usize], [width, height]);
+        }
+
+        let terrain =
+            stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Progress::new()).expect("not cancelled");
+        let numbers = |property: &str| -> Vec<f32> {
+            let line = text.lines().find_map(|line| line.trim().strip_prefix(property)?.strip_prefix(" = ["));
+            let items = line.and_then(|line| line.split(']').next()).expect("an array");
+            let words = items.split([',', '(', ')', ' ']).filter(|word| !word.is_empty());
+            words.map(|word| word.parse().expect("a number")).collect()
+        };
+        let (points, normals) = (numbers("point3f[] points"), numbers("normal3f[] normals"));
+        let (points, normals) = (points.as_chunks::<3>().0, normals.as_chunks::<3>().0);
+        let coordinates = numbers("texCoord2f[] primvars:st");
+        let coordinates = coordinates.as_chunks::<2>().0;
+        assert!(points.len() <= 300 && points.len() == normals.len() && points.len() == coordinates.len());
+        for ((point, normal), [u, v]) in points.iter().zip(normals).zip(coordinates) {
+            // v points north.
+            let (c, r) = ((u * 96.0).round() as usize, ((1.0 - v) * 64.0).round() as usize);
+            assert_eq!(point[1], terrain[(c, r)]);
+            assert!((point[0] + 1500.0 - u * 3000.0).abs() < 1e-2 && (1000.0 - point[2] - v * 2000.0).abs() < 1e-2);
+            assert!((normal.iter().map(|along| along * along).sum::<f32>() - 1.0).abs() < 1e-5 && normal[1] > 0.0);
+        }
+        let corners: Vec<usize> = numbers("int[] faceVertexIndices").into_iter().map(|index| index as usize).collect();
+        assert_eq!(numbers("int[] faceVertexCounts"), vec![3.0; corners.len() / 3]);
+        for triangle in corners.as_chunks::<3>().0 {
+            assert!(doubled_area(triangle.map(|index| points[index]))[1] > 0.0, "triangles face up");
+        }
+        let area: f32 =
+            corners.as_chunks::<3>().0.iter().map(|corners| doubled_area(corners.map(|index| points[index]))[1]).sum();
+        assert!((area / 2.0 - 3000.0 * 2000.0).abs() < 100.0, "{area}");
+    }
+}
+
+#[test]
+fn usda_refuses_names_that_it_cannot_refer_to() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("a\nb.usda");
+    let textured = order(&path, MeshDetail::Vertices(300), Some([24, 16]));
+    let error = build(&textured, &Progress::new()).expect_err("a line break in the name of the texture");
+    assert!(error.to_string().contains("control characters"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
+    // Without a texture, any name will do.
+    if cfg!(unix) {
+        build(&order(&path, MeshDetail::Vertices(300), None), &Progress::new()).expect("built");
+    }
+}
+
+#[test]
+fn files_are_no_longer_than_planned() {
+    let folder = tempfile::tempdir().expect("folder");
+    for name in ["land.glb", "land.obj", "world.usda", "land.stl"] {
+        let path = folder.path().join(name);
+        let order = Order { overwrite: true, ..order(&path, MeshDetail::ErrorM(0.0), Some([24, 16])) };
+        build(&order, &Progress::new()).expect("built");
+        for file in Plan::new(order).expect("possible").files() {
+            let length = std::fs::metadata(&file.path).expect("written").len();
+            assert!(file.max_bytes.is_none_or(|max| length <= max), "{}: {length} bytes", file.path.display());
+            assert!(file.max_bytes.is_some() || name == "land.obj", "{}", file.path.display());
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::order::MeshOrder;
 use crate::engine::{Cancelled, Grid, Heightfield, Image, Progress};
 use crate::files::formats::image;
 use crate::files::formats::mesh::{
-    Mesh, MeshDetail, MeshFormat, Triangulation, WriteInto, WriteSeek, glb, max_vertices, obj, stl,
+    Mesh, MeshDetail, MeshFormat, Triangulation, WriteInto, WriteSeek, glb, max_vertices, obj, stl, usda,
 };
 use crate::files::io::atomic::{self, StagedFile};
 use crate::files::io::error::FileError;
@@ -16,8 +16,8 @@ use crate::files::io::error::FileError;
 /// Paints some rows of the mesh's texture, given its size.
 type Paint<'a> = &'a dyn Fn([usize; 2], Range<usize>) -> Result<Image, Cancelled>;
 
-/// The files of a mesh; an error if they cannot be written.
-pub(super) fn plan(order: &MeshOrder, grid: Grid) -> Result<Vec<PathBuf>, FileError> {
+/// The files of a mesh and their maximum lengths, if known; an error if they cannot be written.
+pub(super) fn plan(order: &MeshOrder, grid: Grid) -> Result<Vec<(PathBuf, Option<u64>)>, FileError> {
     let format = MeshFormat::from_path(&order.path)?;
     let (max, vertices) = (max_vertices(format), vertex_limit(order, grid));
     if vertices > max {
@@ -27,12 +27,33 @@ pub(super) fn plan(order: &MeshOrder, grid: Grid) -> Result<Vec<PathBuf>, FileEr
     if let Some(size) = order.painted_size() {
         image::check_size(Path::new("texture.png"), size)?;
     }
-    let mut paths = vec![order.path.clone()];
+    let mut files = vec![(order.path.clone(), max_mesh_bytes(format, order, grid))];
     if format == MeshFormat::Obj {
-        paths.push(order.path.with_extension("mtl"));
-        paths.extend(order.texture.map(|_| order.path.with_extension("png")));
+        files.push((order.path.with_extension("mtl"), None));
     }
-    Ok(paths)
+    if matches!(format, MeshFormat::Obj | MeshFormat::Usda) && order.texture.is_some() {
+        files.push((texture_path(order), Some(max_texture_bytes(order) + OVERHEAD_BYTES)));
+    }
+    if format == MeshFormat::Usda {
+        asset_path(order)?;
+    }
+    Ok(files)
+}
+
+/// The path of a texture that is not embedded.
+fn texture_path(order: &MeshOrder) -> PathBuf {
+    order.path.with_extension("png")
+}
+
+/// How a USD file refers to its texture, if it has one; an error if it cannot.
+fn asset_path(order: &MeshOrder) -> Result<Option<String>, FileError> {
+    let Some(path) = order.texture.map(|_| texture_path(order)) else { return Ok(None) };
+    let asset_path = path.file_name().and_then(usda::asset_path).ok_or_else(|| {
+        let problem = "USD cannot refer to a texture of this name; use one in UTF-8 without control characters and \
+                       backslashes";
+        FileError::invalid(&order.path, problem)
+    });
+    asset_path.map(Some)
 }
 
 /// The maximum number of vertices that the mesh can have.
@@ -43,15 +64,21 @@ fn vertex_limit(order: &MeshOrder, grid: Grid) -> u64 {
     }
 }
 
-/// The maximum length of a mesh in one binary file: positions, normals and texture coordinates of the vertices, the
-/// triangles, and the uncompressed texture. `None` for text.
-pub(super) fn max_file_bytes(order: &MeshOrder, grid: Grid) -> Option<u64> {
+/// The length of headers, and of the overhead of a texture that does not compress.
+const OVERHEAD_BYTES: u64 = 8192;
+
+/// The length of the uncompressed texture; 0 without one.
+fn max_texture_bytes(order: &MeshOrder) -> u64 {
+    order.painted_size().map_or(0, |[width, height]| 3 * (width * height) as u64 + height as u64)
+}
+
+/// The maximum length of the file with the geometry: positions, normals and texture coordinates of the vertices, the
+/// triangles, and the texture if it is embedded. `None` for OBJ, whose numbers have no maximum length.
+fn max_mesh_bytes(format: MeshFormat, order: &MeshOrder, grid: Grid) -> Option<u64> {
     let vertices = vertex_limit(order, grid);
-    match MeshFormat::from_path(&order.path).ok()? {
-        MeshFormat::Glb => {
-            let texture = order.painted_size().map_or(0, |[width, height]| 3 * (width * height) as u64 + height as u64);
-            Some(vertices * (32 + 24) + texture + 8192)
-        }
+    match format {
+        MeshFormat::Glb => Some(vertices * (32 + 24) + max_texture_bytes(order) + OVERHEAD_BYTES),
+        MeshFormat::Usda => Some(usda::max_bytes(vertices)),
         // 50 bytes per triangle, with the sides and the base.
         MeshFormat::Stl => Some(84 + 50 * (2 * vertices + 8 * (grid.width() + grid.height()) as u64 + 2)),
         MeshFormat::Obj => None,
@@ -125,12 +152,19 @@ fn stage_files(
         MeshFormat::Stl => stage(&order.path, &|writer| stl::write(writer, mesh, progress))?,
         MeshFormat::Obj => {
             let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let (material, image) = (order.path.with_extension("mtl"), order.path.with_extension("png"));
+            let (material, image) = (order.path.with_extension("mtl"), texture_path(order));
             stage(&order.path, &|writer| obj::write(writer, mesh, &name(&material), progress))?;
             let texture_name = texture.map(|_| name(&image));
             stage(&material, &|writer| obj::write_material(writer, texture_name.as_deref()))?;
             if let Some(size) = texture {
                 stage(&image, &|writer| png(writer, size))?;
+            }
+        }
+        MeshFormat::Usda => {
+            let asset_path = asset_path(order)?;
+            stage(&order.path, &|writer| usda::write(writer, mesh, asset_path.as_deref(), progress))?;
+            if let Some(size) = texture {
+                stage(&texture_path(order), &|writer| png(writer, size))?;
             }
         }
     }

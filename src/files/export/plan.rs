@@ -121,8 +121,8 @@ impl Plan {
             }
         }
         if let Some(mesh) = &order.mesh {
-            let max_bytes = mesh::max_file_bytes(mesh, grid);
-            files.extend(mesh::plan(mesh, grid)?.into_iter().map(|path| file(path, FileKind::Mesh, None, max_bytes)));
+            let planned = mesh::plan(mesh, grid)?.into_iter();
+            files.extend(planned.map(|(path, max_bytes)| file(path, FileKind::Mesh, None, max_bytes)));
         }
         let frame_positions = order.frames.as_ref().map_or(Vec::new(), |frames| frames::positions(frames, &order));
         if let Some(frames) = &order.frames {

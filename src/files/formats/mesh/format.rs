@@ -12,19 +12,22 @@ pub enum MeshFormat {
     Glb,
     /// Wavefront text with the same axes; the material and the texture are separate files.
     Obj,
+    /// Universal Scene Description as text with the same axes; the texture is a separate file.
+    Usda,
     /// Triangles only, closed by a base: millimetres, z up, north towards y.
     Stl,
 }
 
 impl MeshFormat {
     /// Every format.
-    pub const ALL: [Self; 3] = [Self::Glb, Self::Obj, Self::Stl];
+    pub const ALL: [Self; 4] = [Self::Glb, Self::Obj, Self::Usda, Self::Stl];
 
     /// The file extension without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Glb => "glb",
             Self::Obj => "obj",
+            Self::Usda => "usda",
             Self::Stl => "stl",
         }
     }
@@ -42,6 +45,7 @@ impl MeshFormat {
 pub(crate) fn max_vertices(format: MeshFormat) -> u64 {
     match format {
         MeshFormat::Glb => glb::MAX_VERTICES,
-        MeshFormat::Obj | MeshFormat::Stl => u64::from(u32::MAX / 2),
+        // USD has signed 32-bit indices.
+        MeshFormat::Obj | MeshFormat::Usda | MeshFormat::Stl => u64::from(u32::MAX / 2),
     }
 }

@@ -1,4 +1,4 @@
-//! Meshes: glTF with an embedded texture, OBJ with material and texture files, STL for printing.
+//! Meshes: glTF with an embedded texture, OBJ with material and texture files, USD with a texture file, STL for printing.
 
 mod format;
 pub(crate) mod glb;
@@ -6,6 +6,7 @@ pub(crate) mod obj;
 pub(crate) mod stl;
 mod terrain_mesh;
 mod triangulation;
+pub(crate) mod usda;
 
 pub use self::format::MeshFormat;
 pub(crate) use self::format::max_vertices;
