@@ -11,10 +11,10 @@ use crate::app::commands::{FileSlot, ImportTarget};
 use crate::app::document::file_name;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{capitalised, checkbox, default_button_ui, modal, radio_button};
-use crate::engine::Extent;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::MAX_HEIGHT_M;
 use crate::engine::parameters::Band;
+use crate::engine::{Extent, Origin};
 use crate::files::formats::heightmap::{ColourReading, RawLayout, RawSample, ReadOptions};
 use crate::files::formats::numbers::metres;
 use crate::files::import::{ImportedFile, MapSummary, is_same_size, size_text};
@@ -299,6 +299,11 @@ impl ImportDialog {
             read = self.reading_ui(ui);
             let Some(map) = self.file.as_ref().and_then(|file| file.map.as_ref()) else { return };
             let (size, max_value) = (map.size, map.max_value);
+            if let Some(origin) = self.file.as_ref().and_then(|file| file.origin.as_ref()) {
+                ui.label("South-west");
+                ui.label(place_text(origin)).on_hover_text("Where the south-western corner of the map lies on Earth");
+                ui.end_row();
+            }
             self.extent_ui(ui, size);
             self.heights_ui(ui, max_value);
         });
@@ -427,6 +432,12 @@ fn range_of(file: &ImportedFile) -> [f64; 2] {
         (None, Some(map)) => map.values.map(f64::from),
         (None, None) => [0.0; 2],
     }
+}
+
+/// A place, for example `500000 E, 4649776 N, EPSG 32632`.
+fn place_text(Origin { easting_m, northing_m, epsg }: &Origin) -> String {
+    let system = epsg.map_or(String::new(), |epsg| format!(", EPSG {epsg}"));
+    format!("{} E, {} N{system}", metres(*easting_m), metres(*northing_m))
 }
 
 /// A size to the decimetre, or finer if it is small.
