@@ -37,8 +37,8 @@ TYPES = {
 cases = []
 
 
-def case(name, spacing=None, holes=None, tolerance=1e-3, land=LAND):
-    cases.append((name, spacing, holes, tolerance, land))
+def case(name, spacing=None, holes=None, tolerance=1e-3, land=LAND, options=()):
+    cases.append((name, spacing, holes, tolerance, land, options))
 
 
 def write(name, land, kind, epsg=32632, transform=UTM, driver="GTiff", options=(), no_data=None, scale=None, unit=None):
@@ -209,6 +209,10 @@ def headerless():
         case(name, land=square)
     Path("oblong.raw").write_bytes(LAND.astype("<u2").tobytes())
     case("oblong.raw")
+    Path("header.raw").write_bytes(bytes(512) + LAND.astype(">u2").tobytes())
+    case("header.raw")
+    Path("skipped.raw").write_bytes(bytes(512) + LAND.astype(">u2").tobytes())
+    case("skipped.raw", options=["--raw", f"u16be,{WIDTH}x{DEPTH}+512"])
     # Metres per degree in the middle of the tile, from published tables for 45° and 46°.
     degree = {"N45E006.hgt": (78147, 111142), "S46W072.hgt": (78147, 111142)}
     for name, (east, north) in degree.items():
@@ -256,8 +260,8 @@ def other_programs():
     case("palette.png")
 
 
-def outcome(name, spacing, holes, tolerance, land):
-    run = subprocess.run([PROGRAM, "convert", name, "out.r32", "--force"], capture_output=True, text=True)
+def outcome(name, spacing, holes, tolerance, land, options):
+    run = subprocess.run([PROGRAM, "convert", name, "out.r32", "--force", *options], capture_output=True, text=True)
     said = " ".join(run.stderr.split())
     if run.returncode:
         has_cure = any(word in said for word in ["convert", "save", "supported:", "specify", "choose", "name one", "write", "put it"])

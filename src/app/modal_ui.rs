@@ -22,9 +22,11 @@ impl App {
     /// Draws the modal dialog, if one is open; returns a command chosen in it.
     pub(crate) fn modal_ui(&mut self, ctx: &Context, draft: &mut Draft) -> Option<Command> {
         if self.ui.modal.is_none()
-            && let Some(dialog) = self.ui.import_dialogs.pop_front()
+            && let Some(imported) = self.ui.maps_to_import.pop_front()
         {
-            self.ui.modal = Some(Modal::Import(dialog));
+            let recipe = &self.document.project().recipe;
+            let dialog = ImportDialog::new(imported, recipe.world.extent(), recipe.stack.is_empty());
+            self.ui.modal = Some(Modal::Import(Box::new(dialog)));
         }
         let Some(mut modal) = self.ui.modal.take() else {
             if self.ui.closing.is_saving() && closing::saving_ui(ctx) {
@@ -147,18 +149,19 @@ impl App {
     /// Draws an import window; returns whether it stays open.
     fn import_ui(&mut self, ctx: &Context, dialog: &mut ImportDialog, draft: &Draft) -> bool {
         let Draft { project, .. } = draft;
-        let context =
-            ImportContext { world: project.recipe.world.extent(), remaining_bytes: project.remaining_file_bytes() };
-        match dialog.ui(ctx, context) {
-            Some(ImportResponse::Read(options)) => {
-                let (path, target) = (dialog.path.clone(), dialog.target.clone());
-                self.services.file_tasks.read_again(path, options, target, dialog.is_opened);
+        let context = ImportContext {
+            world: project.recipe.world.extent(),
+            remaining_bytes: project.remaining_file_bytes(),
+            obstacle: self.target_obstacle(dialog.target.as_ref()),
+        };
+        match dialog.ui(ctx, &context) {
+            Some(ImportResponse::Read(options, purpose)) => {
+                self.services.file_tasks.read_again(dialog, options, purpose);
                 true
             }
             Some(ImportResponse::Import(file, place)) => {
                 let target = dialog.target.take();
-                self.ui.pending_import =
-                    Some(PendingImport { file: *file, target, place, project_id: dialog.project_id });
+                self.ui.pending_import = Some(PendingImport { file: *file, target, place });
                 false
             }
             Some(ImportResponse::Cancel) => false,

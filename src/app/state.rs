@@ -11,7 +11,7 @@ use crate::app::dialogs::closing::Closing;
 use crate::app::dialogs::export::ExportDialog;
 use crate::app::dialogs::file_dialogs::DialogKind;
 use crate::app::dialogs::gallery::Gallery;
-use crate::app::dialogs::import::{ImportDialog, PendingImport};
+use crate::app::dialogs::import::{Imported, PendingImport};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::Document;
@@ -61,7 +61,7 @@ pub(crate) struct UiState {
     /// The path that was typed where the desktop has no file dialog, until it was read, and what it was typed for.
     pub(crate) typed_path: Option<(DialogKind, PathBuf)>,
     /// Heightmaps that were read, whose windows open one after another.
-    pub(crate) import_dialogs: VecDeque<Box<ImportDialog>>,
+    pub(crate) maps_to_import: VecDeque<Imported>,
     /// A heightmap that a dialog imports once this frame's edits are in the document.
     pub(crate) pending_import: Option<PendingImport>,
     /// A project that a dialog opens once this frame's edits are in the document.
@@ -109,7 +109,7 @@ impl UiState {
             export: ExportDialog::default(),
             modal: None,
             typed_path: None,
-            import_dialogs: VecDeque::new(),
+            maps_to_import: VecDeque::new(),
             pending_import: None,
             pending_project: None,
             dismissed_change: None,

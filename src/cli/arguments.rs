@@ -284,7 +284,7 @@ pub struct ConvertOptions {
     /// The heightmap to write.
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// The layout of a headerless input, for example u16le,1025x1025.
+    /// The layout of a headerless input, for example u16le,1025x1025; +128 at its end skips 128 bytes.
     #[arg(long, value_name = "LAYOUT")]
     pub raw: Option<RawLayout>,
     /// The layout of a headerless output, for example u16be.
@@ -308,7 +308,7 @@ pub struct ConvertOptions {
 pub struct InspectOptions {
     /// The heightmap to read.
     pub file: PathBuf,
-    /// The layout of a headerless file, for example u16le,1025x1025.
+    /// The layout of a headerless file, for example u16le,1025x1025; +128 at its end skips 128 bytes.
     #[arg(long, value_name = "LAYOUT")]
     pub raw: Option<RawLayout>,
     /// Print JSON.

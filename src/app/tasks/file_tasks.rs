@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::app::commands::{FileSlot, ImportTarget};
 use crate::app::dialogs::gallery::UserPreset;
-use crate::app::dialogs::import::Imported;
+use crate::app::dialogs::import::{ImportDialog, Imported, ReadPurpose};
 use crate::engine::parameters::FileName;
 use crate::files::FileError;
 use crate::files::export::{CostEstimate, Order};
@@ -200,17 +200,17 @@ impl FileTasks {
         });
     }
 
-    /// Reads a heightmap again in another way.
-    pub(crate) fn read_again(
-        &self,
-        path: PathBuf,
-        options: ReadOptions,
-        target: Option<ImportTarget>,
-        is_opened: bool,
-    ) {
+    /// Reads the heightmap of an import window again: in another way, or as a project stores it.
+    pub(crate) fn read_again(&self, dialog: &ImportDialog, options: ReadOptions, purpose: ReadPurpose) {
+        let ImportDialog { path, target, is_opened, .. } = dialog;
+        let (path, target, is_opened) = (path.clone(), target.clone(), *is_opened);
         self.run_for(path.clone(), None, move || {
-            let file = import::open_for_review(&path, &options).map_err(|error| error.to_string());
-            FileTaskResult::Imported(Box::new(Imported { path, file, options, target, is_opened, is_repeated: true }))
+            let read = match purpose {
+                ReadPurpose::Choice | ReadPurpose::Again => import::open_for_review(&path, &options),
+                ReadPurpose::Import => import::open_heightmap(&path, &options),
+            };
+            let file = read.map_err(|error| error.to_string());
+            FileTaskResult::Imported(Box::new(Imported { path, file, options, target, is_opened, purpose }))
         });
     }
 
@@ -315,10 +315,17 @@ fn imported(
     let sample = Format::from_path(&path).ok().and_then(|format| format.raw_sample(None));
     let (file, options) = match (read, sample) {
         (Ok(file), _) => (Ok(file), ReadOptions::default()),
-        (Err(error), Some(sample)) => (Err(error.to_string()), Some(RawLayout { sample, size: None }).into()),
+        (Err(error), Some(sample)) => (Err(error.to_string()), Some(RawLayout::square(sample)).into()),
         (Err(error), None) => return FileTaskResult::Failed(error.to_string()),
     };
-    FileTaskResult::Imported(Box::new(Imported { path, file, options, target, is_opened, is_repeated: false }))
+    FileTaskResult::Imported(Box::new(Imported {
+        path,
+        file,
+        options,
+        target,
+        is_opened,
+        purpose: ReadPurpose::Choice,
+    }))
 }
 
 fn open_project(path: &Path, reads_outside: bool) -> Result<FileTaskResult, String> {

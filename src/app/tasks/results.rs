@@ -12,7 +12,7 @@ use crate::app::dialogs::closing::ClosingStep;
 use crate::app::dialogs::export::COPY_NOTES;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
 use crate::app::dialogs::gallery::{GalleryResponse, UserPreset};
-use crate::app::dialogs::import::{ImportDialog, Imported, MapPlace, PendingImport};
+use crate::app::dialogs::import::{Imported, MapPlace, PendingImport, ReadPurpose};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::Question;
 use crate::app::dialogs::recovered_projects::{RecoveryResponse, recovery_ui};
@@ -237,22 +237,16 @@ impl App {
             && dialog.is_reading(&imported.path)
         {
             dialog.receive(imported);
-        } else if imported.is_repeated {
+        } else if imported.purpose != ReadPurpose::Choice {
             // The window was closed meanwhile.
         } else if imported.is_terrain() {
             // An error of an earlier try says nothing about this file.
             self.ui.message = None;
-            let project_id = self.document.project_id();
-            let recipe = &self.document.project().recipe;
-            let dialog = ImportDialog::new(imported, project_id, recipe.world.extent(), recipe.stack.is_empty());
-            self.ui.import_dialogs.push_back(Box::new(dialog));
+            self.ui.maps_to_import.push_back(imported);
         } else {
             let Imported { file, target, .. } = imported;
             match file {
-                Ok(file) => {
-                    let project_id = self.document.project_id();
-                    self.finish_import(PendingImport { file, target, place: MapPlace::World, project_id });
-                }
+                Ok(file) => self.finish_import(PendingImport { file, target, place: MapPlace::World }),
                 Err(error) => self.show_error(error),
             }
         }
@@ -260,12 +254,12 @@ impl App {
 
     /// Assigns an imported image or heightmap to the step or type it was chosen for, and to nothing else; one that was
     /// not chosen for anything goes into a new step.
-    pub(crate) fn finish_import(&mut self, PendingImport { file, target, place, project_id: own }: PendingImport) {
+    pub(crate) fn finish_import(&mut self, PendingImport { file, target, place }: PendingImport) {
         if let MapPlace::NewProject(extent) = place {
             self.open_heightmap(file, extent);
             return;
         }
-        if let Some(obstacle) = self.import_obstacle(&file, target.as_ref(), own) {
+        if let Some(obstacle) = self.import_obstacle(&file, target.as_ref()) {
             self.show_error(obstacle);
             return;
         }
@@ -329,26 +323,26 @@ impl App {
         self.show_lasting_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
     }
 
-    /// Why a file that was read for the project `own` cannot be imported.
-    fn import_obstacle(&self, file: &ImportedFile, target: Option<&ImportTarget>, own: usize) -> Option<String> {
-        let (project, project_id) = (self.document.project(), self.document.project_id());
+    /// Why a file cannot be imported.
+    fn import_obstacle(&self, file: &ImportedFile, target: Option<&ImportTarget>) -> Option<String> {
         let path = file.path.display();
         let size = file.bytes.len() as u64;
-        if size > project.remaining_file_bytes() {
+        if size > self.document.project().remaining_file_bytes() {
             let size = size / 1_000_000;
             return Some(format!("{path}: {size} MB are more than a project can hold; import a smaller map"));
         }
-        if own != project_id {
-            let name = file.file_name();
-            return Some(format!("{name} was read for another project; open or import it again for this one"));
-        }
-        if let Some(obstacle) = target.and_then(|target| target.obstacle(&project.recipe, project_id)) {
-            return Some(format!("{path}: {obstacle}"));
-        }
-        let is_off = |i: usize| project.recipe.stack[i].settings.mask.is_none();
-        let has_no_mask = target.is_some_and(|target| matches!(target.slot, FileSlot::Mask(i) if is_off(i)));
-        has_no_mask
-            .then(|| format!("{path}: the mask for which it was chosen is off; turn it on and choose the file again"))
+        self.target_obstacle(target).map(|obstacle| format!("{path}: {obstacle}"))
+    }
+
+    /// Why no file can be imported for this step, mask or terrain type.
+    pub(crate) fn target_obstacle(&self, target: Option<&ImportTarget>) -> Option<String> {
+        let recipe = &self.document.project().recipe;
+        let target = target?;
+        let is_off = |i: usize| recipe.stack[i].settings.mask.is_none();
+        target.obstacle(recipe, self.document.project_id()).or_else(|| {
+            matches!(target.slot, FileSlot::Mask(i) if is_off(i))
+                .then(|| "the mask for which it was chosen is off; turn it on and choose the file again".into())
+        })
     }
 
     /// Opens a heightmap as a new project, whose world has this size.

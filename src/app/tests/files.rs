@@ -1,19 +1,22 @@
 //! Opening, saving and importing files.
 
+use std::path::Path;
+
 use egui::accesskit::Role;
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::app::App;
 use crate::app::commands::stack_edits::add_step;
 use crate::app::commands::{Command, FileSlot};
 use crate::app::dialogs::file_dialogs::DialogOutcome;
 use crate::app::dialogs::modal::Modal;
-use crate::app::tests::{accept_import, chosen, editor, editor_with, pause, press, settle, type_of, wait};
+use crate::app::tests::{accept_import, chosen, editor, editor_with, pause, press, settle, type_of, type_text, wait};
 use crate::engine::Step;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::faults::Faults;
 use crate::engine::operations::heightmap::Heightmap;
+use crate::files::formats::heightmap::decode;
 use crate::project::Project;
 
 #[test]
@@ -226,6 +229,15 @@ fn a_chosen_file_is_rejected_if_its_target_has_changed() {
         editor.state_mut().execute(&context, Command::ChooseFile(slot));
         meanwhile(editor.state_mut());
         let before = editor.state().document.project().clone();
+        if let (true, Some(part)) = (slot == of_import, refused) {
+            // The window says it before anything is chosen in it.
+            wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+            editor.run_steps(3);
+            editor.get_by_label_contains(part);
+            assert!(editor.get_by_role_and_label(Role::Button, "Import").accesskit_node().is_disabled());
+            assert_eq!(*editor.state().document.project(), before);
+            continue;
+        }
         if slot == of_import {
             accept_import(&mut editor);
         }
@@ -255,6 +267,71 @@ fn a_file_in_metres_does_not_keep_the_range_of_the_one_that_it_replaces() {
         panic!("a map")
     };
     assert_eq!((heightmap.low_m, heightmap.high_m), (None, None));
+}
+
+#[test]
+fn holes_and_a_header_are_as_the_window_says() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("land.r32");
+    let heights = [30.0_f32, 20.0, 40.0, 50.0, -9999.0, 60.0, 70.0, 80.0, 90.0];
+    std::fs::write(&path, [&[9; 6][..], heights.map(f32::to_le_bytes).as_flattened()].concat()).expect("written");
+    let mut editor = editor_with(vec![chosen(path.clone()), chosen(path)]);
+    pause(&mut editor);
+    let shows = |app: &App, size| matches!(&app.ui.modal, Some(Modal::Import(dialog)) if dialog.size() == size);
+    for (choice, middle_m) in [("Lowest height", 20.0), ("-9999 is a height", -9998.999)] {
+        press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
+        wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+        editor.run_steps(3);
+        assert!(shows(editor.state(), None), "10½ samples are no map");
+        editor.get_by_label("The bytes before the first sample").focus();
+        editor.run_steps(2);
+        editor.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
+        type_text(&mut editor, "6");
+        press(&mut editor, egui::Modifiers::NONE, egui::Key::Tab);
+        wait(&mut editor, "the samples", |app| shows(app, Some([3, 3])));
+        editor.run_steps(3);
+        editor.get_by_role_and_label(Role::ComboBox, "Holes").click();
+        editor.run_steps(3);
+        editor.get_by_label(choice).click();
+        editor.run_steps(3);
+        accept_import(&mut editor);
+        let project = editor.state().document.project();
+        let AnyOperation::Heightmap(heightmap) = &project.recipe.stack[0].operation else { panic!("a map") };
+        let file = &heightmap.file;
+        let stored = decode(Path::new(&file.0), &project.files[file], None).expect("readable");
+        let mut expected = heights;
+        expected[4] = middle_m;
+        assert_eq!((file.0.as_str(), stored.raster.samples), ("land.exr", expected.to_vec()));
+    }
+}
+
+#[test]
+fn an_import_that_fails_keeps_the_window_and_its_choices() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("land.raw");
+    let sample = |at: u16| (1000 + 10 * (at % 40) + 7 * (at / 40)).to_le_bytes();
+    let bytes: Vec<u8> = (0..1200).flat_map(sample).collect();
+    std::fs::write(&path, &bytes).expect("written");
+    let mut editor = editor_with(vec![chosen(path.clone())]);
+    pause(&mut editor);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
+    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+    editor.run_steps(3);
+    // The file disappears before it is converted.
+    std::fs::remove_file(&path).expect("removed");
+    editor.get_by_role_and_label(Role::Button, "Open").click();
+    editor.run_steps(3);
+    wait(&mut editor, "the file tasks", |app| app.services.file_tasks.is_idle());
+    editor.run_steps(3);
+    editor.get_by_label_contains("/land.raw");
+    assert!(editor.get_by_role_and_label(Role::Button, "Open").accesskit_node().is_disabled());
+    // It can be read in another way.
+    std::fs::write(&path, &bytes).expect("written");
+    editor.get_by_label("Flip north and south").click();
+    let reads = |app: &App| matches!(&app.ui.modal, Some(Modal::Import(dialog)) if dialog.size() == Some([40, 30]));
+    wait(&mut editor, "the file", reads);
+    accept_import(&mut editor);
+    assert_eq!(editor.state().document.project().name, "land");
 }
 
 #[test]

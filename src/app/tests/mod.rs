@@ -97,13 +97,15 @@ pub(crate) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl 
     }
 }
 
-/// Waits for the import window, and imports the file as the window suggests.
+/// Waits for the import window, imports the file as the window suggests, and waits until it is converted.
 #[track_caller]
 pub(crate) fn accept_import(harness: &mut Harness<'static, App>) {
     wait(harness, "the import window", |app| matches!(app.ui.modal, Some(Modal::Import(_))));
     harness.run_steps(3);
     let open = harness.query_by_role_and_label(Role::Button, "Open").map(|button| button.click());
     open.unwrap_or_else(|| harness.get_by_role_and_label(Role::Button, "Import").click());
+    harness.run_steps(3);
+    wait(harness, "the import", |app| !matches!(app.ui.modal, Some(Modal::Import(_))));
     harness.run_steps(3);
 }
 

@@ -16,7 +16,7 @@ use crate::engine::parameters::{Band, FileName};
 use crate::engine::relief::relief;
 use crate::engine::{Grid, Heightfield, Image, Origin, Progress, Raster, Recipe, SampleScale};
 use crate::files::formats::heightmap::{
-    ColourReading, Encoding, Format, LoadedHeightmap, RawLayout, ReadOptions, Rows, complete, encodes_heights,
+    ColourReading, Encoding, Format, Holes, LoadedHeightmap, RawLayout, ReadOptions, Rows, complete, encodes_heights,
     exr_channels, from_image, guessed_layout, likely_sizes, read_bytes, write,
 };
 use crate::files::formats::image::ImageFileFormat;
@@ -35,6 +35,9 @@ pub struct ImportedFile {
     pub path: PathBuf,
     /// The contents of the file, or the converted heights.
     pub bytes: Vec<u8>,
+    /// Whether a project would read other heights from these bytes, so that the file has to be opened with
+    /// [`open_heightmap`] in the same way before it is imported. It was only opened to be shown.
+    pub needs_conversion: bool,
     /// The heights of the lowest and the highest value; `None` if the samples are metres.
     pub range_m: Option<Band>,
     /// The size of the map on the ground, if known.
@@ -60,6 +63,8 @@ pub struct MapSummary {
     pub raw: Option<RawLayout>,
     /// The sizes that a headerless file can have, the likeliest first.
     pub raw_sizes: Vec<[usize; 2]>,
+    /// The holes that were filled.
+    pub holes: Holes,
     /// How the colours of an image were read, if it has any.
     pub colours: Option<ColourReading>,
     /// The channels of an EXR.
@@ -86,8 +91,9 @@ impl MapSummary {
         let values = samples
             .iter()
             .fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], sample| [low.min(*sample), high.max(*sample)]);
-        let raw = loaded.sample.map(|sample| RawLayout { sample, size: Some([width, height]) });
-        let raw_sizes = loaded.sample.map_or(Vec::new(), |sample| likely_sizes(bytes, sample));
+        let header_bytes = loaded.header_bytes;
+        let raw = loaded.sample.map(|sample| RawLayout { sample, size: Some([width, height]), header_bytes });
+        let raw_sizes = raw.map_or(Vec::new(), |layout| likely_sizes(layout.samples_in(bytes), layout.sample));
         let extent =
             loaded.extent().unwrap_or(Extent { width_m: (width - 1).to_f64(), depth_m: (height - 1).to_f64() });
         let longer = width.max(height).min(PICTURE_PIXELS + 1);
@@ -111,8 +117,18 @@ impl MapSummary {
         };
         let (channels, channel) = if loaded.format == Format::Exr { exr_channels(bytes) } else { Default::default() };
         let channel = options.channel.clone().unwrap_or(channel);
-        let size = [width, height];
-        Self { size, values, max_value, raw, raw_sizes, colours: loaded.colours, channels, channel, picture }
+        Self {
+            size: [width, height],
+            values,
+            max_value,
+            raw,
+            raw_sizes,
+            holes: loaded.holes,
+            colours: loaded.colours,
+            channels,
+            channel,
+            picture,
+        }
     }
 }
 
@@ -139,25 +155,26 @@ pub fn open_any(path: &Path) -> Result<ImportedFile, FileError> {
         Ok((detected, image)) if detected == format.in_image_crate() => {
             let mut loaded = from_image(path, Format::from_path(path)?, image)?;
             complete(path, &mut loaded, Sidecar::read_for(path))?;
-            heightmap(path, bytes, &loaded, &ReadOptions::default())
+            Ok(shown(path, bytes, &loaded, &ReadOptions::default()))
         }
         // The image is too large for a texture, is corrupt, or has a format that does not match its extension.
         Ok(_) | Err(_) => {
             let options = ReadOptions::default();
             let loaded = read_bytes(path, &bytes, &options)?;
-            heightmap(path, bytes, &loaded, &options)
+            Ok(shown(path, bytes, &loaded, &options))
         }
     }
 }
 
-/// Opens a heightmap whose guesses the user will see: a headerless file of unknown size gets the likeliest one.
+/// Opens a heightmap to show it with what was guessed: a headerless file of unknown size gets the likeliest one. Nothing
+/// is converted, which can take seconds.
 pub fn open_for_review(path: &Path, options: &ReadOptions) -> Result<ImportedFile, FileError> {
     Format::from_path(path)?;
     let bytes = read_file(path)?;
     let guessed = guessed_layout(path, &bytes, options.raw);
     let options = ReadOptions { raw: guessed.or(options.raw), ..options.clone() };
     let loaded = read_bytes(path, &bytes, &options)?;
-    let mut imported = heightmap(path, bytes, &loaded, &options)?;
+    let mut imported = shown(path, bytes, &loaded, &options);
     if let Some([width, height]) = guessed.and_then(|layout| layout.size) {
         let note = format!("nothing says how long its rows are; they are most alike in {width} × {height} samples");
         imported.notes.insert(0, note);
@@ -165,7 +182,7 @@ pub fn open_for_review(path: &Path, options: &ReadOptions) -> Result<ImportedFil
     Ok(imported)
 }
 
-/// Opens a heightmap.
+/// Opens a heightmap as a project stores it.
 pub fn open_heightmap(path: &Path, options: &ReadOptions) -> Result<ImportedFile, FileError> {
     Format::from_path(path)?;
     let bytes = read_file(path)?;
@@ -179,15 +196,16 @@ pub fn open_mask(path: &Path) -> Result<ImportedFile, FileError> {
     let bytes = read_file(path)?;
     let options = ReadOptions::default();
     let loaded = read_bytes(path, &bytes, &options)?;
-    let mut imported = heightmap(path, bytes, &loaded, &options)?;
-    imported.notes = vec!["the step acts where the image is white".into()];
-    if let (SampleScale::Metres, Some(map)) = (loaded.raster.scale, &imported.map) {
-        let [min, max] = map.values.map(f64::from);
-        imported.notes =
-            vec![format!("the step acts fully at {max:.1} m, the highest height, and not at {min:.1} m, the lowest")];
-        (imported.path, imported.bytes) = stored_as(&path.with_extension("png"), &loaded, Band { min, max })?;
+    if let SampleScale::Integers { .. } = loaded.raster.scale {
+        let notes = vec!["the step acts where the image is white".into()];
+        return Ok(ImportedFile { notes, ..heightmap(path, bytes, &loaded, &options)? });
     }
-    Ok(imported)
+    let shown = shown(path, bytes, &loaded, &options);
+    let [min, max] = shown.map.as_ref().map_or([0.0; 2], |map| map.values.map(f64::from));
+    let (path, bytes) = stored_as(&path.with_extension("png"), &loaded, Band { min, max })?;
+    let notes =
+        vec![format!("the step acts fully at {max:.1} m, the highest height, and not at {min:.1} m, the lowest")];
+    Ok(ImportedFile { path, bytes, needs_conversion: false, notes, ..shown })
 }
 
 /// Opens the texture of a material.
@@ -203,9 +221,19 @@ fn is_coloured(image: &DynamicImage) -> bool {
 
 fn texture(path: &Path, bytes: Vec<u8>, image: &DynamicImage) -> ImportedFile {
     let notes = vec![format!("{} × {} pixels", image.width(), image.height())];
-    ImportedFile { path: path.to_path_buf(), bytes, range_m: None, extent: None, origin: None, notes, map: None }
+    ImportedFile {
+        path: path.to_path_buf(),
+        bytes,
+        needs_conversion: false,
+        range_m: None,
+        extent: None,
+        origin: None,
+        notes,
+        map: None,
+    }
 }
 
+/// A heightmap as a project stores it.
 fn heightmap(
     path: &Path,
     bytes: Vec<u8>,
@@ -213,14 +241,21 @@ fn heightmap(
     options: &ReadOptions,
 ) -> Result<ImportedFile, FileError> {
     let converted = converted(path, loaded, None)?;
+    let shown = shown(path, bytes, loaded, options);
+    let Some((path, bytes)) = converted else { return Ok(shown) };
+    Ok(ImportedFile { path, bytes, needs_conversion: false, ..shown })
+}
+
+/// A heightmap that may have to be converted.
+fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOptions) -> ImportedFile {
     let map = MapSummary::of(&bytes, loaded, options);
     let samples = || loaded.raster.samples.iter().copied();
     let (low, high) = (samples().fold(f32::INFINITY, f32::min), samples().fold(f32::NEG_INFINITY, f32::max));
     let extent = loaded.extent();
     let mut notes = loaded.all_notes();
     let range_m = match (&loaded.sidecar, loaded.raster.scale) {
-        (Some(_), _) if converted.is_some() => {
-            notes.push("it was converted to metres with north at the top, as its sidecar says".into());
+        (Some(_), _) if loaded.needs_conversion => {
+            notes.push("its heights are converted to metres with north at the top, as its sidecar says".into());
             None
         }
         (Some(sidecar), _) => {
@@ -250,8 +285,16 @@ fn heightmap(
         }
     };
     notes.extend(extent.map(|extent| format!("it is {} in size", size_text(extent))));
-    let (path, bytes) = converted.unwrap_or_else(|| (path.to_path_buf(), bytes));
-    Ok(ImportedFile { path, bytes, range_m, extent, origin: loaded.origin(), notes, map: Some(map) })
+    ImportedFile {
+        path: path.to_path_buf(),
+        bytes,
+        needs_conversion: loaded.needs_conversion,
+        range_m,
+        extent,
+        origin: loaded.origin(),
+        notes,
+        map: Some(map),
+    }
 }
 
 /// Whether floats are shares of a height rather than metres: between 0 and 1 but not only these, in a format of programs
@@ -443,7 +486,10 @@ mod tests {
         let path = folder.path().join("south.png");
         save(&path, 0);
         save_sidecar(&path, "rows from south to north, each from west to east");
-        let imported = check_opened_once(&path, open_any);
+        let shown = check_opened_once(&path, open_any);
+        assert!(shown.needs_conversion && shown.bytes == std::fs::read(&path).expect("there"), "nothing is converted");
+        let imported = check_opened_once(&path, |path| open_heightmap(path, &ReadOptions::default()));
+        assert!(!imported.needs_conversion);
         assert_eq!((imported.path.extension().and_then(|it| it.to_str()), imported.range_m), (Some("exr"), None));
         let loaded = crate::files::formats::heightmap::decode(&imported.path, &imported.bytes, None).expect("readable");
         assert_eq!(loaded.raster.samples[..2], [0.0, 10.0], "5 of 255 is 0 m");
@@ -458,7 +504,7 @@ mod tests {
         let extent = imported.extent.expect("known");
         assert_eq!((extent.width_m, extent.depth_m), (1000.0, 500.0));
         let notes = imported.notes.join("; ");
-        assert!(notes.contains("1 samples without a height") && notes.contains("1000 × 500 m"), "{notes}");
+        assert!(notes.contains("1 sample without a height") && notes.contains("1000 × 500 m"), "{notes}");
         let path = folder.path().join("grey.png");
         save(&path, 0);
         assert_eq!(open_any(&path).expect("readable").extent, None);

@@ -87,7 +87,7 @@ fn convert_notes_heights_that_the_format_cannot_hold() {
         let notes = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{arguments}: {notes}");
         assert_eq!(notes.contains("were clamped"), is_clamped, "{arguments}: {notes}");
-        assert!(notes.contains("1 samples without a height"), "{arguments}: {notes}");
+        assert!(notes.contains("1 sample without a height"), "{arguments}: {notes}");
     }
     let sidecar: serde_json::Value = serde_json::from_slice(&sandbox.read("a.r16.json")).expect("JSON");
     assert_eq!(sidecar["max_m"], 32_767.0);

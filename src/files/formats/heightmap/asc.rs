@@ -73,7 +73,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         }
     });
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
-    Ok(Decoded { raster, notes: Vec::new(), georeference })
+    Ok(Decoded { raster, notes: Vec::new(), georeference, metres: None })
 }
 
 fn is_nan(word: &str) -> bool {

@@ -17,6 +17,9 @@ pub(super) struct Decoded {
     pub(super) notes: Vec<String>,
     /// The cells of the map, if the file contains them.
     pub(super) georeference: Option<Georeference>,
+    /// The factor and the offset that turn the samples into metres, if the file has them. They are applied after holes are
+    /// found, which the file's own numbers mark.
+    pub(super) metres: Option<[f64; 2]>,
 }
 
 /// The size from a header, if a grid can have it and its samples fit into memory.

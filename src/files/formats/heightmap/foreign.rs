@@ -48,7 +48,7 @@ pub(super) fn decode_hgt(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError
         epsg: None,
     };
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
-    Ok(Decoded { raster, notes: Vec::new(), georeference: Some(georeference) })
+    Ok(Decoded { raster, notes: Vec::new(), georeference: Some(georeference), metres: None })
 }
 
 /// The southern latitude in the name of an SRTM tile.
@@ -158,7 +158,7 @@ pub(super) fn decode_esri(path: &Path, bytes: &[u8], header: &str) -> Result<Dec
     });
     // The numbers of a grid are metres, whatever their type.
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
-    Ok(Decoded { raster, notes: Vec::new(), georeference })
+    Ok(Decoded { raster, notes: Vec::new(), georeference, metres: None })
 }
 
 /// What the first bytes of a Terragen file are, and metres per unit of a file that does not say it (Planetside,
@@ -218,7 +218,7 @@ pub(super) fn decode_terragen(path: &Path, bytes: &[u8]) -> Result<Decoded, File
                     epsg: None,
                 };
                 let raster = Raster { width, height, samples, scale: SampleScale::Metres };
-                return Ok(Decoded { raster, notes: Vec::new(), georeference: Some(georeference) });
+                return Ok(Decoded { raster, notes: Vec::new(), georeference: Some(georeference), metres: None });
             }
             _ => return Err(refused("this Terragen file has a part that is not known, or no heights")),
         };

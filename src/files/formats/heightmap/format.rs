@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::encoded_colours::ColourReading;
 use super::foreign::Foreign;
+use super::holes::HoleFilling;
 use super::layout::{ByteOrder, RawLayout, RawSample, RowOrder, Samples};
 use crate::files::io::error::FileError;
 
@@ -180,6 +181,8 @@ pub struct ReadOptions {
     pub colours: Option<ColourReading>,
     /// Whether the rows are taken in the opposite order.
     pub is_flipped: bool,
+    /// What becomes of samples without a height.
+    pub holes: HoleFilling,
 }
 
 impl From<Option<RawLayout>> for ReadOptions {

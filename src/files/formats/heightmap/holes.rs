@@ -1,7 +1,28 @@
-//! Fills the holes of a map from the heights around them.
+//! The holes of a map: samples without a height, and what they are filled with.
 
 use crate::engine::Raster;
 use crate::engine::cast::ToFloat;
+
+/// What becomes of samples without a height.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HoleFilling {
+    /// They are interpolated from the heights around them.
+    #[default]
+    Interpolated,
+    /// They get the lowest height of the map.
+    Lowest,
+    /// Numbers that only probably mean "no data" are heights; other holes are interpolated.
+    OnlyDeclared,
+}
+
+/// The holes that a map has before they are filled.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Holes {
+    /// How many samples have no height.
+    pub count: usize,
+    /// A number in the map that probably means "no data", though the file does not say so.
+    pub undeclared: Option<f32>,
+}
 
 /// Numbers that programs write for "no data" without saying so. The first ones are below every place on Earth.
 const NO_HEIGHTS: [f32; 3] = [-32_768.0, -32_767.0, -99_999.0];
@@ -10,25 +31,41 @@ const RARE_HEIGHTS: [f32; 2] = [-9999.0, -10_000.0];
 /// Below this, there are only deep-sea trenches, metres.
 const TRENCHES_M: f32 = -9000.0;
 
-/// Sets samples to NaN that have one of the numbers that programs use for "no data". Returns a note if there are some.
-pub(super) fn mark_undeclared(samples: &mut [f32]) -> Option<String> {
+/// Sets samples to NaN that have one of the numbers that programs use for "no data", or to the next number if these are
+/// heights. Returns the first of these numbers.
+pub(super) fn mark_undeclared(samples: &mut [f32], filling: HoleFilling) -> Option<f32> {
     let is_deep = |sample: f32| sample < TRENCHES_M && !NO_HEIGHTS.contains(&sample) && !RARE_HEIGHTS.contains(&sample);
     // In a map of a trench, −9999 m is a depth.
     let has_trench = samples.iter().any(|sample| is_deep(*sample));
     let is_void = |sample: f32| NO_HEIGHTS.contains(&sample) || (!has_trench && RARE_HEIGHTS.contains(&sample));
     let value = samples.iter().copied().find(|sample| is_void(*sample))?;
-    samples.iter_mut().filter(|sample| is_void(**sample)).for_each(|sample| *sample = f32::NAN);
-    Some(format!("the value {value} is taken as \"no data\""))
+    let voids = samples.iter_mut().filter(|sample| is_void(**sample));
+    match filling {
+        HoleFilling::Interpolated | HoleFilling::Lowest => voids.for_each(|sample| *sample = f32::NAN),
+        // The number itself would be "no data" again in the file that a project stores. The next one is 2 mm higher at
+        // most.
+        HoleFilling::OnlyDeclared => voids.for_each(|sample| *sample = sample.next_up()),
+    }
+    Some(value)
+}
+
+/// Gives a height to the samples that are NaN. Nothing changes if every sample is NaN.
+pub(super) fn fill(raster: &mut Raster, filling: HoleFilling) {
+    match filling {
+        HoleFilling::Interpolated | HoleFilling::OnlyDeclared => {
+            interpolate(&mut raster.samples, raster.width, raster.height);
+        }
+        HoleFilling::Lowest => {
+            let lowest = raster.samples.iter().copied().fold(f32::NAN, f32::min);
+            raster.samples.iter_mut().filter(|sample| sample.is_nan()).for_each(|sample| *sample = lowest);
+        }
+    }
 }
 
 /// Sets the samples that are NaN to heights interpolated from those around them, by the pull-push method: averages of
 /// what is known at ever coarser sizes, and from the coarsest back to what is missing (S. J. Gortler et al., "The
-/// Lumigraph", 1996, section 3.4). Nothing changes if every sample is NaN.
-pub(super) fn fill(raster: &mut Raster) {
-    fill_level(&mut raster.samples, raster.width, raster.height);
-}
-
-fn fill_level(samples: &mut [f32], width: usize, height: usize) {
+/// Lumigraph", 1996, section 3.4).
+fn interpolate(samples: &mut [f32], width: usize, height: usize) {
     if !samples.iter().any(|sample| sample.is_nan()) || (width == 1 && height == 1) {
         return;
     }
@@ -47,7 +84,7 @@ fn fill_level(samples: &mut [f32], width: usize, height: usize) {
             coarse.push(if count > 0.0 { (sum / count).to_f32() } else { f32::NAN });
         }
     }
-    fill_level(&mut coarse, coarse_width, coarse_height);
+    interpolate(&mut coarse, coarse_width, coarse_height);
     for r in 0..height {
         for c in 0..width {
             let sample = &mut samples[r * width + c];
@@ -79,7 +116,7 @@ mod tests {
     fn filled(width: usize, height: usize, known: impl Fn(usize, usize) -> Option<f32>) -> Vec<f32> {
         let samples = (0..width * height).map(|at| known(at % width, at / width).unwrap_or(f32::NAN)).collect();
         let mut raster = Raster { width, height, samples, scale: SampleScale::Metres };
-        fill(&mut raster);
+        fill(&mut raster, HoleFilling::Interpolated);
         raster.samples
     }
 
@@ -109,11 +146,27 @@ mod tests {
     fn usual_numbers_for_no_data_are_found_but_trenches_stay() {
         let marked = |samples: &[f32]| {
             let mut samples = samples.to_vec();
-            let is_noted = mark_undeclared(&mut samples).is_some();
-            (samples.iter().map(|sample| sample.is_nan()).collect::<Vec<_>>(), is_noted)
+            let found = mark_undeclared(&mut samples, HoleFilling::Interpolated);
+            (samples.iter().map(|sample| sample.is_nan()).collect::<Vec<_>>(), found)
         };
-        assert_eq!(marked(&[5.0, -9999.0, 300.0]), (vec![false, true, false], true));
-        assert_eq!(marked(&[-10_900.0, -9999.0, -32_768.0]), (vec![false, false, true], true));
-        assert_eq!(marked(&[-430.0, 0.0, 8848.0]), (vec![false; 3], false));
+        assert_eq!(marked(&[5.0, -9999.0, 300.0]), (vec![false, true, false], Some(-9999.0)));
+        assert_eq!(marked(&[-10_900.0, -9999.0, -32_768.0]), (vec![false, false, true], Some(-32_768.0)));
+        assert_eq!(marked(&[-430.0, 0.0, 8848.0]), (vec![false; 3], None));
+    }
+
+    #[test]
+    fn probable_holes_stay_heights_if_only_declared_ones_are_holes() {
+        let mut samples = [5.0, -9999.0, 300.0];
+        assert_eq!(mark_undeclared(&mut samples, HoleFilling::OnlyDeclared), Some(-9999.0));
+        assert_eq!(samples, [5.0, -9998.999, 300.0]);
+        assert_eq!(mark_undeclared(&mut samples, HoleFilling::Interpolated), None, "as when a project reads them");
+    }
+
+    #[test]
+    fn holes_can_have_the_lowest_height() {
+        let samples = vec![f32::NAN, 7.0, -3.0, f32::NAN];
+        let mut raster = Raster { width: 2, height: 2, samples, scale: SampleScale::Metres };
+        fill(&mut raster, HoleFilling::Lowest);
+        assert_eq!(raster.samples, [-3.0, 7.0, -3.0, -3.0]);
     }
 }

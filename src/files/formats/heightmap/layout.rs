@@ -138,19 +138,35 @@ impl RawSample {
     }
 }
 
-/// The layout of a headerless file, written as `u16le,1025x1025` or `u16le`.
+/// The layout of a file that does not describe its samples, written as `u16le`, `u16le,1025x1025`, or
+/// `u16le,1025x1025+128` if 128 bytes come before the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawLayout {
     /// The type of its samples.
     pub sample: RawSample,
     /// Samples from west to east and from north to south; `None`: the map is square.
     pub size: Option<[usize; 2]>,
+    /// The bytes before the samples.
+    pub header_bytes: usize,
+}
+
+impl RawLayout {
+    /// A square map of these samples, without a header.
+    pub fn square(sample: RawSample) -> Self {
+        Self { sample, size: None, header_bytes: 0 }
+    }
+
+    /// The bytes of the samples of a file; none if it is shorter than its header.
+    pub(crate) fn samples_in(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(self.header_bytes..).unwrap_or_default()
+    }
 }
 
 impl fmt::Display for RawLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.sample.name())?;
-        self.size.map_or(Ok(()), |[width, height]| write!(f, ",{width}x{height}"))
+        self.size.map_or(Ok(()), |[width, height]| write!(f, ",{width}x{height}"))?;
+        if self.header_bytes > 0 { write!(f, "+{}", self.header_bytes) } else { Ok(()) }
     }
 }
 
@@ -158,6 +174,10 @@ impl FromStr for RawLayout {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        let (text, header) = match text.split_once('+') {
+            Some((text, header)) => (text, Some(header)),
+            None => (text, None),
+        };
         let (name, size) = match text.split_once(',') {
             Some((name, size)) => (name, Some(size)),
             None => (text, None),
@@ -172,7 +192,12 @@ impl FromStr for RawLayout {
             let sides = size.split_once('x').and_then(|(width, height)| Some([side(width)?, side(height)?]));
             sides.ok_or_else(|| format!("\"{size}\" is not a size like 1025x1025"))
         });
-        Ok(Self { sample, size: size.transpose()? })
+        let header = header.map(|header| {
+            header
+                .parse()
+                .map_err(|_| format!("\"+{header}\" is not the length of a header, such as +128 for 128 bytes"))
+        });
+        Ok(Self { sample, size: size.transpose()?, header_bytes: header.transpose()?.unwrap_or(0) })
     }
 }
 
@@ -182,10 +207,12 @@ mod tests {
 
     #[test]
     fn layouts_are_parsed_as_they_are_displayed() {
-        for text in ["u8", "u16le,1025x513", "i16le,2x2", "i16be", "f32be"] {
+        for text in ["u8", "u16le,1025x513", "i16le,2x2", "i16be", "f32be", "u16be,3x2+128", "f32le+4"] {
             assert_eq!(text.parse::<RawLayout>().expect(text).to_string(), text);
         }
-        for text in ["", "u17", "u16le,", "u16le,3", "u16le,3x", "u16le,-3x3", "u16le,3x3x3"] {
+        for text in
+            ["", "u17", "u16le,", "u16le,3", "u16le,3x", "u16le,-3x3", "u16le,3x3x3", "u8+", "u8,3x3+-1", "u8,3x3+x"]
+        {
             assert!(text.parse::<RawLayout>().is_err(), "{text}");
         }
     }

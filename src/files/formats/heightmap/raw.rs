@@ -106,6 +106,11 @@ pub(super) fn decode(
     default: RawSample,
 ) -> Result<Decoded, FileError> {
     let mut notes = Vec::new();
+    let header_bytes = layout.map_or(0, |layout| layout.header_bytes);
+    let Some(bytes) = bytes.get(header_bytes..) else {
+        let problem = format!("its header should have {header_bytes} bytes, but the file has {}", bytes.len());
+        return Err(FileError::invalid(path, problem));
+    };
     let is_big_endian = layout.is_none() && default == RawSample::U16Le && seems_big_endian(bytes);
     if is_big_endian {
         notes.push("its samples are read as big-endian, because neighbours are much more alike that way".into());
@@ -119,7 +124,7 @@ pub(super) fn decode(
             let side = samples.isqrt();
             if side * side != samples || samples * sample.bytes() != found {
                 let likely = likely_sizes(bytes, sample).into_iter().next();
-                let example = RawLayout { sample, size: Some(likely.unwrap_or([1025; 2])) };
+                let example = RawLayout { sample, size: Some(likely.unwrap_or([1025; 2])), header_bytes };
                 let hint = if likely.is_some() { ", which fits best" } else { "" };
                 let problem = format!(
                     "the size of this map is unknown, and its {samples} samples are not a square; specify its layout (on \
@@ -134,11 +139,12 @@ pub(super) fn decode(
     let [width, height] = checked_size(path, width, height)?;
     let expected = width as u64 * height as u64 * sample.bytes();
     if expected != found {
-        let layout = RawLayout { sample, size: Some([width, height]) }.to_string();
+        let layout = RawLayout { sample, size: Some([width, height]), header_bytes }.to_string();
+        let [expected, found] = [expected, found].map(|bytes| header_bytes as u64 + bytes);
         return Err(FileError::RawLength { path: path.to_path_buf(), layout, expected, found });
     }
     let raster = Raster { width, height, samples: decode_samples(sample, bytes), scale: sample.scale() };
-    Ok(Decoded { raster, notes, georeference: None })
+    Ok(Decoded { raster, notes, georeference: None, metres: None })
 }
 
 pub(super) fn write(
@@ -211,8 +217,22 @@ mod tests {
 
     #[test]
     fn a_wrong_length_is_reported_with_both_lengths() {
-        let layout = Some(RawLayout { sample: RawSample::U16Le, size: Some([3, 3]) });
+        let layout = Some(RawLayout { size: Some([3, 3]), ..RawLayout::square(RawSample::U16Le) });
         let error = decode(Path::new("a.raw"), &[0; 17], layout, RawSample::U16Le).expect_err("refused");
         assert!(error.to_string().contains("should have 18 bytes, but it has 17"), "{error}");
+    }
+
+    #[test]
+    fn the_bytes_of_a_header_are_skipped() {
+        let bytes = [9, 9, 9, 1, 0, 2, 0, 0, 1, 0xff, 0xff];
+        for text in ["u16le,2x2+3", "u16le+3"] {
+            let decoded = decode(Path::new("a.raw"), &bytes, text.parse().ok(), RawSample::U16Le).expect(text);
+            assert_eq!(decoded.raster.samples, [1.0, 2.0, 256.0, 65_535.0]);
+        }
+        let refused = |text: &str| {
+            decode(Path::new("a.raw"), &bytes, text.parse().ok(), RawSample::U16Le).expect_err(text).to_string()
+        };
+        assert!(refused("u16le,2x2+2").contains("as u16le,2x2+2 this file should have 10 bytes, but it has 11"));
+        assert!(refused("u16le,2x2+12").contains("should have 12 bytes, but the file has 11"));
     }
 }

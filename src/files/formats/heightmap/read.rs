@@ -9,8 +9,9 @@ use super::encoded_colours::ColourReading;
 use super::foreign::{self, Foreign};
 use super::format::{Format, ReadOptions, format_of};
 use super::georeference::{self, Georeference};
+use super::holes::{self, HoleFilling, Holes};
 use super::layout::{RawLayout, RawSample, RowOrder};
-use super::{asc, exr, holes, image, krten, pgm, raw, tiff};
+use super::{asc, exr, image, krten, pgm, raw, tiff};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Extent, MAX_HEIGHT_M};
 use crate::engine::parameters::Band;
@@ -32,10 +33,14 @@ pub struct LoadedHeightmap {
     /// The sidecar, if there is one and it fits the map.
     pub sidecar: Option<Sidecar>,
     /// Whether the file alone would decode to another raster: a sidecar, a header, the user or the colours supplied the
-    /// layout, the row order, the channel or the heights.
+    /// layout, the row order, the channel, the heights or what fills the holes.
     pub needs_conversion: bool,
+    /// The holes that were filled.
+    pub holes: Holes,
     /// The type of the samples of a headerless file.
     pub sample: Option<RawSample>,
+    /// The bytes before the samples of such a file.
+    pub header_bytes: usize,
     /// How the colours of an image were read, if it has any.
     pub colours: Option<ColourReading>,
     /// The cells of the map as the file describes them.
@@ -115,14 +120,16 @@ pub fn read_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Lo
         }
         _ => (decode_file(path, bytes, &ReadOptions { raw: layout, ..options.clone() })?, None),
     };
-    let mut loaded = loaded(path, format, decoded)?;
+    let mut loaded = loaded(path, format, decoded, options.holes)?;
     loaded.colours = colours;
     loaded.needs_conversion = format == Format::Foreign(Foreign::EsriBinary)
         || layout.is_some_and(|layout| !is_guessed(path, layout, bytes))
         || colours.is_some_and(|reading| reading != ColourReading::Brightness)
-        || options.channel.is_some();
+        || options.channel.is_some()
+        || (options.holes != HoleFilling::default() && loaded.holes != Holes::default());
     let usual = format.raw_sample(layout);
     let is_big_endian = layout.is_none() && usual == Some(RawSample::U16Le) && raw::seems_big_endian(bytes);
+    loaded.header_bytes = layout.map_or(0, |layout| layout.header_bytes);
     loaded.sample = usual.map(|usual| if is_big_endian { RawSample::U16Be } else { usual });
     complete(path, &mut loaded, sidecar)?;
     if options.is_flipped {
@@ -156,13 +163,15 @@ pub(crate) fn guessed_layout(path: &Path, bytes: &[u8], raw: Option<RawLayout>) 
     };
     let is_big_endian = raw.is_none() && usual == RawSample::U16Le && raw::seems_big_endian(bytes);
     let sample = if is_big_endian { RawSample::U16Be } else { usual };
+    let header_bytes = raw.map_or(0, |layout| layout.header_bytes);
+    let bytes = bytes.get(header_bytes..)?;
     let samples = bytes.len() as u64 / sample.bytes();
     let is_square = samples.isqrt().pow(2) == samples && samples * sample.bytes() == bytes.len() as u64;
     if has_size || is_square || has_sidecar() {
         return None;
     }
     let size = raw::likely_sizes(bytes, sample).into_iter().next()?;
-    Some(RawLayout { sample, size: Some(size) })
+    Some(RawLayout { sample, size: Some(size), header_bytes })
 }
 
 /// Completes a map with what its sidecar and the other files beside it say.
@@ -201,7 +210,7 @@ fn layout_from_sidecar(path: &Path, sidecar: &Sidecar, bytes: usize) -> Option<R
     let sample = sidecar.sample.unwrap_or(usual);
     let [width, height] = sidecar.size;
     let expected = width.checked_mul(height)?.checked_mul(sample.bytes().to_usize())?;
-    (expected == bytes).then_some(RawLayout { sample, size: Some(sidecar.size) })
+    (expected == bytes).then_some(RawLayout { size: Some(sidecar.size), ..RawLayout::square(sample) })
 }
 
 /// Whether a headerless file decodes to the same raster without the layout.
@@ -210,7 +219,7 @@ fn is_guessed(path: &Path, layout: RawLayout, bytes: &[u8]) -> bool {
     let is_square = layout.size.is_none_or(|[width, height]| width == height);
     let is_other_order = layout.sample == RawSample::U16Le && raw::seems_big_endian(bytes);
     let is_whole = (bytes.len() as u64).is_multiple_of(layout.sample.bytes());
-    usual == Some(layout.sample) && is_square && is_whole && !is_other_order
+    usual == Some(layout.sample) && layout.header_bytes == 0 && is_square && is_whole && !is_other_order
 }
 
 /// Reverses the order of the rows.
@@ -223,11 +232,11 @@ fn flip_rows(raster: &mut Raster) {
 
 /// Decodes a heightmap from the bytes of its file alone. `path` supplies the extension, and the name for messages.
 pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<LoadedHeightmap, FileError> {
-    loaded(path, format_of(path, raw)?, decode_file(path, bytes, &raw.into())?)
+    loaded(path, format_of(path, raw)?, decode_file(path, bytes, &raw.into())?, HoleFilling::default())
 }
 
 fn decode_file(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Decoded, FileError> {
-    let ReadOptions { raw, ref channel, colours: _, is_flipped: _ } = *options;
+    let ReadOptions { raw, ref channel, colours: _, is_flipped: _, holes: _ } = *options;
     let format = format_of(path, raw)?;
     if bytes.is_empty() {
         return Err(FileError::invalid(path, "this file is empty; choose another one"));
@@ -260,44 +269,67 @@ pub(crate) fn from_image(
 ) -> Result<LoadedHeightmap, FileError> {
     let (decoded, colours) = image::read_colours(path, image, format, None, None)?;
     let needs_conversion = colours.is_some_and(|reading| reading != ColourReading::Brightness);
-    Ok(LoadedHeightmap { colours, needs_conversion, ..loaded(path, format, decoded)? })
+    let loaded = loaded(path, format, decoded, HoleFilling::default())?;
+    Ok(LoadedHeightmap { colours, needs_conversion, ..loaded })
 }
 
-fn loaded(path: &Path, format: Format, decoded: Decoded) -> Result<LoadedHeightmap, FileError> {
-    let Decoded { mut raster, mut notes, georeference } = decoded;
-    fill_holes(path, &mut raster, &mut notes)?;
+fn loaded(path: &Path, format: Format, decoded: Decoded, filling: HoleFilling) -> Result<LoadedHeightmap, FileError> {
+    let Decoded { mut raster, mut notes, georeference, metres } = decoded;
+    let holes = fill_holes(path, &mut raster, metres, filling, &mut notes)?;
     Ok(LoadedHeightmap {
         format,
         raster,
         notes,
         sidecar: None,
         needs_conversion: false,
+        holes,
         sample: None,
+        header_bytes: 0,
         colours: None,
         georeference,
     })
 }
 
-/// Fills samples without a height from those around them. They are not finite, beyond any height, such as the ±3.4·10³⁸
-/// that some programs write for "no data", or one of the usual numbers for it.
-fn fill_holes(path: &Path, raster: &mut Raster, notes: &mut Vec<String>) -> Result<(), FileError> {
-    // Integers are not metres yet; only NaN is a hole there.
+/// Turns samples into metres, if the file says how, and fills those without a height. They are not finite, beyond any height, such as the ±3.4·10³⁸ that some programs write
+/// for "no data", or one of the usual numbers for it.
+fn fill_holes(
+    path: &Path,
+    raster: &mut Raster,
+    metres: Option<[f64; 2]>,
+    filling: HoleFilling,
+    notes: &mut Vec<String>,
+) -> Result<Holes, FileError> {
+    let has_heights = raster.scale == SampleScale::Metres || metres.is_some();
+    let undeclared = if has_heights { holes::mark_undeclared(&mut raster.samples, filling) } else { None };
+    if let Some([factor, offset]) = metres {
+        let height_m = |sample: f32| (f64::from(sample) * factor + offset).to_f32();
+        raster.samples.iter_mut().for_each(|sample| *sample = height_m(*sample));
+        raster.scale = SampleScale::Metres;
+    }
+    // Other integers are not metres yet; only NaN is a hole there.
     let limit = match raster.scale {
         SampleScale::Metres => MAX_HEIGHT_M,
         SampleScale::Integers { .. } => f32::MAX,
     };
     raster.samples.iter_mut().filter(|sample| sample.abs() > limit).for_each(|sample| *sample = f32::NAN);
-    if raster.scale == SampleScale::Metres {
-        notes.extend(holes::mark_undeclared(&mut raster.samples));
+    notes.extend(undeclared.map(|value| match filling {
+        HoleFilling::OnlyDeclared => format!("the value {value}, which often means \"no data\", is a height here"),
+        HoleFilling::Interpolated | HoleFilling::Lowest => format!("the value {value} is taken as \"no data\""),
+    }));
+    let count = raster.samples.iter().filter(|sample| sample.is_nan()).count();
+    if count > 0 {
+        if count == raster.samples.len() {
+            return Err(FileError::invalid(path, "none of its samples has a height"));
+        }
+        holes::fill(raster, filling);
+        let filled = match filling {
+            HoleFilling::Lowest => "set to the lowest one",
+            HoleFilling::Interpolated | HoleFilling::OnlyDeclared => "filled from the heights around them",
+        };
+        notes.push(match count {
+            1 => format!("1 sample without a height was {filled}"),
+            _ => format!("{count} samples without a height were {filled}"),
+        });
     }
-    let holes = raster.samples.iter().filter(|sample| sample.is_nan()).count();
-    if holes == 0 {
-        return Ok(());
-    }
-    if holes == raster.samples.len() {
-        return Err(FileError::invalid(path, "none of its samples has a height"));
-    }
-    holes::fill(raster);
-    notes.push(format!("{holes} samples without a height were filled from the heights around them"));
-    Ok(())
+    Ok(Holes { count, undeclared })
 }

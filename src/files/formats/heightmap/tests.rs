@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::format::Format;
+use super::format::{Format, ReadOptions};
+use super::holes::{HoleFilling, Holes};
 use super::layout::{RawLayout, RawSample};
-use super::read::{decode, read};
+use super::read::{decode, read, read_bytes};
 use super::testing::{marked, written};
 use super::write::check_size;
 use crate::engine::parameters::Band;
@@ -14,8 +15,8 @@ fn check_round_trip(name: &str, layout: Option<&str>, tolerance_m: f32) {
     let (terrain, range) = (marked(), Band { min: -10.0, max: 500.0 });
     let raw = layout.map(|layout| layout.parse::<RawLayout>().expect("valid"));
     let bytes = written(name, &terrain, range, raw);
-    let with_size = raw.or((name.ends_with("r16")).then_some(RawLayout { sample: RawSample::U16Le, size: None }));
-    let with_size = with_size.or((name.ends_with("r32")).then_some(RawLayout { sample: RawSample::F32Le, size: None }));
+    let with_size = raw.or((name.ends_with("r16")).then_some(RawLayout::square(RawSample::U16Le)));
+    let with_size = with_size.or((name.ends_with("r32")).then_some(RawLayout::square(RawSample::F32Le)));
     let raw = with_size.map(|layout| RawLayout { size: Some([7, 5]), ..layout });
     let loaded = decode(Path::new(name), &bytes, raw).expect("readable");
     assert_eq!((loaded.raster.width, loaded.raster.height), (7, 5), "{name}");
@@ -102,6 +103,27 @@ fn holes_are_filled_and_noted() {
     let loaded = decode(Path::new("a.r32"), &bytes, None).expect("readable");
     assert_eq!(loaded.raster.samples, [7.0, 5.0, 3.0, 5.0]);
     assert!(loaded.notes.iter().any(|note| note.starts_with("2 samples")), "{:?}", loaded.notes);
+    assert_eq!(loaded.holes, Holes { count: 2, undeclared: None });
+}
+
+#[test]
+fn the_user_decides_what_holes_become() {
+    let bytes: Vec<u8> = [7.0, -9999.0, 3.0, f32::NAN].iter().flat_map(|h: &f32| h.to_le_bytes()).collect();
+    let cases = [
+        (HoleFilling::Interpolated, [7.0, 5.0, 3.0, 5.0], 2, false),
+        (HoleFilling::Lowest, [7.0, 3.0, 3.0, 3.0], 2, true),
+        (HoleFilling::OnlyDeclared, [7.0, -9998.999, 3.0, -3329.6663], 1, true),
+    ];
+    for (filling, heights, count, needs_conversion) in cases {
+        let options = ReadOptions { holes: filling, ..Default::default() };
+        let loaded = read_bytes(Path::new("a.r32"), &bytes, &options).expect("readable");
+        assert_eq!(loaded.raster.samples, heights, "{filling:?}");
+        assert_eq!(loaded.holes, Holes { count, undeclared: Some(-9999.0) }, "{filling:?}");
+        assert_eq!(loaded.needs_conversion, needs_conversion, "{filling:?}");
+    }
+    // Without holes, nothing has to be converted.
+    let options = ReadOptions { holes: HoleFilling::Lowest, ..Default::default() };
+    assert!(!read_bytes(Path::new("a.r32"), &[0; 16], &options).expect("readable").needs_conversion);
 }
 
 #[test]
@@ -109,8 +131,9 @@ fn maps_that_exceed_the_limits_of_the_format_are_refused() {
     assert_eq!(check_size(Path::new("a.png"), [65_537, 65_537], None), Ok(()));
     let error = check_size(Path::new("a.tga"), [65_537, 2], None).expect_err("too wide");
     assert!(error.to_string().contains("65535"), "{error}");
-    let raw = Some(RawLayout { sample: RawSample::U8, size: Some([3, 3]) });
+    let raw = Some(RawLayout { size: Some([3, 3]), ..RawLayout::square(RawSample::U8) });
     assert!(check_size(Path::new("a.raw"), [4, 3], raw).is_err());
+    assert!(check_size(Path::new("a.raw"), [3, 3], "u8+16".parse().ok()).is_err(), "headers are not written");
     assert!(check_size(Path::new("a.png"), [3, 3], raw).is_err());
 }
 

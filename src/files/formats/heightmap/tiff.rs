@@ -11,7 +11,6 @@ use tiff::tags::Tag;
 
 use super::decoded::{Decoded, bit_depth_notes, check_decoded_length, checked_size};
 use super::geotiff::{self, GeoTags};
-use super::holes;
 use super::quantiser::Quantiser;
 use super::rows::Rows;
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -73,7 +72,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let integers = |max_value: f64| SampleScale::Integers { max_value: max_value.to_f32() };
     let mut notes = tags.notes.clone();
     let stride = if is_planar { 1 } else { channels };
-    let (mut samples, mut scale) = match decoder.read_image().map_err(broken)? {
+    let (mut samples, scale) = match decoder.read_image().map_err(broken)? {
         DecodingResult::U8(all) => {
             notes.extend(bit_depth_notes(true));
             (first(&all, stride, f32::from), integers(255.0))
@@ -99,15 +98,9 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     if let Some(no_data) = no_data {
         samples.iter_mut().filter(|sample| **sample == no_data.to_f32()).for_each(|sample| *sample = f32::NAN);
     }
-    if let Some([factor, offset]) = tags.metres {
-        // Afterwards, the numbers would no longer be recognised.
-        notes.extend(holes::mark_undeclared(&mut samples));
-        samples.iter_mut().for_each(|sample| *sample = (f64::from(*sample) * factor + offset).to_f32());
-        scale = SampleScale::Metres;
-    }
     let mut raster = Raster { width, height, samples, scale };
     tags.turn(&mut raster);
-    Ok(Decoded { raster, notes, georeference: tags.georeference })
+    Ok(Decoded { raster, notes, georeference: tags.georeference, metres: tags.metres })
 }
 
 /// Writes strip by strip: integers if there is a quantiser, or else metres.
@@ -231,7 +224,7 @@ mod tests {
             tags.write_tag(Tag::GeoKeyDirectoryTag, &keys[..]).expect("written");
         });
         assert_eq!(spacing(&feet), [30.48, 15.24]);
-        assert!((feet.raster.samples[5] - 6.0 * 0.3048).abs() < 1e-6, "{:?}", feet.raster.samples);
+        assert_eq!((feet.raster.samples[5], feet.metres), (6.0, Some([0.3048, 0.0])));
         // In degrees, one arc second at 60° north, in decimetres above −100 m.
         let degrees = tagged(&heights, |tags| {
             tags.write_tag(Tag::ModelPixelScaleTag, &[1.0 / 3600.0, 1.0 / 3600.0, 0.0][..]).expect("written");
@@ -243,7 +236,7 @@ mod tests {
         });
         let [x, z] = spacing(&degrees);
         assert!((x - 15.5).abs() < 0.01 && (z - 30.95).abs() < 0.01, "{x} {z}");
-        assert!((degrees.raster.samples[2] + 99.7).abs() < 1e-4, "{:?}", degrees.raster.samples);
+        assert_eq!((degrees.raster.samples[2], degrees.metres), (3.0, Some([0.1, -100.0])));
         // With south at the top.
         let south_up = tagged(&heights, |tags| {
             let matrix = [20.0_f64, 0.0, 0.0, 7.0, 0.0, 20.0, 0.0, 9.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];

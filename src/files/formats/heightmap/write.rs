@@ -37,6 +37,9 @@ pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Resu
         let max = tiff::MAX_SAMPLES.isqrt();
         return refused(format!("a TIFF is limited to 4 GiB, {max} × {max} samples; choose .exr or .r32"));
     }
+    if raw.is_some_and(|layout| layout.header_bytes > 0) {
+        return refused("headers are read, but not written; leave out the number after +".into());
+    }
     match raw.and_then(|layout| layout.size) {
         Some([width, height]) if [width, height] != size => {
             refused(format!("the raw layout says {width} × {height}; leave out its size"))

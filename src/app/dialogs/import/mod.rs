@@ -1,11 +1,12 @@
 //! The import window: how a heightmap will lie in the world, and everything that was guessed about it.
 
+mod fields;
+
 use std::path::{Path, PathBuf};
 
-use egui::{
-    Align2, ColorImage, ComboBox, Context, DragValue, FontId, Grid, Rect, Sense, TextureHandle, TextureOptions, Ui,
-    Vec2,
-};
+use egui::{Align2, ColorImage, Context, FontId, Grid, Rect, Sense, Spinner, TextureHandle, TextureOptions, Ui, Vec2};
+
+use self::fields::{channel_ui, colours_ui, holes_ui, layout_ui, length_ui};
 
 use crate::app::commands::{FileSlot, ImportTarget};
 use crate::app::document::file_name;
@@ -15,9 +16,10 @@ use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::MAX_HEIGHT_M;
 use crate::engine::parameters::Band;
 use crate::engine::{Extent, Origin};
-use crate::files::formats::heightmap::{ColourReading, RawLayout, RawSample, ReadOptions};
+use crate::files::formats::heightmap::{Holes, ReadOptions};
 use crate::files::formats::numbers::metres;
 use crate::files::import::{ImportedFile, MapSummary, is_same_size, size_text};
+use crate::project::MAX_FILE_BYTES;
 
 /// The side of the picture of the map, points.
 const PICTURE: f32 = 220.0;
@@ -41,8 +43,19 @@ pub(crate) struct Imported {
     pub(crate) target: Option<ImportTarget>,
     /// Whether it was opened, so that the world takes its size unless the user decides otherwise.
     pub(crate) is_opened: bool,
-    /// Whether a window asked for it to be read again.
-    pub(crate) is_repeated: bool,
+    /// What it was read for.
+    pub(crate) purpose: ReadPurpose,
+}
+
+/// What a heightmap is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadPurpose {
+    /// A new window, or no window if it is a texture or a mask.
+    Choice,
+    /// The window that shows it already, where the user changed how it is read.
+    Again,
+    /// The window that shows it already, where the user has decided to import it.
+    Import,
 }
 
 impl Imported {
@@ -60,8 +73,6 @@ pub(crate) struct PendingImport {
     pub(crate) target: Option<ImportTarget>,
     /// Where its heights go.
     pub(crate) place: MapPlace,
-    /// The id of the project that it is for.
-    pub(crate) project_id: usize,
 }
 
 /// Where the heights of a file go.
@@ -86,19 +97,21 @@ enum Placing {
 /// What the window wants done.
 pub(crate) enum ImportResponse {
     /// Read the file again in this way.
-    Read(ReadOptions),
+    Read(ReadOptions, ReadPurpose),
     /// Import the file.
     Import(Box<ImportedFile>, MapPlace),
     Cancel,
 }
 
 /// What the window knows about the project.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ImportContext {
     /// The size of its world.
     pub(crate) world: Extent,
     /// The bytes of files that can be added to it.
     pub(crate) remaining_bytes: u64,
+    /// Why the file cannot be used in it, whatever it is.
+    pub(crate) obstacle: Option<String>,
 }
 
 /// The window for one file.
@@ -108,15 +121,16 @@ pub(crate) struct ImportDialog {
     /// The step that it was chosen for.
     pub(crate) target: Option<ImportTarget>,
     pub(crate) is_opened: bool,
-    /// The id of the project that it is for.
-    pub(crate) project_id: usize,
     options: ReadOptions,
-    /// What was read; `None` if it cannot be read in this way.
+    /// What was read last.
     file: Option<ImportedFile>,
+    /// Why the file cannot be read as `options` say.
     error: Option<String>,
     picture: Option<TextureHandle>,
-    /// Whether the file is being read again.
-    is_reading: bool,
+    /// What the file is being read again for.
+    reading: Option<ReadPurpose>,
+    /// Whether the user has decided to import it, and it is ready.
+    is_decided: bool,
     extent: Extent,
     has_edited_extent: bool,
     /// The lowest and the highest height, and whether the user has changed them.
@@ -129,18 +143,18 @@ pub(crate) struct ImportDialog {
 
 impl ImportDialog {
     /// The window for a file that was read, in a world of this size. `is_world_free`: nothing else is in it.
-    pub(crate) fn new(imported: Imported, project_id: usize, world: Extent, is_world_free: bool) -> Self {
+    pub(crate) fn new(imported: Imported, world: Extent, is_world_free: bool) -> Self {
         let Imported { path, target, is_opened, .. } = &imported;
         let mut window = Self {
             path: path.clone(),
             target: target.clone(),
             is_opened: *is_opened,
-            project_id,
             options: ReadOptions::default(),
             file: None,
             error: None,
             picture: None,
-            is_reading: false,
+            reading: None,
+            is_decided: false,
             extent: world,
             has_edited_extent: false,
             range_m: [0.0; 2],
@@ -160,15 +174,16 @@ impl ImportDialog {
 
     /// Whether it waits for this file.
     pub(crate) fn is_reading(&self, path: &Path) -> bool {
-        self.is_reading && self.path == path
+        self.reading.is_some() && self.path == path
     }
 
     /// Takes the file after it has been read again.
     pub(crate) fn receive(&mut self, imported: Imported) {
-        let Imported { file, options, .. } = imported;
-        (self.is_reading, self.picture, self.options) = (false, None, options);
+        let Imported { file, options, purpose, .. } = imported;
+        (self.reading, self.picture, self.options) = (None, None, options);
         match file {
             Ok(file) => {
+                self.is_decided = purpose == ReadPurpose::Import;
                 if !self.has_edited_extent {
                     self.extent = file.extent.unwrap_or_else(|| in_proportion(self.extent, &file));
                 }
@@ -183,27 +198,32 @@ impl ImportDialog {
                 }
                 self.file = Some(file);
             }
-            Err(error) => (self.file, self.error) = (None, Some(error)),
+            // The controls stay, so that the user can choose something else.
+            Err(error) => self.error = Some(error),
         }
     }
 
     /// Draws the window.
-    pub(crate) fn ui(&mut self, ctx: &Context, context: ImportContext) -> Option<ImportResponse> {
+    pub(crate) fn ui(&mut self, ctx: &Context, context: &ImportContext) -> Option<ImportResponse> {
         let verb = if self.placing == Placing::NewProject { "Open" } else { "Import" };
+        let is_converting = self.reading == Some(ReadPurpose::Import);
         let shown = modal("import", ctx).show(ctx, |ui| {
             ui.set_width(PICTURE + COLUMN + 16.0);
             ui.heading(format!("{verb} {}", file_name(&self.path)));
             ui.add_space(4.0);
-            let read = ui.horizontal_top(|ui| {
-                self.picture_ui(ui, context.world);
-                ui.add_space(8.0);
-                ui.vertical(|ui| self.properties_ui(ui, context.world)).inner
+            let read = ui.add_enabled_ui(!is_converting, |ui| {
+                let columns = ui.horizontal_top(|ui| {
+                    self.picture_ui(ui, context.world);
+                    ui.add_space(8.0);
+                    ui.vertical(|ui| self.properties_ui(ui, context.world)).inner
+                });
+                columns.inner
             });
             ui.add_space(4.0);
             if let Some(error) = &self.error {
                 ui.colored_label(colours(ui).error, error);
             }
-            for note in self.file.iter().flat_map(|file| &file.notes) {
+            for note in self.shown().into_iter().flat_map(|file| &file.notes) {
                 ui.weak(format!("{}.", capitalised(note)));
             }
             ui.add_space(8.0);
@@ -211,27 +231,36 @@ impl ImportDialog {
             if let Some(obstacle) = &obstacle {
                 ui.colored_label(colours(ui).error, obstacle);
             }
-            let can_import = self.file.is_some() && !self.is_reading && obstacle.is_none();
+            let can_import = self.shown().is_some() && self.reading.is_none() && obstacle.is_none();
             let (import, cancel) = egui::Sides::new()
                 .show(
                     ui,
-                    |_| {},
+                    |ui| {
+                        if is_converting {
+                            ui.add(Spinner::new());
+                            ui.weak("Converting…");
+                        }
+                    },
                     |ui| {
                         let import = ui.add_enabled_ui(can_import, |ui| default_button_ui(ui, verb)).inner;
                         (import && can_import, ui.button("Cancel").clicked())
                     },
                 )
                 .1;
+            // Whatever prevents it now, it is not imported later without a click.
+            let import = (import || std::mem::take(&mut self.is_decided)) && can_import;
             (read.inner, import, cancel)
         });
         let should_close = shown.should_close();
         let (read, import, cancel) = shown.inner;
         if let Some(options) = read {
-            self.is_reading = true;
-            return Some(ImportResponse::Read(options));
+            return Some(self.read(options, ReadPurpose::Again));
         }
         if cancel || should_close {
             return Some(ImportResponse::Cancel);
+        }
+        if import && self.file.as_ref().is_some_and(|file| file.needs_conversion) {
+            return Some(self.read(self.options.clone(), ReadPurpose::Import));
         }
         let file = self.file.take_if(|_| import)?;
         let range_m = self.has_edited_range.then_some(Band { min: self.range_m[0], max: self.range_m[1] });
@@ -244,16 +273,31 @@ impl ImportDialog {
         Some(ImportResponse::Import(Box::new(file), place))
     }
 
+    fn read(&mut self, options: ReadOptions, purpose: ReadPurpose) -> ImportResponse {
+        self.reading = Some(purpose);
+        ImportResponse::Read(options, purpose)
+    }
+
+    /// The file, if it can be read as the options say.
+    fn shown(&self) -> Option<&ImportedFile> {
+        self.file.as_ref().filter(|_| self.error.is_none())
+    }
+
     /// Why the file cannot be imported as it is set.
-    fn obstacle(&self, context: ImportContext) -> Option<String> {
-        let file = self.file.as_ref()?;
+    fn obstacle(&self, context: &ImportContext) -> Option<String> {
+        let file = self.shown()?;
         if self.range_m[0] > self.range_m[1] {
             return Some("The minimum height is above the maximum height.".into());
         }
-        let (size, available) = (file.bytes.len() as u64, context.remaining_bytes);
-        (self.placing != Placing::NewProject && size > available).then(|| {
+        let (available, obstacle) = match self.placing {
+            Placing::NewProject => (MAX_FILE_BYTES, None),
+            Placing::ResizedWorld | Placing::World => (context.remaining_bytes, context.obstacle.clone()),
+        };
+        let size = file.bytes.len() as u64;
+        let is_too_large = !file.needs_conversion && size > available;
+        obstacle.or(is_too_large.then(|| {
             format!("The project can hold {} MB more, but the map has {} MB.", available / 1_000_000, size / 1_000_000)
-        })
+        }))
     }
 
     /// The map from above, in the proportions that it will have.
@@ -261,9 +305,9 @@ impl ImportDialog {
         let (rect, _) = ui.allocate_exact_size(Vec2::splat(PICTURE), Sense::hover());
         let colours = colours(ui);
         ui.painter().rect_filled(rect, 2.0, ui.visuals().extreme_bg_color);
-        let map = self.file.as_ref().and_then(|file| file.map.as_ref());
+        let map = self.file.as_ref().filter(|_| self.error.is_none()).and_then(|file| file.map.as_ref());
         let Some(picture) = map.and_then(|map| map.picture.as_ref()) else {
-            let text = if self.is_reading { "Reading…" } else { "No preview" };
+            let text = if self.reading.is_some() { "Reading…" } else { "No preview" };
             ui.painter().text(rect.center(), Align2::CENTER_CENTER, text, FontId::proportional(13.0), colours.weak);
             return;
         };
@@ -311,7 +355,7 @@ impl ImportDialog {
             ui.add_space(4.0);
             self.placing_ui(ui, world);
         }
-        if self.is_reading { None } else { read }
+        if self.reading.is_some() { None } else { read }
     }
 
     /// How the file is read; returns another way if it is chosen.
@@ -319,25 +363,35 @@ impl ImportDialog {
         let mut options = self.options.clone();
         let map = self.file.as_ref().and_then(|file| file.map.as_ref());
         if let Some(layout) = options.raw {
-            options.raw = layout_ui(ui, layout, map.map_or(&[], |map| &map.raw_sizes)).or(options.raw);
+            let sizes = map.filter(|_| self.error.is_none()).map_or(&[][..], |map| &map.raw_sizes);
+            options.raw = layout_ui(ui, layout, sizes).or(options.raw);
         }
-        let map = map?;
+        if let Some(map) = map {
+            self.map_ui(ui, map, &mut options);
+        }
+        (options != self.options).then_some(options)
+    }
+
+    /// How a map that could be read is understood.
+    fn map_ui(&self, ui: &mut Ui, map: &MapSummary, options: &mut ReadOptions) {
         if options.raw.is_none() {
             ui.label("Samples");
             ui.label(format!("{} × {}", map.size[0], map.size[1]));
             ui.end_row();
         }
         if map.channels.len() > 1 {
-            options.channel = channel_ui(ui, map, options.channel.as_deref()).or(options.channel);
+            options.channel = channel_ui(ui, map, options.channel.as_deref()).or(options.channel.take());
         }
         if let Some(reading) = map.colours {
             options.colours = colours_ui(ui, reading).or(options.colours);
+        }
+        if map.holes != Holes::default() {
+            options.holes = holes_ui(ui, map.holes, options.holes).unwrap_or(options.holes);
         }
         ui.label("Rows");
         checkbox(ui, &mut options.is_flipped, "Flip north and south")
             .on_hover_text("For files whose first row is the southern one");
         ui.end_row();
-        (options != self.options).then_some(options)
     }
 
     /// The size of the map on the ground.
@@ -452,124 +506,10 @@ fn in_proportion(other: Extent, file: &ImportedFile) -> Extent {
     Extent { depth_m: other.width_m * height / width, ..other }
 }
 
-/// A number of metres; returns whether it was changed.
-fn length_ui(ui: &mut Ui, value: &mut f64, doc: &str, [low, high]: [f64; 2]) -> bool {
-    let speed = (value.abs() * 0.005).max(0.1);
-    let field = DragValue::new(value).range(low..=high).speed(speed).max_decimals(3).suffix(" m");
-    let response = ui.add(field.update_while_editing(false)).on_hover_text(doc);
-    let (id, number) = (response.id, *value);
-    ui.ctx().accesskit_node_builder(id, |node| {
-        node.set_label(doc);
-        node.set_numeric_value(number);
-    });
-    response.changed()
-}
-
-/// The type and the numbers of the samples of a headerless file, which fits the file in these sizes; returns them if they
-/// were changed.
-fn layout_ui(ui: &mut Ui, layout: RawLayout, fitting: &[[usize; 2]]) -> Option<RawLayout> {
-    let mut sample = layout.sample;
-    let name = ui.label("Sample type").id;
-    let combo = ComboBox::from_id_salt("sample type").selected_text(sample_name(sample)).width(170.0);
-    let shown = combo.show_ui(ui, |ui| {
-        for other in RawSample::ALL {
-            ui.selectable_value(&mut sample, other, sample_name(other));
-        }
-    });
-    shown.response.labelled_by(name);
-    ui.end_row();
-    ui.label("Samples");
-    let before = layout.size.unwrap_or([2; 2]);
-    let mut size = before;
-    ui.horizontal(|ui| {
-        for (at, doc) in ["Samples from west to east", "Samples from north to south"].into_iter().enumerate() {
-            let field = DragValue::new(&mut size[at]).range(2..=65_537).speed(1.0).update_while_editing(false);
-            let response = ui.add(field).on_hover_text(doc);
-            let (id, number) = (response.id, size[at]);
-            ui.ctx().accesskit_node_builder(id, |node| {
-                node.set_label(doc);
-                node.set_numeric_value(number.to_f64());
-            });
-            if at == 0 {
-                ui.label("×");
-            }
-        }
-        size = fitted(before, size, fitting);
-        if fitting.len() > 1 {
-            ui.menu_button("Others…", |ui| {
-                ui.weak("Sizes that fit, the likeliest first");
-                for other @ [width, height] in fitting.iter().take(MAX_SIZES_LISTED) {
-                    ui.selectable_value(&mut size, *other, format!("{width} × {height}"));
-                }
-            });
-        }
-    });
-    ui.end_row();
-    if sample != layout.sample {
-        // The length of the file belongs to another size now.
-        let size = layout.size.filter(|_| sample.bytes() == layout.sample.bytes());
-        return Some(RawLayout { sample, size });
-    }
-    (size != before).then_some(RawLayout { sample, size: Some(size) })
-}
-
-/// The number of fitting sizes in the list.
-const MAX_SIZES_LISTED: usize = 12;
-
-/// The size after one side was changed: the other side follows if a size with the new one fits the file.
-fn fitted(before: [usize; 2], changed: [usize; 2], fitting: &[[usize; 2]]) -> [usize; 2] {
-    let Some(axis) = (0..2).find(|axis| before[*axis] != changed[*axis]) else { return changed };
-    fitting.iter().find(|size| size[axis] == changed[axis]).copied().unwrap_or(changed)
-}
-
-/// The type of a sample in words.
-fn sample_name(sample: RawSample) -> &'static str {
-    match sample {
-        RawSample::U8 => "8 bits",
-        RawSample::U16Le => "16 bits, little-endian",
-        RawSample::U16Be => "16 bits, big-endian",
-        RawSample::I16Le => "16 bits signed, little-endian",
-        RawSample::I16Be => "16 bits signed, big-endian",
-        RawSample::F32Le => "32-bit float, little-endian",
-        RawSample::F32Be => "32-bit float, big-endian",
-    }
-}
-
-/// How the colours of an image are read; returns another way if it is chosen.
-fn colours_ui(ui: &mut Ui, reading: ColourReading) -> Option<ColourReading> {
-    let name = ui.label("Colours").id;
-    let mut chosen = reading;
-    let shown = ComboBox::from_id_salt("colours").selected_text(reading.name()).width(170.0).show_ui(ui, |ui| {
-        for other in ColourReading::ALL {
-            ui.selectable_value(&mut chosen, other, other.name());
-        }
-    });
-    shown.response.labelled_by(name);
-    ui.end_row();
-    (chosen != reading).then_some(chosen)
-}
-
-/// The channel of an EXR; returns the name of another one if it is chosen.
-fn channel_ui(ui: &mut Ui, map: &MapSummary, chosen: Option<&str>) -> Option<String> {
-    let name = ui.label("Channel").id;
-    let mut other = None;
-    let combo = ComboBox::from_id_salt("channel").selected_text(chosen.unwrap_or(&map.channel)).width(170.0);
-    let shown = combo.show_ui(ui, |ui| {
-        for channel in &map.channels {
-            if ui.selectable_label(chosen.unwrap_or(&map.channel) == channel, channel).clicked() {
-                other = Some(channel.clone());
-            }
-        }
-    });
-    shown.response.labelled_by(name);
-    ui.end_row();
-    other
-}
-
 #[cfg(test)]
 impl ImportDialog {
     /// The samples of the map that is shown.
     pub(crate) fn size(&self) -> Option<[usize; 2]> {
-        Some(self.file.as_ref()?.map.as_ref()?.size)
+        Some(self.shown()?.map.as_ref()?.size)
     }
 }

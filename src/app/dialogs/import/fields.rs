@@ -1,0 +1,151 @@
+//! The controls for the guesses about a heightmap.
+
+use egui::{ComboBox, DragValue, Response, Ui};
+
+use crate::files::formats::heightmap::{ColourReading, HoleFilling, Holes, RawLayout, RawSample};
+use crate::files::import::MapSummary;
+
+/// The longest header of a file that can be entered, bytes.
+const MAX_HEADER_BYTES: usize = 1 << 20;
+
+/// The width of a list of choices, points.
+const CHOICE_WIDTH: f32 = 170.0;
+
+/// A number of metres; returns whether it was changed.
+pub(super) fn length_ui(ui: &mut Ui, value: &mut f64, doc: &str, [low, high]: [f64; 2]) -> bool {
+    let speed = (value.abs() * 0.005).max(0.1);
+    let field = DragValue::new(value).range(low..=high).speed(speed).max_decimals(3).suffix(" m");
+    labelled_number(ui, field, doc).changed()
+}
+
+/// The number of samples along a side.
+fn side(side: &mut usize) -> DragValue<'_> {
+    DragValue::new(side).range(2..=65_537).speed(1.0)
+}
+
+/// A number whose value counts when the user has finished typing, with a name for screen readers.
+fn labelled_number(ui: &mut Ui, field: DragValue<'_>, doc: &str) -> Response {
+    let response = ui.add(field.update_while_editing(false)).on_hover_text(doc);
+    ui.ctx().accesskit_node_builder(response.id, |node| node.set_label(doc));
+    response
+}
+
+/// The layout of a file that does not describe its samples, which fits it in these sizes; returns it if it was changed.
+pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, fitting: &[[usize; 2]]) -> Option<RawLayout> {
+    let mut sample = layout.sample;
+    let name = ui.label("Sample type").id;
+    let combo = ComboBox::from_id_salt("sample type").selected_text(sample_name(sample)).width(CHOICE_WIDTH);
+    let shown = combo.show_ui(ui, |ui| {
+        for other in RawSample::ALL {
+            ui.selectable_value(&mut sample, other, sample_name(other));
+        }
+    });
+    shown.response.labelled_by(name);
+    ui.end_row();
+    ui.label("Header");
+    let mut header_bytes = layout.header_bytes;
+    let field = DragValue::new(&mut header_bytes).range(0..=MAX_HEADER_BYTES).suffix(" bytes");
+    labelled_number(ui, field, "The bytes before the first sample");
+    ui.end_row();
+    ui.label("Samples");
+    let before = layout.size.unwrap_or([2; 2]);
+    let mut size = before;
+    ui.horizontal(|ui| {
+        let [width, height] = &mut size;
+        labelled_number(ui, side(width), "Samples from west to east");
+        ui.label("×");
+        labelled_number(ui, side(height), "Samples from north to south");
+        size = fitted(before, size, fitting);
+        if fitting.len() > 1 {
+            ui.menu_button("Others…", |ui| {
+                ui.weak("Sizes that fit, the likeliest first");
+                for other @ [width, height] in fitting.iter().take(MAX_SIZES_LISTED) {
+                    ui.selectable_value(&mut size, *other, format!("{width} × {height}"));
+                }
+            });
+        }
+    });
+    ui.end_row();
+    if sample.bytes() != layout.sample.bytes() || header_bytes != layout.header_bytes {
+        // Another number of samples is left, so the size is guessed again.
+        return Some(RawLayout { sample, size: None, header_bytes });
+    }
+    let changed = RawLayout { sample, size: if size == before { layout.size } else { Some(size) }, header_bytes };
+    (changed != layout).then_some(changed)
+}
+
+/// The number of fitting sizes in the list.
+const MAX_SIZES_LISTED: usize = 12;
+
+/// The size after one side was changed: the other side follows if a size with the new one fits the file.
+fn fitted(before: [usize; 2], changed: [usize; 2], fitting: &[[usize; 2]]) -> [usize; 2] {
+    let Some(axis) = (0..2).find(|axis| before[*axis] != changed[*axis]) else { return changed };
+    fitting.iter().find(|size| size[axis] == changed[axis]).copied().unwrap_or(changed)
+}
+
+/// The type of a sample in words.
+fn sample_name(sample: RawSample) -> &'static str {
+    match sample {
+        RawSample::U8 => "8 bits",
+        RawSample::U16Le => "16 bits, little-endian",
+        RawSample::U16Be => "16 bits, big-endian",
+        RawSample::I16Le => "16 bits signed, little-endian",
+        RawSample::I16Be => "16 bits signed, big-endian",
+        RawSample::F32Le => "32-bit float, little-endian",
+        RawSample::F32Be => "32-bit float, big-endian",
+    }
+}
+
+/// How the colours of an image are read; returns another way if it is chosen.
+pub(super) fn colours_ui(ui: &mut Ui, reading: ColourReading) -> Option<ColourReading> {
+    let name = ui.label("Colours").id;
+    let mut chosen = reading;
+    let shown = ComboBox::from_id_salt("colours").selected_text(reading.name()).width(CHOICE_WIDTH).show_ui(ui, |ui| {
+        for other in ColourReading::ALL {
+            ui.selectable_value(&mut chosen, other, other.name());
+        }
+    });
+    shown.response.labelled_by(name);
+    ui.end_row();
+    (chosen != reading).then_some(chosen)
+}
+
+/// The channel of an EXR; returns the name of another one if it is chosen.
+pub(super) fn channel_ui(ui: &mut Ui, map: &MapSummary, chosen: Option<&str>) -> Option<String> {
+    let name = ui.label("Channel").id;
+    let mut other = None;
+    let combo = ComboBox::from_id_salt("channel").selected_text(chosen.unwrap_or(&map.channel)).width(CHOICE_WIDTH);
+    let shown = combo.show_ui(ui, |ui| {
+        for channel in &map.channels {
+            if ui.selectable_label(chosen.unwrap_or(&map.channel) == channel, channel).clicked() {
+                other = Some(channel.clone());
+            }
+        }
+    });
+    shown.response.labelled_by(name);
+    ui.end_row();
+    other
+}
+
+/// What the holes of a map are filled with; returns another filling if it is chosen.
+pub(super) fn holes_ui(ui: &mut Ui, holes: Holes, filling: HoleFilling) -> Option<HoleFilling> {
+    let name = ui.label("Holes").id;
+    let text_of = |filling| match (filling, holes.undeclared) {
+        (HoleFilling::Interpolated, _) => "Interpolate".to_string(),
+        (HoleFilling::Lowest, _) => "Lowest height".to_string(),
+        (HoleFilling::OnlyDeclared, Some(value)) => format!("{value} is a height"),
+        (HoleFilling::OnlyDeclared, None) => "None".to_string(),
+    };
+    let mut chosen = filling;
+    let shown = ComboBox::from_id_salt("holes").selected_text(text_of(filling)).width(CHOICE_WIDTH).show_ui(ui, |ui| {
+        for other in [HoleFilling::Interpolated, HoleFilling::Lowest] {
+            ui.selectable_value(&mut chosen, other, text_of(other));
+        }
+        if holes.undeclared.is_some() {
+            ui.selectable_value(&mut chosen, HoleFilling::OnlyDeclared, text_of(HoleFilling::OnlyDeclared));
+        }
+    });
+    shown.response.labelled_by(name).on_hover_text("What samples without a height are filled with");
+    ui.end_row();
+    (chosen != filling).then_some(chosen)
+}
