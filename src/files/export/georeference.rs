@@ -75,7 +75,18 @@ pub(super) fn beside(tile: &TileFile, origin: &Origin, grid: Grid, points: Point
             iter::once(world).chain(system).collect()
         }
         // The header of an Esri grid contains the place, and programs ignore metadata beside it.
-        Ok(Format::Asc | Format::Raw16 | Format::Raw32 | Format::Krten | Format::Foreign(_)) | Err(_) => Vec::new(),
+        Ok(
+            Format::Asc
+            | Format::Raw16
+            | Format::Raw32
+            | Format::Krten
+            | Format::Hgt
+            | Format::EsriBinary
+            | Format::Terragen
+            | Format::WebP
+            | Format::Ppm,
+        )
+        | Err(_) => Vec::new(),
     }
 }
 

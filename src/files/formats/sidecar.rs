@@ -120,7 +120,11 @@ impl SidecarContents<'_> {
             | Format::Tga
             | Format::Exr
             | Format::Tiff
-            | Format::Foreign(_) => match self.encoding.row_order {
+            | Format::Hgt
+            | Format::EsriBinary
+            | Format::Terragen
+            | Format::WebP
+            | Format::Ppm => match self.encoding.row_order {
                 RowOrder::NorthFirst => FROM_NORTH,
                 RowOrder::SouthFirst => FROM_SOUTH,
             },

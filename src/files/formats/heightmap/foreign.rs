@@ -10,21 +10,6 @@ use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Raster, SampleScale};
 use crate::files::io::error::FileError;
 
-/// A format that is only read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Foreign {
-    /// SRTM tiles: whole metres, big-endian, one degree along a side.
-    Hgt,
-    /// Esri's binary grids, whose header is a file beside them.
-    EsriBinary,
-    /// Terragen.
-    Terragen,
-    /// 8-bit images.
-    WebP,
-    /// Portable pixmaps.
-    Ppm,
-}
-
 /// "No data" in SRTM tiles (NASA, "SRTM Topography", section 2.1.2).
 const SRTM_VOID: f32 = -32_768.0;
 

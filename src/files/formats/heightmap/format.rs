@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::encoded_colours::ColourReading;
-use super::foreign::Foreign;
 use super::holes::HoleFilling;
 use super::layout::{ByteOrder, RawLayout, RawSample, RowOrder, Samples};
 use crate::files::io::error::FileError;
@@ -33,8 +32,16 @@ pub enum Format {
     Exr,
     /// 32-bit floats in metres, or 16-bit integers.
     Tiff,
-    /// A format that is only read.
-    Foreign(Foreign),
+    /// SRTM tiles: whole metres, big-endian, one degree along a side. Only read, like those below.
+    Hgt,
+    /// Esri's binary grids, whose header is a file beside them.
+    EsriBinary,
+    /// Terragen.
+    Terragen,
+    /// 8-bit images.
+    WebP,
+    /// Portable pixmaps.
+    Ppm,
 }
 
 impl Format {
@@ -51,16 +58,16 @@ impl Format {
         Self::Tga,
         Self::Exr,
         Self::Tiff,
-        Self::Foreign(Foreign::Hgt),
-        Self::Foreign(Foreign::EsriBinary),
-        Self::Foreign(Foreign::Terragen),
-        Self::Foreign(Foreign::WebP),
-        Self::Foreign(Foreign::Ppm),
+        Self::Hgt,
+        Self::EsriBinary,
+        Self::Terragen,
+        Self::WebP,
+        Self::Ppm,
     ];
 
     /// Whether heightmaps are written in this format.
     pub fn is_written(self) -> bool {
-        !matches!(self, Self::Foreign(_))
+        !matches!(self, Self::Hgt | Self::EsriBinary | Self::Terragen | Self::WebP | Self::Ppm)
     }
 
     /// The name in sidecars. For headerless formats it is the file's extension, because `raw` does not imply a sample
@@ -83,11 +90,11 @@ impl Format {
             Self::Tga => &["tga"],
             Self::Exr => &["exr"],
             Self::Tiff => &["tif", "tiff"],
-            Self::Foreign(Foreign::Hgt) => &["hgt"],
-            Self::Foreign(Foreign::EsriBinary) => &["bil", "flt"],
-            Self::Foreign(Foreign::Terragen) => &["ter"],
-            Self::Foreign(Foreign::WebP) => &["webp"],
-            Self::Foreign(Foreign::Ppm) => &["ppm"],
+            Self::Hgt => &["hgt"],
+            Self::EsriBinary => &["bil", "flt"],
+            Self::Terragen => &["ter"],
+            Self::WebP => &["webp"],
+            Self::Ppm => &["ppm"],
         }
     }
 
@@ -126,7 +133,9 @@ impl Format {
                 Samples::Integers { max_value: 65_535, bits: 16, byte_order: Some(ByteOrder::NATIVE) }
             }
             Self::Tiff => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::NATIVE) },
-            Self::Exr | Self::Foreign(_) => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
+            Self::Exr | Self::Hgt | Self::EsriBinary | Self::Terragen | Self::WebP | Self::Ppm => {
+                Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) }
+            }
         }
     }
 
@@ -148,7 +157,11 @@ impl Format {
             | Self::Tga
             | Self::Exr
             | Self::Tiff
-            | Self::Foreign(_) => None,
+            | Self::Hgt
+            | Self::EsriBinary
+            | Self::Terragen
+            | Self::WebP
+            | Self::Ppm => None,
         }
     }
 }

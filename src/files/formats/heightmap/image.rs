@@ -7,7 +7,6 @@ use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageFormat, ImageRea
 
 use super::decoded::{Decoded, bit_depth_notes, check_decoded_length, checked_size};
 use super::encoded_colours::{self, ColourReading, are_heights};
-use super::foreign::Foreign;
 use super::format::Format;
 use super::quantiser::Quantiser;
 use super::rows::Rows;
@@ -25,8 +24,8 @@ fn image_format(format: Format) -> ImageFormat {
         Format::Png => ImageFormat::Png,
         Format::Jpg => ImageFormat::Jpeg,
         Format::Tga => ImageFormat::Tga,
-        Format::Foreign(Foreign::WebP) => ImageFormat::WebP,
-        Format::Foreign(Foreign::Ppm) => ImageFormat::Pnm,
+        Format::WebP => ImageFormat::WebP,
+        Format::Ppm => ImageFormat::Pnm,
         Format::Bmp
         | Format::Raw16
         | Format::Raw32
@@ -35,7 +34,9 @@ fn image_format(format: Format) -> ImageFormat {
         | Format::Pgm
         | Format::Exr
         | Format::Tiff
-        | Format::Foreign(Foreign::Hgt | Foreign::EsriBinary | Foreign::Terragen) => ImageFormat::Bmp,
+        | Format::Hgt
+        | Format::EsriBinary
+        | Format::Terragen => ImageFormat::Bmp,
     }
 }
 
@@ -132,7 +133,7 @@ pub(crate) fn encodes_heights(image: &DynamicImage) -> bool {
 
 /// Whether colours are exact in this format; heights are not encoded in others.
 fn is_lossless(format: Format) -> bool {
-    matches!(format, Format::Png | Format::Foreign(Foreign::WebP))
+    matches!(format, Format::Png | Format::WebP)
 }
 
 /// The numbers of the colours of a PNG with a palette that is not grey.

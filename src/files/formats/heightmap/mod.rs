@@ -27,7 +27,6 @@ mod write;
 
 pub use self::encoded_colours::ColourReading;
 pub(crate) use self::exr::channels as exr_channels;
-pub use self::foreign::Foreign;
 pub use self::format::{Encoding, Format, ReadOptions, format_of};
 pub(crate) use self::georeference::{metadata_of_system, metadata_path, world_file, world_file_path};
 pub use self::holes::{HoleFilling, Holes};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::decoded::Decoded;
 use super::encoded_colours::ColourReading;
-use super::foreign::{self, Foreign};
+use super::foreign;
 use super::format::{Format, ReadOptions, format_of};
 use super::georeference::{self, Georeference};
 use super::holes::{self, HoleFilling, Holes};
@@ -112,8 +112,8 @@ pub fn read_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Lo
     let layout = options.raw.or(known.and_then(|sidecar| layout_from_sidecar(path, sidecar, bytes.len())));
     let format = Format::from_path(path)?;
     let (decoded, colours) = match format {
-        Format::Foreign(Foreign::EsriBinary) => (read_esri(path, bytes)?, None),
-        Format::Png | Format::Foreign(Foreign::WebP) if !bytes.is_empty() => {
+        Format::EsriBinary => (read_esri(path, bytes)?, None),
+        Format::Png | Format::WebP if !bytes.is_empty() => {
             // Heights with a sidecar are those of an export, which are never encoded in colours.
             let reading = options.colours.or(known.map(|_| ColourReading::Brightness));
             guard_decoder(path, || image::decode_colours(path, bytes, format, reading))?
@@ -122,7 +122,7 @@ pub fn read_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Lo
     };
     let mut loaded = loaded(path, format, decoded, options.holes)?;
     loaded.colours = colours;
-    loaded.needs_conversion = format == Format::Foreign(Foreign::EsriBinary)
+    loaded.needs_conversion = format == Format::EsriBinary
         || layout.is_some_and(|layout| !is_guessed(path, layout, bytes))
         || colours.is_some_and(|reading| reading != ColourReading::Brightness)
         || options.channel.is_some()
@@ -242,7 +242,7 @@ fn decode_file(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Decod
         return Err(FileError::invalid(path, "this file is empty; choose another one"));
     }
     guard_decoder(path, || match format {
-        Format::Png | Format::Bmp | Format::Jpg | Format::Tga | Format::Foreign(Foreign::WebP | Foreign::Ppm) => {
+        Format::Png | Format::Bmp | Format::Jpg | Format::Tga | Format::WebP | Format::Ppm => {
             image::decode(path, bytes, format)
         }
         Format::Raw16 => raw::decode(path, bytes, raw, RawSample::U16Le),
@@ -252,9 +252,9 @@ fn decode_file(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Decod
         Format::Pgm => pgm::decode(path, bytes),
         Format::Exr => exr::decode(path, bytes, channel.as_deref()),
         Format::Tiff => tiff::decode(path, bytes),
-        Format::Foreign(Foreign::Hgt) => foreign::decode_hgt(path, bytes),
-        Format::Foreign(Foreign::Terragen) => foreign::decode_terragen(path, bytes),
-        Format::Foreign(Foreign::EsriBinary) => {
+        Format::Hgt => foreign::decode_hgt(path, bytes),
+        Format::Terragen => foreign::decode_terragen(path, bytes),
+        Format::EsriBinary => {
             let problem = "its header (.hdr) cannot be found; put it beside the file and open or import it again";
             Err(FileError::invalid(path, problem))
         }

@@ -26,7 +26,11 @@ pub fn check_size(path: &Path, size: [usize; 2], raw: Option<RawLayout>) -> Resu
         | Format::Pgm
         | Format::Exr
         | Format::Tiff
-        | Format::Foreign(_) => usize::MAX,
+        | Format::Hgt
+        | Format::EsriBinary
+        | Format::Terragen
+        | Format::WebP
+        | Format::Ppm => usize::MAX,
         Format::Bmp | Format::Jpg | Format::Tga => MAX_SIDE,
     };
     let refused = |possible| Err(FileError::size(path, size, possible));
@@ -63,7 +67,11 @@ pub(crate) fn bytes_written(path: &Path, grid: Grid) -> u64 {
             | Format::Asc
             | Format::Pgm
             | Format::Tiff
-            | Format::Foreign(_),
+            | Format::Hgt
+            | Format::EsriBinary
+            | Format::Terragen
+            | Format::WebP
+            | Format::Ppm,
         )
         | Err(_) => 0,
     }
@@ -91,7 +99,9 @@ pub fn write(
         Format::Bmp | Format::Jpg | Format::Tga => image::write(writer, rows, &quantiser, format, progress),
         Format::Exr => exr::write(writer, rows, encoding.as_rgb, progress),
         Format::Tiff => tiff::write(writer, rows, encoding.integers.then_some(&quantiser), progress),
-        Format::Foreign(_) => return check_size(path, [rows.width(), rows.height()], raw),
+        Format::Hgt | Format::EsriBinary | Format::Terragen | Format::WebP | Format::Ppm => {
+            return check_size(path, [rows.width(), rows.height()], raw);
+        }
     };
     // A cancelled writer returns an I/O error.
     progress.check()?;
