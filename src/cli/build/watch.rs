@@ -14,6 +14,7 @@ use crate::cli::values::Source;
 use crate::engine::Progress;
 use crate::engine::parameters::FileName;
 use crate::engine::stack::Evaluator;
+use crate::files::formats::heightmap::paths_beside;
 use crate::files::formats::sidecar::sidecar_path;
 use crate::files::io::folders::folder_of;
 use crate::project::ProjectFile;
@@ -76,9 +77,8 @@ fn inputs(project: &Path, changes: &Changes) -> BTreeSet<FileName> {
 
 /// A file with those beside it that say how to read it.
 fn with_beside(file: PathBuf) -> impl Iterator<Item = PathBuf> {
-    let sidecar = sidecar_path(&file);
-    let others = ["hdr", "prj", "wld"].map(|extension| file.with_extension(extension));
-    [file, sidecar].into_iter().chain(others)
+    let (sidecar, header, places) = (sidecar_path(&file), file.with_extension("hdr"), paths_beside(&file));
+    [file, sidecar, header].into_iter().chain(places)
 }
 
 fn stamp(file: &Path) -> Option<(SystemTime, u64)> {

@@ -162,6 +162,12 @@ pub(crate) fn world_file([x, z]: [f64; 2], [east_m, north_m]: [f64; 2]) -> Strin
     format!("{x}\n0\n0\n{}\n{east_m}\n{north_m}\n", -z)
 }
 
+/// The files beside a map that can say where it lies, the world file that is used first.
+pub(crate) fn paths_beside(path: &Path) -> Vec<PathBuf> {
+    let extensions = world_file_extensions(path).into_iter().chain(["prj".into()]);
+    extensions.map(|extension| path.with_extension(extension)).collect()
+}
+
 /// The extensions of world files: the first and the last letter of the map's extension and a w, the whole extension and a
 /// w, or wld.
 fn world_file_extensions(path: &Path) -> Vec<String> {
@@ -267,6 +273,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("alps.png");
         assert_eq!(read_beside(&path, 101, None).expect("nothing there"), None);
+        let beside = ["alps.pgw", "alps.pngw", "alps.wld", "alps.prj"].map(|name| folder.path().join(name));
+        assert_eq!(paths_beside(&path), beside);
         std::fs::write(folder.path().join("alps.pgw"), "25.0\n0\n0\n-20,0\n600000\n200000\n").expect("written");
         let found = read_beside(&path, 101, None).expect("readable").expect("a world file");
         assert_eq!((found.cell, found.unit, found.middle_y), ([25.0, 20.0], HorizontalUnit::Unknown, Some(199_000.0)));
