@@ -8,7 +8,7 @@ use super::heightmap::{heightfield_from, notes};
 use super::output::{print_line, print_lines};
 use crate::engine::analysis::{DEFAULT_WALKABLE_DEG, SLOPE_BIN_DEG, Summary, slope_histogram, walkable};
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::landforms::{Landform, Metric, Metrics, REAL_TERRAINS};
+use crate::engine::landforms::{COMPARISON_SPACING_M, Landform, Metric, Metrics, at_comparison_spacing};
 use crate::engine::{Grid, Heightfield, Progress};
 use crate::files::formats::heightmap;
 use crate::files::io::memory::require_memory;
@@ -41,22 +41,27 @@ struct Report {
     slopes: Vec<f32>,
     walkable: f32,
     metrics: Metrics,
+    /// The spacing at which the metrics were computed, metres.
+    metrics_spacing_m: f64,
 }
 
 impl Report {
     fn new(terrain: &Heightfield) -> Result<Self, CliError> {
         let progress = Progress::new();
+        let compared = at_comparison_spacing(terrain, &progress)?;
+        let compared = compared.as_ref().unwrap_or(terrain);
         Ok(Self {
             grid: terrain.grid(),
             summary: Summary::of(terrain, 64),
             slopes: slope_histogram(terrain, SLOPE_BIN_DEG),
             walkable: walkable(terrain, DEFAULT_WALKABLE_DEG, &progress)?.share,
-            metrics: Metrics::of(terrain, &progress)?,
+            metrics: Metrics::of(compared, &progress)?,
+            metrics_spacing_m: compared.grid().spacing_x_m(),
         })
     }
 
     fn to_json(&self, file: &str, format: &str, notes: &[String]) -> Value {
-        let Self { grid, summary, slopes, walkable, metrics } = self;
+        let Self { grid, summary, slopes, walkable, metrics, metrics_spacing_m } = self;
         let landforms: Map<String, Value> =
             Landform::ALL.iter().map(|form| (form.key().to_string(), metrics.forms.share(*form).into())).collect();
         let real_terrain = |metric: &Metric| {
@@ -73,6 +78,7 @@ impl Report {
             "min_m": summary.min_m,
             "max_m": summary.max_m,
             "mean_m": summary.mean_m,
+            "metrics_spacing_m": metrics_spacing_m,
             "hypsometric_integral": metrics.hypsometric,
             "hurst_exponent": metrics.hurst,
             "spectral_slope": metrics.spectrum,
@@ -108,12 +114,10 @@ impl Report {
         ];
         lines.extend(self.landform_lines());
         lines.extend(self.slope_lines());
-        let spacings_m = REAL_TERRAINS.map(|terrain| terrain.spacing_m);
-        let finest_m = spacings_m.into_iter().fold(f64::MAX, f64::min);
-        let coarsest_m = spacings_m.into_iter().fold(0.0, f64::max);
         lines.push(format!(
-            "real: the range of three real mountain ranges (samples {finest_m:.0} to {coarsest_m:.0} m apart), extended by \
-             a fifth at either end"
+            "real: the range of 43 windows of real terrain, with samples {COMPARISON_SPACING_M:.0} m apart. The terrain is \
+             compared with samples {:.3} m apart",
+            self.metrics_spacing_m
         ));
         lines
     }
@@ -152,9 +156,7 @@ impl Report {
 /// The range of a metric on real terrain.
 fn real(metric: Metric, scale: f64, decimals: usize) -> String {
     let band = metric.real_terrain_range();
-    // Shares and counts are never negative.
-    let min = if metric == Metric::Spectrum { band.min } else { band.min.max(0.0) };
-    format!("{:.decimals$} to {:.decimals$}", scale * min, scale * band.max)
+    format!("{:.decimals$} to {:.decimals$}", scale * band.min, scale * band.max)
 }
 
 fn bar(width: usize) -> String {

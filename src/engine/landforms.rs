@@ -7,11 +7,11 @@
 use rayon::prelude::*;
 
 use super::analysis::{Summary, hurst_exponent, spectral_slope};
-use super::heightfield::Heightfield;
+use super::heightfield::{Grid, Heightfield};
 use super::parameters::{Band, choices};
 use super::progress::{Cancelled, Progress};
 
-use crate::engine::cast::ToFloat;
+use crate::engine::cast::{ToFloat, ToInteger};
 
 choices! {
     /// The form of the terrain at a sample, from its lines of sight in eight directions.
@@ -179,47 +179,44 @@ choices! {
     }
 }
 
+/// The spacing of the terrains on which [`Metric::real_terrain_range`] was measured, metres. All metrics depend on the
+/// spacing.
+pub const COMPARISON_SPACING_M: f64 = 80.0;
+
 impl Metric {
-    /// The range of the [`REAL_TERRAINS`], extended by a fifth at both ends.
+    /// The range of real terrain with samples 80 m apart: from the 5th to the 95th percentile of 43 windows of up to
+    /// 20 km of SRTM elevations (NASA and U.S. Geological Survey) in Tennessee, California, Colorado, the Swiss Alps, the
+    /// Andes, British Columbia and Australia. A real window is within the ranges of all eleven metrics but one or two.
     pub fn real_terrain_range(self) -> Band {
-        let metrics = REAL_TERRAINS.map(|terrain| terrain.metrics[self as usize]);
-        let [min, max] = [metrics.into_iter().fold(f64::MAX, f64::min), metrics.into_iter().fold(f64::MIN, f64::max)];
-        let more = (max - min) / 5.0;
-        Band { min: min - more, max: max + more }
+        let [min, max] = match self {
+            Self::Hurst => [0.62, 0.80],
+            Self::Spectrum => [-3.38, -2.41],
+            Self::Hypsometric => [0.29, 0.56],
+            Self::Pits => [0.0, 19.5],
+            Self::Peak => [0.007, 0.020],
+            Self::Ridge => [0.078, 0.137],
+            Self::Spur => [0.138, 0.202],
+            Self::Slope => [0.330, 0.434],
+            Self::Hollow => [0.131, 0.212],
+            Self::Valley => [0.094, 0.148],
+            Self::Pit => [0.0, 0.025],
+        };
+        Band { min, max }
     }
 }
 
-/// A section of a real mountain range.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RealTerrain {
-    /// Its name.
-    pub name: &'static str,
-    /// The spacing of its samples, metres. All metrics depend on it: compare terrains at similar spacings.
-    pub spacing_m: f64,
-    /// In the order of [`Metric::ALL`].
-    pub metrics: [f64; Metric::ALL.len()],
+/// The terrain with samples about [`COMPARISON_SPACING_M`] apart; `None` if it has that spacing already, or is too small
+/// for one with lines of sight.
+pub fn at_comparison_spacing(terrain: &Heightfield, progress: &Progress) -> Result<Option<Heightfield>, Cancelled> {
+    let grid = terrain.grid();
+    let extent = grid.extent();
+    let samples = |along_m: f64| (along_m / COMPARISON_SPACING_M).round().to_usize() + 1;
+    let [width, height] = [extent.width_m, extent.depth_m].map(samples);
+    if (width, height) == (grid.width(), grid.height()) || width.min(height) <= 2 * REACH {
+        return Ok(None);
+    }
+    terrain.resampled(Grid::new(extent, width, height), progress).map(Some)
 }
-
-/// The metrics of three real mountain ranges, computed from elevation models with other programs. The first is the
-/// terrain of `tests/data/jacksboro.png` (SRTM, NASA and U.S. Geological Survey), on which tests compare our metrics
-/// with these.
-pub const REAL_TERRAINS: [RealTerrain; 3] = [
-    RealTerrain {
-        name: "Jacksboro fault, Tennessee",
-        spacing_m: 84.0,
-        metrics: [0.59, -2.97, 0.35, 8.7, 0.029, 0.145, 0.176, 0.322, 0.137, 0.151, 0.030],
-    },
-    RealTerrain {
-        name: "Front Range, Colorado",
-        spacing_m: 82.0,
-        metrics: [0.70, -2.87, 0.45, 4.3, 0.020, 0.137, 0.201, 0.352, 0.143, 0.126, 0.016],
-    },
-    RealTerrain {
-        name: "San Gabriel mountains, California",
-        spacing_m: 30.0,
-        metrics: [0.76, -3.46, 0.44, 0.9, 0.007, 0.087, 0.204, 0.410, 0.185, 0.100, 0.005],
-    },
-];
 
 /// The metrics of a terrain.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -270,7 +267,7 @@ impl Metrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::heightfield::Extent;
 
     #[track_caller]
     fn check(height: impl Fn(f32, f32) -> f32, expected: Landform) {
@@ -304,16 +301,17 @@ mod tests {
     }
 
     #[test]
-    fn the_range_of_real_terrains_is_extended_by_a_fifth_at_both_ends() {
-        let band = Metric::Pits.real_terrain_range();
-        assert!((band.min - (0.9 - 1.56)).abs() < 1e-9 && (band.max - (8.7 + 1.56)).abs() < 1e-9, "{band:?}");
-        for metric in Metric::ALL {
-            let band = metric.real_terrain_range();
-            assert!(
-                REAL_TERRAINS.iter().all(|terrain| (band.min..band.max).contains(&terrain.metrics[*metric as usize])),
-                "{metric:?}"
-            );
-        }
+    fn terrain_is_compared_at_80_metres() {
+        let terrain = |side_m: f64, samples: usize| {
+            let grid = Grid::new(Extent { width_m: side_m, depth_m: 0.5 * side_m }, samples, samples / 2 + 1);
+            Heightfield::from_fn(grid, |c, r| (grid.x_m(c) + 2.0 * grid.z_m(r)) as f32)
+        };
+        let compared = |terrain: &Heightfield| at_comparison_spacing(terrain, &Progress::new()).expect("not cancelled");
+        let fine = compared(&terrain(8000.0, 401)).expect("a finer terrain");
+        assert_eq!((fine.grid().width(), fine.grid().height(), fine.grid().spacing_x_m()), (101, 51, 80.0));
+        assert!((fine[(10, 20)] - 4000.0).abs() < 0.1);
+        assert_eq!(compared(&terrain(8000.0, 101)), None, "the same spacing");
+        assert_eq!(compared(&terrain(1000.0, 501)), None, "too small");
     }
 
     #[test]

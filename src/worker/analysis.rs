@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::job::{JobError, Wake};
 use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::engine::analysis::{Spectrum, hurst_exponent, slope_histogram, walkable};
-use crate::engine::landforms::{LandformShares, pits_per_thousand};
+use crate::engine::landforms::{LandformShares, at_comparison_spacing, pits_per_thousand};
 use crate::engine::{Heightfield, Progress};
 
 /// The width of a bin of the slope histogram, degrees.
@@ -49,7 +49,8 @@ pub struct Slopes {
     pub connected: f32,
 }
 
-/// The landforms of a terrain and how rough it is.
+/// The landforms of a terrain and how rough it is, at the spacing at which real terrain was measured if it is large
+/// enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LandformStats {
     /// The shares of the landforms.
@@ -93,6 +94,8 @@ impl AnalysisResult {
             (context.publish)(self.clone());
         }
         if request.landforms && self.forms.is_none() {
+            let compared = at_comparison_spacing(terrain, progress)?;
+            let terrain = compared.as_ref().unwrap_or(terrain);
             let landforms = LandformShares::of(terrain, progress)?;
             let (pits, hurst) = (pits_per_thousand(terrain), hurst_exponent(terrain));
             self.forms = Some(LandformStats { landforms, pits, hurst });

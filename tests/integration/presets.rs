@@ -1,27 +1,19 @@
-//! The presets: their terrain types cover the terrain, their sets look different, and ranges resemble real ones.
+//! The presets: their terrain types cover the terrain, and their sets look different.
 
 use std::collections::BTreeMap;
 
-use upthrust::engine::landforms::{Metric, Metrics, REAL_TERRAINS};
 use upthrust::engine::operations::coastline::Coastline;
-use upthrust::engine::parameters::Band;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{PaintedTexture, paint_once};
-use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe, Step};
+use upthrust::engine::{Grid, Heightfield, Progress, Recipe, Step};
 use upthrust::files::export::load_inputs;
 use upthrust::project::presets;
 
 const SAMPLES: usize = 257;
-/// The side of the central square of the volcanic island that is above water, of 513 samples.
-const ISLAND_SAMPLES: usize = 257;
 
 fn terrain(recipe: &Recipe) -> Heightfield {
-    terrain_with_samples(recipe, SAMPLES)
-}
-
-fn terrain_with_samples(recipe: &Recipe, samples: usize) -> Heightfield {
     let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
-    let grid = Grid::fitted(recipe.world.extent(), samples);
+    let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
     evaluate(recipe, grid, None, &inputs, &Progress::new()).expect("not cancelled")
 }
 
@@ -100,62 +92,4 @@ fn default_terrain_types_paint_green_land_and_a_sandy_sea_floor() {
     assert!(green > red && green > blue + 20.0 && green < 180.0, "the colour is {:.0?}", [red, green, blue]);
     let [red, green, blue] = colour_at(low);
     assert!(red > green && green > blue, "the sea floor is {:.0?}", [red, green, blue]);
-}
-
-/// The presets that are compared with real ranges. With 513 samples their spacing is about that of the real data.
-const REALISTIC_PRESETS: [&str; 5] =
-    ["alpine-range", "young-fault-range", "rolling-hills", "canyon", "volcanic-island"];
-
-/// The central square with `side` samples along each axis.
-fn middle(terrain: &Heightfield, side: usize) -> Heightfield {
-    let grid = terrain.grid();
-    let [left, top] = [grid.width(), grid.height()].map(|count| (count - side) / 2);
-    let along_m = |spacing_m: f64| spacing_m * (side - 1) as f64;
-    let extent = Extent { width_m: along_m(grid.spacing_x_m()), depth_m: along_m(grid.spacing_z_m()) };
-    Heightfield::from_fn(Grid::new(extent, side, side), |c, r| terrain[(left + c, top + r)])
-}
-
-/// `cargo test --test integration -- --nocapture real_ranges` prints the table. The real ranges are cut out of a
-/// continent, so only the part of the volcano that is above water is measured.
-#[test]
-fn presets_have_the_landforms_of_real_ranges() {
-    let row = |name: &str, spacing: &str, cells: [String; Metric::ALL.len()]| {
-        let cells: String = cells.iter().map(|cell| format!("{cell:>13}")).collect();
-        println!("{name:<34}{spacing:>8}{cells}");
-    };
-    let numbers = |name: &str, spacing_m: f64, metrics: [f64; Metric::ALL.len()]| {
-        row(name, &format!("{spacing_m:.0} m"), metrics.map(|metric| format!("{metric:.3}")));
-    };
-    let bands: [Band; Metric::ALL.len()] = std::array::from_fn(|i| Metric::ALL[i].real_terrain_range());
-    row(
-        "terrain",
-        "spacing",
-        std::array::from_fn(|i| Metric::ALL[i].key().split('_').next().unwrap_or_default().into()),
-    );
-    for terrain in REAL_TERRAINS {
-        numbers(terrain.name, terrain.spacing_m, terrain.metrics);
-    }
-    row("minimum", "", bands.map(|band| format!("{:.3}", band.min)));
-    row("maximum", "", bands.map(|band| format!("{:.3}", band.max)));
-    let mut missed = Vec::new();
-    for name in REALISTIC_PRESETS {
-        let preset = presets().iter().find(|preset| preset.name == name).expect(name);
-        let project = preset.project().expect(name);
-        let mut terrain = terrain_with_samples(&project.recipe, 513);
-        if name == "volcanic-island" {
-            terrain = middle(&terrain, ISLAND_SAMPLES);
-            let sea_m = project.water.water_m.expect("a water level");
-            assert!(f64::from(terrain.min_max()[0]) > sea_m, "{name}: the measured square is partly under water");
-        }
-        let metrics = Metrics::of(&terrain, &Progress::new()).expect("not cancelled");
-        let found: [f64; Metric::ALL.len()] =
-            std::array::from_fn(|i| metrics.get(Metric::ALL[i]).expect("rough terrain"));
-        numbers(name, terrain.grid().spacing_x_m(), found);
-        for ((metric, found), band) in Metric::ALL.iter().zip(found).zip(&bands) {
-            if !(band.min..=band.max).contains(&found) {
-                missed.push(format!("{name}: {} is {found:.3}, not {:.3} to {:.3}", metric.key(), band.min, band.max));
-            }
-        }
-    }
-    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }

@@ -126,35 +126,30 @@ pub(super) fn spectrum_ui(ui: &mut Ui, spectrum: &Spectrum) {
     number_ui(ui, "Slope", slope, 2, Metric::Spectrum, "How much stronger long wavelengths are than short ones");
 }
 
-/// The range of a metric in real mountain ranges; shares and counts are not negative.
-fn real(metric: Metric) -> Band {
-    let band = metric.real_terrain_range();
-    let min = if metric == Metric::Spectrum { band.min } else { band.min.max(0.0) };
-    Band { min, ..band }
-}
-
 /// A number with its range in real mountain ranges.
 fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, metric: Metric, doc: &str) {
     let written = |number: f64| format!("{number:.decimals$}").replace('-', "\u{2212}");
-    let real = real(metric);
+    let real = metric.real_terrain_range();
     let (least, most) = (written(real.min), written(real.max));
     ui.horizontal(|ui| {
         ui.weak(name).on_hover_text(doc);
         ui.label(written(value));
-        ui.weak(format!("real ranges: {least} to {most}")).on_hover_text("In three real mountain ranges");
+        ui.weak(format!("real ranges: {least} to {most}"))
+            .on_hover_text("In 43 windows of real terrain, with samples 80 m apart");
     });
 }
 
-/// The shares of the landforms as bars, each over its range in three real mountain ranges.
+/// The shares of the landforms as bars, each over its range in real terrain.
 pub(super) fn landforms_ui(ui: &mut Ui, forms: &LandformStats) {
-    let real =
-        |form: Landform| Metric::ALL.iter().find(|metric| metric.key() == form.key()).map(|metric| real(*metric));
+    let real = |form: Landform| {
+        Metric::ALL.iter().find(|metric| metric.key() == form.key()).map(|metric| metric.real_terrain_range())
+    };
     let greatest = |form: &Landform| forms.landforms.share(*form).max(real(*form).map_or(0.0, |band| band.max));
     let most = Landform::ALL.iter().map(greatest).fold(0.05, f64::max);
     for form in Landform::ALL {
         share_ui(ui, form.label(), forms.landforms.share(*form), real(*form), most);
     }
-    ui.weak("The shading behind each bar is the range of three real mountain ranges");
+    ui.weak("The shading behind each bar is the range of 43 windows of real terrain, with samples 80 m apart");
     ui.add_space(4.0);
     if let Some(hurst) = forms.hurst {
         let doc = "The Hurst exponent: how relief grows with distance; 1 is smooth, 0 is as rough as noise";
@@ -201,7 +196,7 @@ mod tests {
     #[test]
     fn real_ranges_of_metrics_are_not_negative() {
         for metric in Metric::ALL {
-            let Band { min, max } = real(*metric);
+            let Band { min, max } = metric.real_terrain_range();
             assert!(min < max && (min >= 0.0 || *metric == Metric::Spectrum), "{metric:?}");
         }
     }

@@ -49,7 +49,7 @@ impl Section {
             Self::Heights => "The distribution of heights",
             Self::Slopes => "The distribution of slopes, and how much of the terrain is walkable",
             Self::Profile => "The heights along a line across the terrain",
-            Self::Landforms => "The shares of landforms, compared with three real mountain ranges",
+            Self::Landforms => "The shares of landforms, compared with real mountain ranges",
             Self::Spectrum => "The strength of the relief at each wavelength",
         }
     }
