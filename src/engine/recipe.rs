@@ -118,9 +118,19 @@ impl Step {
         Self { operation, settings: StepSettings { blend, ..Default::default() } }
     }
 
+    /// A step for the top of a recipe, with default parameters for its world and for the terrain below.
+    pub fn for_recipe(operation: impl Into<AnyOperation>, recipe: &Recipe) -> Self {
+        let mut step = Self::new(operation).sized_for(&recipe.world);
+        let is_imported = |step: &Step| step.settings.enabled && matches!(step.operation, AnyOperation::Heightmap(_));
+        if recipe.stack.iter().any(is_imported) {
+            step.operation.adapt_to_imported_terrain();
+        }
+        step
+    }
+
     /// Adapts the step to the size of a world: parameters in metres are scaled from the default world, so that the
     /// terrain has the same shape.
-    pub fn sized_for(mut self, world: &World) -> Self {
+    fn sized_for(mut self, world: &World) -> Self {
         let side_m = |world: &World| world.width_m.max(world.depth_m);
         let factor = side_m(world) / side_m(&World::default());
         if factor != 1.0 {
@@ -464,6 +474,26 @@ mod tests {
             let ratio = range(&usual) / range(&small);
             assert!((ratio - 8.0).abs() < 0.5 || range(&usual) == 0.0, "{}: {ratio}", operation.key());
         }
+    }
+
+    #[test]
+    fn a_new_river_step_does_not_raise_imported_terrain() {
+        use crate::engine::operations::fluvial_erosion::FluvialErosion;
+        use crate::engine::operations::heightmap::Heightmap;
+
+        let uplift_mm = |stack: Vec<Step>| {
+            let recipe = Recipe { stack, ..Default::default() };
+            match Step::for_recipe(FluvialErosion::default(), &recipe).operation {
+                AnyOperation::FluvialErosion(erosion) => erosion.uplift_mm,
+                _ => f64::NAN,
+            }
+        };
+        let imported = Step::new(Heightmap::default());
+        assert_eq!(uplift_mm(vec![imported.clone()]), 0.0);
+        assert_eq!(uplift_mm(vec![Step::new(Faults::default())]), FluvialErosion::default().uplift_mm);
+        let mut disabled = imported;
+        disabled.settings.enabled = false;
+        assert_eq!(uplift_mm(vec![disabled]), FluvialErosion::default().uplift_mm);
     }
 
     #[test]

@@ -279,7 +279,7 @@ impl Evaluator {
         let progress = context.progress;
         let grid =
             if self.is_coarse { operation.preview_grid(context.grid) } else { operation.working_grid(context.grid) };
-        if grid == context.grid {
+        if grid == context.grid && !operation.has_own_points() {
             return self.output_on_working_grid(operation, context, until, cached);
         }
         let terrain = match cached.terrain(until) {
@@ -328,6 +328,7 @@ impl Evaluator {
             return Ok(terrain);
         }
         let stride = operation.iterations().div_ceil(affordable(size_of::<f32>(), MAX_KEYFRAMES).to_u32()).max(1);
+        let stride = stride.next_multiple_of(operation.keyframe_interval());
         resumed(operation, context, until, stride, &mut cached.terrains)
     }
 }
@@ -341,7 +342,9 @@ fn resumed(
     stride: u32,
     keyframes: &mut Vec<(u32, Arc<Heightfield>)>,
 ) -> Result<Arc<Heightfield>, Cancelled> {
-    let mut latest = keyframes.iter().rev().find(|(iteration, _)| *iteration < until).cloned();
+    let interval = operation.keyframe_interval();
+    let is_resumable = |iteration: u32| iteration < until && iteration.is_multiple_of(interval);
+    let mut latest = keyframes.iter().rev().find(|(iteration, _)| is_resumable(*iteration)).cloned();
     // Drop the terrain of the previous playhead position.
     keyframes.retain(|(iteration, _)| iteration % stride == 0);
     let start = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
@@ -479,7 +482,8 @@ mod tests {
             inputs: &inputs,
             progress: &progress,
         };
-        assert_eq!(*found, step.operation.evaluate(&context, 40, None).expect("not cancelled"));
+        let points = step.operation.evaluate(&context, 40, None).expect("not cancelled");
+        assert_eq!(Ok(&*found), step.operation.upsample(&points, &context, 40).as_ref());
         assert_ne!(found, exact(&wet, grid()));
         // On a grid finer than the preview grid there is no difference.
         let fine = Grid::fitted(grid().extent(), 300);

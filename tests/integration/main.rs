@@ -18,6 +18,7 @@ mod parameters;
 mod partial_grids;
 mod presets;
 mod progress;
+mod realism;
 mod reference;
 mod resolution;
 mod statistics;

@@ -2,15 +2,19 @@
 
 use crate::common;
 use upthrust::engine::fault::Profile;
+use upthrust::engine::flow::Outlets;
+use upthrust::engine::mutation::mutated;
 use upthrust::engine::operations::band_filter::{Along, BandFilter};
 use upthrust::engine::operations::box_blur::BoxBlur;
 use upthrust::engine::operations::faults::{Decay, Faults};
+use upthrust::engine::operations::fluvial_erosion::{FluvialErosion, UpliftBy};
 use upthrust::engine::operations::gaussian_blur::GaussianBlur;
 use upthrust::engine::operations::kernel_filter::KernelFilter;
 use upthrust::engine::operations::particles::Particles;
 use upthrust::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps};
 use upthrust::engine::operations::{AnyOperation, Role};
 use upthrust::engine::parameters::Matrix;
+use upthrust::engine::random::Stream;
 use upthrust::engine::recipe::World;
 use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe, Step, stack};
 use upthrust::project::{Preset, presets};
@@ -263,4 +267,72 @@ fn nightly_operations_and_presets_agree_within_2_percent_of_the_range() {
     check_recipes(operations(World::default().extent()));
     let preset = |preset: &Preset| (preset.name.into(), preset.project().expect("a valid preset").recipe);
     check_recipes(presets().iter().map(preset).collect());
+}
+
+/// The mean difference divided by the range of the large map.
+fn mean_difference((small, large): &(Heightfield, Heightfield)) -> f64 {
+    let sum: f64 = small.heights().iter().zip(large.heights()).map(|(a, b)| f64::from(b - a)).sum();
+    sum / small.heights().len() as f64 / range(large)
+}
+
+/// Rivers with parameters from anywhere on their sliders, above faults.
+fn random_rivers(number: u64) -> Recipe {
+    let mut rng = Stream::new(11, 0).at(number);
+    let mut on_slider = |from: f64, to: f64| from * (to / from).powf(rng.unit());
+    let erosion = FluvialErosion {
+        count: on_slider(1.0, 200.0) as u32,
+        years: on_slider(1000.0, 250_000.0),
+        erodibility: on_slider(0.1, 100.0),
+        uplift_mm: on_slider(0.1, 10.0),
+        uplift_by: if number.is_multiple_of(2) { UpliftBy::Height } else { UpliftBy::Uniform },
+        area_exponent: on_slider(0.3, 0.7),
+        slope_exponent: if number.is_multiple_of(3) { on_slider(0.5, 2.0) } else { 1.0 },
+        hillslope_m: on_slider(1.0, 1000.0),
+        creep: on_slider(0.0001, 0.02),
+        deposition: if number.is_multiple_of(2) { on_slider(0.1, 2.0) } else { 0.0 },
+        outlets: Outlets::ALL[(number % Outlets::ALL.len() as u64) as usize],
+        ..Default::default()
+    };
+    let world = World { width_m: 20_480.0, depth_m: 20_480.0, ..Default::default() };
+    let stack = vec![Step::new(Faults::default()), Step::new(erosion)];
+    Recipe { seed: number as u32, world, stack, ..Default::default() }
+}
+
+/// Variation `number` of a preset with rivers.
+fn river_variation(name: &str, number: u64) -> Recipe {
+    let recipe = presets().iter().find(|preset| preset.name == name).expect(name).project().expect(name).recipe;
+    let mut rng = Stream::new(12, 0).at(number);
+    Recipe { seed: number as u32, ..mutated(&recipe, 1.0, &|_| false, &mut rng) }
+}
+
+fn check_rivers(recipes: impl Iterator<Item = (String, Recipe)>) {
+    let mut missed = Vec::new();
+    for (name, recipe) in recipes {
+        let small = Grid::fitted(recipe.world.extent(), 257);
+        let pair = maps(&recipe, [small.width(), small.height()]);
+        let (rms, mean) = (difference(&pair), mean_difference(&pair));
+        println!("{name:<24} RMS {:>6.3} %, mean {:>7.3} %", 100.0 * rms, 100.0 * mean);
+        if rms.is_nan() || rms > 0.01 || mean.abs() > 0.003 {
+            let recipe = recipe.to_json();
+            missed.push(format!("{name}: RMS {:.3} %, mean {:.3} %: {recipe}", 100.0 * rms, 100.0 * mean));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn rivers_agree_within_1_percent_of_the_range() {
+    check_rivers([0, 3].into_iter().map(|number| (format!("rivers {number}"), random_rivers(number))));
+}
+
+/// `UPTHRUST_VARIATIONS=100` checks a hundred of each.
+#[test]
+#[ignore = "slow: many maps"]
+fn nightly_rivers_of_variations_agree_within_1_percent_of_the_range() {
+    let count = std::env::var("UPTHRUST_VARIATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(3);
+    let presets = ["alpine-range", "young-fault-range", "rolling-hills", "canyon", "volcanic-island"];
+    let variations = presets.into_iter().flat_map(move |name| {
+        (1..=count).map(move |number| (format!("{name} {number}"), river_variation(name, number)))
+    });
+    check_rivers(variations.chain((0..count).map(|number| (format!("rivers {number}"), random_rivers(number)))));
 }

@@ -198,7 +198,7 @@ impl App {
             Command::AddStep(key) => {
                 if let Ok(operation) = AnyOperation::from_key(key) {
                     let mut project = (**self.document.project()).clone();
-                    let step = Step::new(operation).sized_for(&project.recipe.world);
+                    let step = Step::for_recipe(operation, &project.recipe);
                     self.ui.selection.step = add_step(&mut project.recipe, step);
                     self.document.commit(project, None);
                     self.ui.playback.seek(self.total(), self.total());

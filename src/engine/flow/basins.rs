@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use super::edges::Edges;
 use super::grid::{END, filled_vec, tie_break};
 use crate::engine::cast::ToInteger;
 use crate::engine::progress::{Cancelled, Progress};
@@ -30,6 +31,7 @@ pub(super) struct PaddedTerrain<'a> {
     pub steps: [isize; 8],
     pub stride: usize,
     pub heights: &'a [f32],
+    pub edges: &'a Edges,
 }
 
 impl PaddedTerrain<'_> {
@@ -92,6 +94,11 @@ impl Basins {
             return f32::NEG_INFINITY;
         }
         self.levels_m[self.basins[sample].load(Relaxed) as usize]
+    }
+
+    /// The number of the basin of a sample of the padded map.
+    pub fn basin(&self, sample: usize) -> u32 {
+        self.basins[sample].load(Relaxed)
     }
 
     /// Redirects the flow so that every pit drains to an outlet.
@@ -162,8 +169,11 @@ impl Basins {
             let mut passes = Vec::new();
             for c in (1..stride - 1).filter(|c| is_border[*c] != 0) {
                 let others = [(2, here[c + 1]), (3, below[c + 1]), (4, below[c]), (5, below[c - 1])];
-                for (direction, there) in others.into_iter().filter(|(_, there)| *there != here[c] && *there != NONE) {
-                    let sample = r * stride + c;
+                let sample = r * stride + c;
+                let is_pass = |(direction, there): &(u8, u32)| {
+                    *there != here[c] && *there != NONE && terrain.edges.has(sample, usize::from(*direction))
+                };
+                for (direction, there) in others.into_iter().filter(is_pass) {
                     let level_m = terrain.heights[sample].max(terrain.heights[terrain.neighbour(sample, direction)]);
                     passes.push(Pass { level_m, sample: sample.to_u32(), direction, sides: [here[c], there] });
                 }

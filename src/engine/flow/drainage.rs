@@ -3,14 +3,16 @@
 use rayon::prelude::*;
 
 use super::basins::{Basins, FlowDirections, PaddedTerrain};
+use super::edges::Edges;
 use super::grid::{END, NEIGHBOURS, PADDING, filled_vec, tie_break};
+use super::mesh::Mesh;
 use super::options::{Outlets, RoutingOptions, is_at_border};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::cast::ToInteger;
+use crate::engine::heightfield::{Grid, Heightfield, copy_heights};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
 
-/// The drainage of a terrain: flow directions and basins. Can be reused for other terrains on the same grid.
+/// The drainage of a terrain: flow directions and basins. Can be reused for other terrains on the same mesh.
 ///
 /// The maps are padded by one sample around the terrain, so that every sample has eight neighbours. Unless stated
 /// otherwise, sample indices refer to the padded maps.
@@ -18,9 +20,9 @@ use crate::engine::simd::simd;
 pub(in crate::engine) struct Drainage {
     grid: Grid,
     options: RoutingOptions,
-    /// The distances to the neighbours, in samples and in metres.
+    /// The distances to the neighbours in samples.
     pub(super) steps: [isize; 8],
-    lengths_m: [f32; 8],
+    edges: Edges,
     /// With +∞ in the padding.
     heights: Vec<f32>,
     /// The direction to the receiver, [`END`] or [`PADDING`].
@@ -29,29 +31,46 @@ pub(in crate::engine) struct Drainage {
     pub(super) donors: Vec<u8>,
     /// The samples at which flow ends, in row-major order.
     pub(super) ends: Vec<u32>,
-    basins: Basins,
+    /// The only samples outside the sea at which flow ends, as a padded map; `None`: the outlets of the options.
+    fixed_ends: Option<Vec<bool>>,
+    /// The samples at the bottom of the basins that had no outlet.
+    pub(super) pits: Vec<u32>,
+    pub(super) basins: Basins,
 }
 
 impl Drainage {
-    /// The peak memory in maps of f32: heights, areas, basins and, for terrain full of pits, their passes.
-    pub const MAPS: f64 = 6.0;
+    /// The peak memory in maps of f32: heights, areas, basins, the lengths of edges and, for terrain full of pits,
+    /// their passes.
+    pub const MAPS: f64 = 10.0;
 
     /// Allocates the maps; call [`Self::route`] next.
-    pub fn new(grid: Grid, options: RoutingOptions, progress: &Progress) -> Result<Self, Cancelled> {
+    pub fn new(mesh: &Mesh, options: RoutingOptions, progress: &Progress) -> Result<Self, Cancelled> {
+        let grid = mesh.grid();
         let stride = grid.width() + 2;
-        let (x_m, z_m) = (grid.spacing_x_m(), grid.spacing_z_m());
         let samples = stride * (grid.height() + 2);
         Ok(Self {
             grid,
             options,
             steps: NEIGHBOURS.map(|[east, south]| south * stride.cast_signed() + east),
-            lengths_m: NEIGHBOURS.map(|[east, south]| libm::hypot(east.to_f64() * x_m, south.to_f64() * z_m).to_f32()),
+            edges: Edges::new(mesh, progress)?,
             heights: filled_vec(samples, || f32::INFINITY, progress)?,
             directions: filled_vec(samples, || PADDING, progress)?,
             donors: vec![0; samples],
             ends: Vec::new(),
+            fixed_ends: None,
+            pits: Vec::new(),
             basins: Basins::default(),
         })
+    }
+
+    /// Sets the only samples outside the sea at which flow ends, as row-major indices.
+    pub fn set_ends(&mut self, samples: &[u32]) {
+        let (width, stride) = (self.grid.width(), self.stride());
+        let mut is_end = vec![false; self.padded_samples()];
+        for sample in samples.iter().map(|sample| *sample as usize) {
+            is_end[(sample / width + 1) * stride + sample % width + 1] = true;
+        }
+        self.fixed_ends = Some(is_end);
     }
 
     /// The samples per row of the padded maps.
@@ -64,9 +83,10 @@ impl Drainage {
         self.heights.len()
     }
 
-    /// The distances to the neighbours, metres.
-    pub fn lengths_m(&self) -> [f32; 8] {
-        self.lengths_m
+    /// The reciprocal of the distance to the neighbour in a direction, per metre.
+    #[inline(always)]
+    pub fn reciprocal_length(&self, sample: usize, direction: usize) -> f32 {
+        self.edges.reciprocal_length(sample, direction)
     }
 
     /// The receiver of a sample, as direction and sample index; `None` where flow ends.
@@ -79,15 +99,12 @@ impl Drainage {
     /// Routes the flow over a terrain on the grid.
     pub fn route(&mut self, terrain: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         self.copy_heights(terrain, progress)?;
-        let pits = self.find_directions(progress)?;
+        self.pits = self.find_directions(progress)?;
         self.find_donors(progress)?;
-        self.drain_pits(&pits, progress)
-    }
-
-    fn drain_pits(&mut self, pits: &[u32], progress: &Progress) -> Result<(), Cancelled> {
-        let terrain = PaddedTerrain { steps: self.steps, stride: self.stride(), heights: &self.heights };
+        let (steps, stride) = (self.steps, self.stride());
+        let terrain = PaddedTerrain { steps, stride, heights: &self.heights, edges: &self.edges };
         let mut flow = FlowDirections { directions: &mut self.directions, donors: &mut self.donors };
-        self.basins.drain(&terrain, &mut flow, pits, progress)
+        self.basins.drain(&terrain, &mut flow, &self.pits, progress)
     }
 
     fn copy_heights(&mut self, terrain: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
@@ -101,23 +118,18 @@ impl Drainage {
 
     /// Finds the direction of steepest descent of every sample, or [`END`]; returns the pits.
     fn find_directions(&mut self, progress: &Progress) -> Result<Vec<u32>, Cancelled> {
-        let (grid, options, stride) = (self.grid, self.options, self.stride());
-        let (width, height) = (grid.width(), grid.height());
-        let reciprocals = self.lengths_m.map(f32::recip);
-        let (heights, steps) = (&self.heights, self.steps);
+        let (width, height, stride) = (self.grid.width(), self.grid.height(), self.stride());
+        let outlets = OutletRule { grid: self.grid, options: self.options, fixed: self.fixed_ends.as_deref() };
+        let (heights, steps, edges) = (&self.heights, self.steps, &self.edges);
         let rows = self.directions.par_chunks_exact_mut(stride).enumerate().skip(1).take(height).with_min_len(8);
         let of_row = |(r, directions): (usize, &mut [u8])| {
             let first = r * stride + 1;
             let row = |step: isize| &heights[first.wrapping_add_signed(step)..][..width];
             let (here, neighbours, directions) = (row(0), steps.map(row), &mut directions[1..=width]);
-            let weights = DiagonalWeights { first: first.to_u32(), randomness: options.stray };
-            simd(
-                #[inline(always)]
-                || find_steepest(here, &neighbours, &reciprocals, weights, directions),
-            );
+            edges.find_steepest(first, here, &neighbours, directions);
             let [mut ends, mut flats] = [const { Vec::new() }; 2];
             for (c, (direction, &height)) in directions.iter_mut().zip(here).enumerate() {
-                if options.is_end(grid, c, r - 1, height) {
+                if outlets.is_end(first + c, [c, r - 1], height) {
                     *direction = END;
                     ends.push((first + c).to_u32());
                 } else if *direction == END {
@@ -149,7 +161,7 @@ impl Drainage {
     /// Turns pits into ends if the options require it or there are no other ends, and returns the remaining pits.
     fn without_ends(&mut self, mut pits: Vec<u32>) -> Vec<u32> {
         let stride = self.stride();
-        if self.options.outlets == Outlets::Hollows {
+        if self.options.outlets == Outlets::Hollows && self.fixed_ends.is_none() {
             let (at_border, inside) = pits
                 .into_iter()
                 .partition(|&pit| is_at_border(self.grid, pit as usize % stride - 1, pit as usize / stride - 1));
@@ -175,7 +187,7 @@ impl Drainage {
         let (mut lowest, mut found) = ((true, tie_break(flat)), END);
         for (direction, step) in (0..).zip(self.steps) {
             let neighbour = flat.wrapping_add_signed(step);
-            if self.heights[neighbour] == self.heights[flat] {
+            if self.heights[neighbour] == self.heights[flat] && self.edges.has(flat, usize::from(direction)) {
                 // Samples on flats have no direction yet.
                 let is_flat = self.directions[neighbour] == END && !self.is_end(neighbour);
                 if (is_flat, tie_break(neighbour)) < lowest {
@@ -188,8 +200,9 @@ impl Drainage {
 
     /// Whether flow ends at a sample regardless of its neighbours.
     fn is_end(&self, sample: usize) -> bool {
+        let outlets = OutletRule { grid: self.grid, options: self.options, fixed: self.fixed_ends.as_deref() };
         let (c, r) = (sample % self.stride() - 1, sample / self.stride() - 1);
-        self.options.is_end(self.grid, c, r, self.heights[sample])
+        outlets.is_end(sample, [c, r], self.heights[sample])
     }
 
     fn find_donors(&mut self, progress: &Progress) -> Result<(), Cancelled> {
@@ -206,6 +219,11 @@ impl Drainage {
         })
     }
 
+    /// Whether outlets are cut down until the terrain behind them drains: the whole border keeps its heights.
+    pub fn has_falling_outlets(&self) -> bool {
+        self.options.outlets != Outlets::Border
+    }
+
     /// The level of the sea in metres; −∞ without a sea.
     pub fn sea_m(&self) -> f32 {
         self.options.sea_m.unwrap_or(f32::NEG_INFINITY)
@@ -215,6 +233,20 @@ impl Drainage {
     #[inline(always)]
     pub fn height_m(&self, sample: usize) -> f32 {
         self.heights[sample]
+    }
+
+    /// The row-major index in the terrain of a sample of the padded maps.
+    #[inline(always)]
+    pub(super) fn row_major(&self, sample: usize) -> usize {
+        let (c, r) = (sample % self.stride() - 1, sample / self.stride() - 1);
+        r * self.grid.width() + c
+    }
+
+    /// A copy of the routed heights, padded by one sample.
+    pub(super) fn padded_heights(&self, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
+        let mut heights = vec![0.0; self.heights.len()];
+        copy_heights(&mut heights, &self.heights, progress)?;
+        Ok(heights)
     }
 
     /// The rows of the terrain, as ranges of samples.
@@ -258,45 +290,21 @@ impl Drainage {
     }
 }
 
-/// The random weights of the diagonal slopes of a row, see [`RoutingOptions::stray`].
+/// Where flow ends regardless of the neighbours.
 #[derive(Clone, Copy)]
-struct DiagonalWeights {
-    /// The first sample of the row.
-    first: u32,
-    randomness: f32,
+struct OutletRule<'a> {
+    grid: Grid,
+    options: RoutingOptions,
+    fixed: Option<&'a [bool]>,
 }
 
-impl DiagonalWeights {
-    #[inline(always)]
-    fn weight(self, c: usize) -> f32 {
-        let random = (tie_break((self.first + c.to_u32()) as usize) >> 9).to_f32() * (1.0 / (1 << 23).to_f32());
-        1.0 + self.randomness * (std::f32::consts::SQRT_2 / (2.0 - random) - 1.0)
-    }
-}
-
-/// Finds the directions of steepest descent of a row; the first of equally steep ones. `reciprocals` are those of the
-/// distances to the neighbours.
-#[inline(always)]
-fn find_steepest(
-    here: &[f32],
-    neighbours: &[&[f32]; 8],
-    reciprocals: &[f32; 8],
-    weights: DiagonalWeights,
-    directions: &mut [u8],
-) {
-    let width = directions.len();
-    let (here, neighbours) = (&here[..width], neighbours.map(|row| &row[..width]));
-    for c in 0..width {
-        let (mut steepest, mut direction) = (0.0, u32::from(END));
-        let diagonal = weights.weight(c);
-        for k in 0..8 {
-            let weight = if k % 2 == 1 { diagonal } else { 1.0 };
-            let slope = (here[c] - neighbours[k][c]) * (reciprocals[k] * weight);
-            let is_steeper = slope > steepest;
-            steepest = if is_steeper { slope } else { steepest };
-            direction = if is_steeper { k.to_u32() } else { direction };
+impl OutletRule<'_> {
+    /// Whether flow ends at a sample of the padded maps.
+    fn is_end(self, sample: usize, [c, r]: [usize; 2], height: f32) -> bool {
+        match self.fixed {
+            Some(fixed) => fixed[sample] || self.options.sea_m.is_some_and(|sea_m| height <= sea_m),
+            None => self.options.is_end(self.grid, c, r, height),
         }
-        directions[c] = direction.to_u8();
     }
 }
 

@@ -12,11 +12,16 @@
 
 mod basins;
 mod creep;
+mod depressions;
 mod drainage;
+mod edges;
 mod grid;
+mod mesh;
 mod options;
 #[cfg(test)]
 pub(super) mod reference;
+mod refinement;
+mod sampling;
 #[cfg(test)]
 mod tests;
 mod trees;
@@ -25,6 +30,9 @@ mod water;
 pub(super) use creep::Creep;
 pub(super) use drainage::Drainage;
 pub(super) use grid::filled_vec;
+pub(super) use mesh::Mesh;
 pub use options::Outlets;
 pub(super) use options::RoutingOptions;
+pub(super) use refinement::{DrainedTerrain, Refinement, Source};
+pub(super) use sampling::GridSampler;
 pub use water::Water;

@@ -28,13 +28,6 @@ pub(in crate::engine) struct RoutingOptions {
     pub outlets: Outlets,
     /// The level of the sea in metres; flow ends at samples at or below it.
     pub sea_m: Option<f32>,
-    /// The randomness of flow directions, from 0 to 1: the strength of the random weights of diagonal slopes.
-    ///
-    /// At 0 flow follows the steepest descent, and runs straight along one of the eight directions on even slopes. At 1
-    /// it is Rho8 (J. Fairfield and P. Leymarie, "Drainage networks from grid digital elevation models", Water
-    /// Resources Research 27, 1991), which on average flows in the direction of the slope: a diagonal slope is
-    /// multiplied by √2/(2 − ρ), with a fixed random number ρ from 0 to 1 for each sample.
-    pub stray: f32,
 }
 
 impl RoutingOptions {

@@ -3,19 +3,19 @@ use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::progress::Progress;
 use crate::engine::random::Stream;
 
-const STEEPEST: RoutingOptions = RoutingOptions { outlets: Outlets::Border, sea_m: None, stray: 0.0 };
+const STEEPEST: RoutingOptions = RoutingOptions { outlets: Outlets::Border, sea_m: None };
 
 /// A grid with columns 2 m and rows 3 m apart.
 fn grid(width: usize, height: usize) -> Grid {
     Grid::new(Extent { width_m: 2.0 * (width - 1) as f64, depth_m: 3.0 * (height - 1) as f64 }, width, height)
 }
 
-fn terrain(rows: &[&[f32]]) -> Heightfield {
+pub(super) fn terrain(rows: &[&[f32]]) -> Heightfield {
     Heightfield::from_fn(grid(rows[0].len(), rows.len()), |c, r| rows[r][c])
 }
 
 fn routed(options: RoutingOptions, terrain: &Heightfield) -> Drainage {
-    let mut drainage = Drainage::new(terrain.grid(), options, &Progress::new()).expect("not cancelled");
+    let mut drainage = Drainage::new(&Mesh::regular(terrain.grid()), options, &Progress::new()).expect("not cancelled");
     drainage.route(terrain, &Progress::new()).expect("not cancelled");
     drainage
 }
@@ -124,7 +124,7 @@ fn without_outlets_flow_ends_at_the_lowest_sample() {
 }
 
 /// Terrains of many kinds: rough, terraced, with plateaus and nested basins.
-fn terrains() -> Vec<Heightfield> {
+pub(super) fn terrains() -> Vec<Heightfield> {
     let mut terrains = Vec::new();
     for seed in 0..12 {
         let mut rng = Stream::new(seed, 0).at(0);
@@ -141,9 +141,7 @@ fn terrains() -> Vec<Heightfield> {
 }
 
 fn all_options() -> Vec<RoutingOptions> {
-    let of = |outlets: &Outlets| {
-        [(None, 0.0), (Some(0.3), 1.0)].map(|(sea_m, stray)| RoutingOptions { outlets: *outlets, sea_m, stray })
-    };
+    let of = |outlets: &Outlets| [None, Some(0.3)].map(|sea_m| RoutingOptions { outlets: *outlets, sea_m });
     Outlets::ALL.iter().flat_map(of).collect()
 }
 
@@ -177,6 +175,43 @@ fn water_has_the_maps_of_the_drainage() {
     assert_eq!(water.lakes_m, drainage.lakes_m());
     assert!(water.lakes_m.iter().any(|depth| *depth > 0.0));
     assert_eq!(water.areas_m2, areas(&drainage).iter().map(|area| area * 6.0).collect::<Vec<f32>>());
+}
+
+#[test]
+fn lakes_of_a_mesh_have_the_levels_of_their_lowest_passes() {
+    // On a mesh, water flows along its edges only. Levels by repeated relaxation over all edges.
+    for terrain in terrains() {
+        let grid = terrain.grid();
+        let mesh = Mesh::new(grid, 0, 1.0, &Progress::new()).expect("not cancelled");
+        let mut drainage = Drainage::new(&mesh, STEEPEST, &Progress::new()).expect("not cancelled");
+        drainage.route(&terrain, &Progress::new()).expect("not cancelled");
+        let (ends, stride) = (drainage.ends(), drainage.stride());
+        let mut levels: Vec<f32> = ends
+            .iter()
+            .zip(terrain.heights())
+            .map(|(end, height)| if *end { *height } else { f32::INFINITY })
+            .collect();
+        let mut has_changed = true;
+        while std::mem::take(&mut has_changed) {
+            for (c, r) in (0..grid.width()).flat_map(|c| (0..grid.height()).map(move |r| (c, r))) {
+                for (direction, [east, south]) in super::grid::NEIGHBOURS.into_iter().enumerate() {
+                    let (to_c, to_r) = (c.wrapping_add_signed(east), r.wrapping_add_signed(south));
+                    if to_c >= grid.width() || to_r >= grid.height() {
+                        continue;
+                    }
+                    if drainage.reciprocal_length((r + 1) * stride + c + 1, direction) > 0.0 {
+                        let level = levels[to_r * grid.width() + to_c].max(terrain[(c, r)]);
+                        if level < levels[r * grid.width() + c] {
+                            levels[r * grid.width() + c] = level;
+                            has_changed = true;
+                        }
+                    }
+                }
+            }
+        }
+        let depths: Vec<f32> = levels.iter().zip(terrain.heights()).map(|(level, height)| level - height).collect();
+        assert_eq!(drainage.lakes_m(), depths);
+    }
 }
 
 #[test]

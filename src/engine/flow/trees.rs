@@ -21,20 +21,19 @@ struct Traversal {
 }
 
 impl Drainage {
-    /// Traverses every tree upstream. `visit` gets chunks of samples of the padded maps in an order in which each comes
-    /// after its receiver. Before it is called, the number of samples that drain through each sample, including itself,
-    /// is stored in `areas`.
-    pub fn visit_upstream(
+    /// Visits every drainage tree. `visit` gets the samples of a tree, as indices in the padded maps, in an order in
+    /// which each comes after its receiver. Before it is called, the number of samples that drain through each sample,
+    /// including itself, is stored in `areas`.
+    pub fn visit_trees(
         &self,
         areas: &[AtomicU32],
-        visit: impl Fn(&[u32]) + Sync,
+        visit: impl Fn(&[u32]) -> Result<(), Cancelled> + Sync,
         progress: &Progress,
     ) -> Result<(), Cancelled> {
         self.ends.par_iter().try_for_each_init(Traversal::default, |buffers, &end| {
             if self.donors[end as usize] == 0 {
                 areas[end as usize].store(1, Relaxed);
-                visit(&[end]);
-                return Ok(());
+                return visit(&[end]);
             }
             buffers.order.clear();
             buffers.pending.push(end);
@@ -51,28 +50,47 @@ impl Drainage {
                     progress.check()?;
                 }
             }
-            for chunk in buffers.order.rchunks(CHUNK) {
-                for &sample in chunk.iter().rev() {
-                    if let Some((_, receiver)) = self.receiver(sample as usize) {
-                        // No other thread works on this tree.
-                        let sum = areas[receiver].load(Relaxed) + areas[sample as usize].load(Relaxed);
-                        areas[receiver].store(sum, Relaxed);
-                    }
-                }
-                progress.check()?;
-            }
-            for chunk in buffers.order.chunks(CHUNK) {
-                visit(chunk);
-                progress.check()?;
-            }
-            Ok(())
+            self.visit_downstream(&buffers.order, progress, |sample, receiver| {
+                // No other thread works on this tree.
+                let sum = areas[receiver].load(Relaxed) + areas[sample].load(Relaxed);
+                areas[receiver].store(sum, Relaxed);
+            })?;
+            visit(&buffers.order)
         })
+    }
+
+    /// Calls `visit` with every sample of a tree but its end and the sample's receiver, after all that drain to the
+    /// sample.
+    pub fn visit_downstream(
+        &self,
+        tree: &[u32],
+        progress: &Progress,
+        visit: impl Fn(usize, usize),
+    ) -> Result<(), Cancelled> {
+        for chunk in tree.rchunks(CHUNK) {
+            for &sample in chunk.iter().rev() {
+                if let Some((_, receiver)) = self.receiver(sample as usize) {
+                    visit(sample as usize, receiver);
+                }
+            }
+            progress.check()?;
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with every sample of a tree after its receiver.
+    pub fn visit_upstream(&self, tree: &[u32], progress: &Progress, visit: impl Fn(usize)) -> Result<(), Cancelled> {
+        for chunk in tree.chunks(CHUNK) {
+            chunk.iter().for_each(|sample| visit(*sample as usize));
+            progress.check()?;
+        }
+        Ok(())
     }
 
     /// The drainage area of each sample including its own cell, m², as a row-major map of the terrain.
     pub fn areas_m2(&self, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
         let areas = filled_vec(self.padded_samples(), || AtomicU32::new(0), progress)?;
-        self.visit_upstream(&areas, |_| (), progress)?;
+        self.visit_trees(&areas, |_| Ok(()), progress)?;
         let cell_m2 = self.cell_m2();
         Ok(self.unpadded(|at| (f64::from(areas[at].load(Relaxed)) * cell_m2).to_f32()))
     }

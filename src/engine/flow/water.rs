@@ -1,6 +1,7 @@
 //! The water on a terrain: rivers, lakes and wetness.
 
 use super::drainage::Drainage;
+use super::mesh::Mesh;
 use super::options::{Outlets, RoutingOptions};
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
@@ -29,7 +30,8 @@ impl Water {
         sea_m: Option<f32>,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
-        let mut drainage = Drainage::new(terrain.grid(), RoutingOptions { outlets, sea_m, stray: 0.0 }, progress)?;
+        let mesh = Mesh::regular(terrain.grid());
+        let mut drainage = Drainage::new(&mesh, RoutingOptions { outlets, sea_m }, progress)?;
         drainage.route(terrain, progress)?;
         Ok(Self {
             lakes_m: drainage.lakes_m(),

@@ -13,7 +13,7 @@ use super::fault_sequence::{FaultSequence, Segment, Tree};
 use super::faults::PointPair;
 use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation};
 use super::recursive_filter::RecursiveFilter;
-use super::stream_power_upsampling::StreamPowerUpsampling;
+use super::stream_power_refinement::StreamPowerRefinement;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::fault::{
     FixedHeights, column_positions, quantized_displacement, to_exact_metres, to_metres, to_units,
@@ -385,7 +385,7 @@ fn add_tree(
 
 impl BspFaults {
     fn erosion(&self) -> FaultErosion<'_> {
-        FaultErosion { wind: self.wind.as_ref(), rivers: self.rivers.as_ref() }
+        FaultErosion { wind: self.wind.as_ref(), rivers: self.rivers.as_ref(), reads_heights: self.floor_m.is_some() }
     }
 }
 
@@ -409,6 +409,14 @@ impl Operation for BspFaults {
         self.erosion().working_grid(grid)
     }
 
+    fn has_own_points(&self) -> bool {
+        self.erosion().has_own_points()
+    }
+
+    fn keyframe_interval(&self) -> u32 {
+        self.erosion().keyframe_interval()
+    }
+
     fn preview_grid(&self, grid: Grid) -> Grid {
         self.erosion().preview_grid(grid)
     }
@@ -421,8 +429,8 @@ impl Operation for BspFaults {
         self.erosion().peak_maps()
     }
 
-    fn upsample_peak_maps(&self, _grid: Grid) -> f64 {
-        StreamPowerUpsampling::MAPS
+    fn upsample_peak_maps(&self, grid: Grid) -> f64 {
+        StreamPowerRefinement::peak_maps(grid)
     }
 
     fn accumulate(

@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use super::operation::{EvalContext, Keyframe};
 use super::recursive_filter::{PreparedFilter, RecursiveFilter};
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
-use super::stream_power_upsampling::{StreamPowerUpsampling, TerrainOnGrid, coarser};
+use super::stream_power_refinement::{StreamPowerRefinement, TerrainOnGrid, coarser};
 use crate::engine::cast::ToFloat;
-use crate::engine::flow::{Outlets, RoutingOptions};
+use crate::engine::flow::{GridSampler, Mesh, Outlets, RoutingOptions};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::{Cancelled, Progress};
@@ -30,6 +30,12 @@ parameters! {
             Spec::number("Hillslope length", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Diffusivity of the soil. Creep rounds off ridges and valley edges.
         creep: f64 = 0.0015, Spec::number("Soil creep", 0.0, 1000.0).slider(0.0, 0.02).unit("m²/year");
+        /// How much of the eroded material settles downstream. At 0 rivers carry all of it away. Higher values fill
+        /// valleys and make fans where rivers leave the mountains.
+        deposition: f64 = 0.0, Spec::number("Deposition", 0.0, 10.0).slider(0.0, 2.0);
+        /// Slope at which hillsides slide. Empty: slopes of any steepness stand.
+        critical_slope_deg: Option<f64> = Some(38.0),
+            Spec::number("Critical slope", 1.0, 89.0).slider(20.0, 60.0).unit("°");
     }
 }
 
@@ -37,17 +43,29 @@ parameters! {
 const REFERENCE_SAMPLES: usize = 257;
 
 impl FaultRivers {
-    fn solver(&self, grid: Grid, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
-        let law = StreamPowerLaw {
+    fn law(&self) -> StreamPowerLaw {
+        StreamPowerLaw {
             erodibility: self.erodibility * 1e-6,
             area_exponent: 0.5,
             slope_exponent: 1.0,
             hillslope_m: self.hillslope_m,
             creep_m2: self.creep,
-        };
-        let routing = RoutingOptions { outlets: Outlets::Hollows, sea_m: None, stray: 1.0 };
-        StreamPowerSolver::new(grid, routing, law, self.years, progress)
+            critical_slope: self.critical_slope_deg.map(|degrees| libm::tan(degrees.to_radians())),
+            deposition: self.deposition,
+        }
     }
+
+    fn solver(&self, grid: Grid, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
+        StreamPowerSolver::new(mesh(grid, progress)?, ROUTING, self.law(), self.years, progress)
+    }
+}
+
+/// Rivers between faults leave the terrain at the lowest points of its border.
+const ROUTING: RoutingOptions = RoutingOptions { outlets: Outlets::Hollows, sea_m: None };
+
+/// The points of the reference grid.
+fn mesh(grid: Grid, progress: &Progress) -> Result<Mesh, Cancelled> {
+    Mesh::new(grid, 0, 1.0, progress)
 }
 
 /// The erosion settings of a fault operation.
@@ -57,6 +75,8 @@ pub(super) struct FaultErosion<'a> {
     pub wind: Option<&'a RecursiveFilter>,
     /// Rivers that run every few faults.
     pub rivers: Option<&'a FaultRivers>,
+    /// Whether a fault depends on the heights below it, as one with a floor does.
+    pub reads_heights: bool,
 }
 
 impl FaultErosion<'_> {
@@ -68,6 +88,24 @@ impl FaultErosion<'_> {
     /// See [`Operation::working_grid`](super::Operation::working_grid).
     pub fn working_grid(self, grid: Grid) -> Grid {
         if self.rivers.is_some() { Grid::fitted(grid.extent(), REFERENCE_SAMPLES) } else { grid }
+    }
+
+    /// Whether every fault needs the heights at the samples of the grid.
+    fn needs_heights(self) -> bool {
+        self.wind.is_some() || self.reads_heights
+    }
+
+    /// See [`Operation::has_own_points`](super::Operation::has_own_points).
+    pub fn has_own_points(self) -> bool {
+        self.rivers.is_some()
+    }
+
+    /// See [`Operation::keyframe_interval`](super::Operation::keyframe_interval).
+    pub fn keyframe_interval(self) -> u32 {
+        match self.rivers {
+            Some(rivers) if !self.needs_heights() => rivers.every.max(1),
+            _ => 1,
+        }
     }
 
     /// See [`Operation::preview_grid`](super::Operation::preview_grid).
@@ -96,17 +134,39 @@ impl FaultErosion<'_> {
         };
         let counter = progress.counter((until - done) as usize);
         let mut wind: Option<PreparedFilter> = self.wind.map(|wind| wind.prepared(grid));
-        let mut rivers = match self.rivers {
-            Some(rivers) => Some((rivers.solver(grid, progress)?, rivers.every)),
-            None => None,
-        };
-        for i in done + 1..=until {
-            add_fault(i, &mut terrain)?;
-            if let Some(wind) = &mut wind {
-                wind.pass(&mut terrain, progress)?;
+        let Some(rivers) = self.rivers else {
+            for i in done + 1..=until {
+                add_fault(i, &mut terrain)?;
+                if let Some(wind) = &mut wind {
+                    wind.pass(&mut terrain, progress)?;
+                }
+                counter.add_one()?;
             }
-            if let Some((solver, _)) = rivers.as_mut().filter(|(_, every)| i.is_multiple_of(*every)) {
-                erode_with_rebound(solver, &mut terrain, progress)?;
+            return Ok(terrain);
+        };
+        // Faults and wind work at the samples of the grid, rivers at the points of the mesh.
+        let (mesh, mut solver) = (mesh(grid, progress)?, rivers.solver(grid, progress)?);
+        let sampler = self.needs_heights().then(|| GridSampler::new(&mesh, grid, progress)).transpose()?;
+        let mut change = Heightfield::flat(grid);
+        for i in done + 1..=until {
+            let is_river_step = i.is_multiple_of(rivers.every);
+            if let Some(sampler) = &sampler {
+                let before = sampler.sample(terrain.heights(), progress)?;
+                change.heights_mut().copy_from_slice(before.heights());
+                add_fault(i, &mut change)?;
+                if let Some(wind) = &mut wind {
+                    wind.pass(&mut change, progress)?;
+                }
+                change = change.combined(&before, |after, before| after - before, progress)?;
+            } else {
+                add_fault(i, &mut change)?;
+            }
+            if sampler.is_some() || is_river_step || i == until {
+                mesh.add_map(&mut terrain, &change, |_| true, progress)?;
+                change.heights_mut().fill(0.0);
+            }
+            if is_river_step {
+                erode_with_rebound(&mut solver, &mut terrain, progress)?;
             }
             counter.add_one()?;
         }
@@ -126,13 +186,23 @@ impl FaultErosion<'_> {
         let Some(rivers) = self.rivers else { return terrain.resampled(grid, progress) };
         let steps = until / rivers.every.max(1);
         if steps == 0 {
-            return if self.wind.is_none() { uneroded(grid) } else { terrain.resampled(grid, progress) };
+            if self.wind.is_none() {
+                return uneroded(grid);
+            }
+            return mesh(terrain.grid(), progress)?.sampled(terrain.heights(), grid, progress);
         }
         let flat: &TerrainOnGrid = &|grid| Ok(Heightfield::flat(grid));
         let below = if self.wind.is_none() { uneroded } else { flat };
-        let uplift_m = |below: &Heightfield| Ok(vec![0.0; below.grid().samples()]);
-        let solver = |grid: Grid| rivers.solver(grid, progress);
-        StreamPowerUpsampling { terrain, steps, below, uplift_m: &uplift_m, solver: &solver }.upsample(grid, progress)
+        let refinement = StreamPowerRefinement {
+            terrain,
+            randomness: 1.0,
+            routing: ROUTING,
+            law: rivers.law(),
+            years: rivers.years * f64::from(steps),
+            below,
+            uplift_m: None,
+        };
+        refinement.on_grid(grid, progress)
     }
 }
 

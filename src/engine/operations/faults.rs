@@ -12,7 +12,7 @@ use super::fault_erosion::{FaultErosion, FaultRivers};
 use super::fault_sequence::FaultSequence;
 use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation};
 use super::recursive_filter::RecursiveFilter;
-use super::stream_power_upsampling::StreamPowerUpsampling;
+use super::stream_power_refinement::StreamPowerRefinement;
 use crate::engine::fault::{Fault, FaultSum, FixedHeights, Profile, add_fault, quantized_displacement, sum_of_faults};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::parameters::{List, Spec, Weighted, choices, parameters};
@@ -223,7 +223,7 @@ impl Faults {
 
 impl Faults {
     fn erosion(&self) -> FaultErosion<'_> {
-        FaultErosion { wind: self.wind.as_ref(), rivers: self.rivers.as_ref() }
+        FaultErosion { wind: self.wind.as_ref(), rivers: self.rivers.as_ref(), reads_heights: false }
     }
 }
 
@@ -260,6 +260,14 @@ impl Operation for Faults {
         self.erosion().working_grid(grid)
     }
 
+    fn has_own_points(&self) -> bool {
+        self.erosion().has_own_points()
+    }
+
+    fn keyframe_interval(&self) -> u32 {
+        self.erosion().keyframe_interval()
+    }
+
     fn preview_grid(&self, grid: Grid) -> Grid {
         self.erosion().preview_grid(grid)
     }
@@ -272,8 +280,8 @@ impl Operation for Faults {
         self.erosion().peak_maps()
     }
 
-    fn upsample_peak_maps(&self, _grid: Grid) -> f64 {
-        StreamPowerUpsampling::MAPS
+    fn upsample_peak_maps(&self, grid: Grid) -> f64 {
+        StreamPowerRefinement::peak_maps(grid)
     }
 
     fn accumulate(
@@ -351,7 +359,12 @@ mod tests {
         let faults = |rivers| Faults { count: 60, rivers, ..Default::default() };
         let grid = Grid::new(Extent { width_m: 4000.0, depth_m: 4000.0 }, 65, 65);
         let carved = faults(Some(FaultRivers { years: 20_000.0, ..Default::default() }));
-        let [plain, eroded] = [&faults(None), &carved].map(|faults| evaluated(faults, grid, None, 60));
+        // Rivers work at the points of a mesh.
+        let progress = Progress::new();
+        let mesh = crate::engine::flow::Mesh::new(grid, 0, 1.0, &progress).expect("not cancelled");
+        let plain = |until| mesh.at_points(&evaluated(&faults(None), grid, None, until), &progress);
+        let first_faults = plain(4).expect("not cancelled");
+        let (plain, eroded) = (plain(60).expect("not cancelled"), evaluated(&carved, grid, None, 60));
         let pits = crate::engine::landforms::pits_per_thousand;
         assert_ne!(plain, eroded);
         assert!(pits(&eroded) < 0.5 * pits(&plain), "{} and {}", pits(&eroded), pits(&plain));
@@ -359,10 +372,11 @@ mod tests {
         let mean_m =
             |terrain: &Heightfield| terrain.heights().iter().map(|&height| f64::from(height)).sum::<f64>() / 4225.0;
         assert!((mean_m(&eroded) - mean_m(&plain)).abs() < 0.01, "{} and {}", mean_m(&eroded), mean_m(&plain));
-        let early = evaluated(&carved, grid, None, 23);
-        assert_eq!(resumed(&carved, Keyframe { iteration: 23, terrain: &early }, 60), eroded);
+        assert_eq!(carved.keyframe_interval(), 5);
+        let early = evaluated(&carved, grid, None, 25);
+        assert_eq!(resumed(&carved, Keyframe { iteration: 25, terrain: &early }, 60), eroded);
         // Before the first river step nothing is eroded.
-        let [plain, young] = [&faults(None), &carved].map(|faults| evaluated(faults, grid, None, 4));
+        let (plain, young) = (first_faults, evaluated(&carved, grid, None, 4));
         assert!(plain.heights().iter().zip(young.heights()).all(|(plain, young)| (plain - young).abs() < 1e-3));
     }
 }

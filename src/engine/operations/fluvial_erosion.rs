@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
-use super::stream_power_upsampling::{StreamPowerUpsampling, coarser};
+use super::stream_power_refinement::{StreamPowerRefinement, coarser};
 use crate::engine::cast::ToFloat;
-use crate::engine::flow::{Outlets, RoutingOptions};
+use crate::engine::flow::{Mesh, Outlets, RoutingOptions};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::parameters::{Spec, choices, parameters};
 use crate::engine::progress::{Cancelled, Progress};
@@ -50,6 +50,13 @@ parameters! {
             Spec::number("Hillslope length", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Diffusivity of the soil. Creep rounds off ridges and valley edges.
         creep: f64 = 0.0015, Spec::number("Soil creep", 0.0, 1000.0).slider(0.0, 0.02).unit("m²/year");
+        /// How much of the eroded material settles downstream. At 0 rivers carry all of it away. Higher values fill
+        /// valleys and make fans where rivers leave the mountains.
+        deposition: f64 = 0.0, Spec::number("Deposition", 0.0, 10.0).slider(0.0, 2.0);
+        /// Slope at which hillsides slide. Steeper slopes break down to it, which makes straight flanks and sharp
+        /// crests. Empty: slopes of any steepness stand.
+        critical_slope_deg: Option<f64> = Some(38.0),
+            Spec::number("Critical slope", 1.0, 89.0).slider(20.0, 60.0).unit("°");
         /// How much river courses deviate at random. At 0 rivers run straight down even slopes, along the eight
         /// directions of the grid.
         stray: f64 = 1.0, Spec::number("Flow randomness", 0.0, 1.0);
@@ -66,17 +73,29 @@ parameters! {
 }
 
 impl FluvialErosion {
-    fn solver(&self, grid: Grid, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
-        let law = StreamPowerLaw {
+    fn law(&self) -> StreamPowerLaw {
+        StreamPowerLaw {
             erodibility: self.erodibility * 1e-6,
             area_exponent: self.area_exponent,
             slope_exponent: self.slope_exponent,
             hillslope_m: self.hillslope_m,
             creep_m2: self.creep,
-        };
-        let sea_m = self.sea_m.map(|sea_m| sea_m.to_f32());
-        let routing = RoutingOptions { outlets: self.outlets, sea_m, stray: self.stray.to_f32() };
-        StreamPowerSolver::new(grid, routing, law, self.years, progress)
+            critical_slope: self.critical_slope_deg.map(|degrees| libm::tan(degrees.to_radians())),
+            deposition: self.deposition,
+        }
+    }
+
+    fn routing(&self) -> RoutingOptions {
+        RoutingOptions { outlets: self.outlets, sea_m: self.sea_m.map(|sea_m| sea_m.to_f32()) }
+    }
+
+    /// The points of the reference grid.
+    fn mesh(&self, grid: Grid, progress: &Progress) -> Result<Mesh, Cancelled> {
+        Mesh::new(grid, 0, self.stray.to_f32(), progress)
+    }
+
+    fn solver(&self, grid: Grid, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
+        StreamPowerSolver::new(self.mesh(grid, progress)?, self.routing(), self.law(), self.years, progress)
     }
 
     /// The uplift of each sample in one step, metres.
@@ -103,11 +122,19 @@ impl Operation for FluvialErosion {
         Role::Modifier
     }
 
+    fn adapt_to_imported_terrain(&mut self) {
+        self.uplift_mm = 0.0;
+    }
+
     fn iterations(&self) -> u32 {
         self.count
     }
 
     fn is_resumable(&self) -> bool {
+        true
+    }
+
+    fn has_own_points(&self) -> bool {
         true
     }
 
@@ -124,19 +151,23 @@ impl Operation for FluvialErosion {
     }
 
     fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let (done, mut terrain) = context.resume_or_below(resume)?;
-        let counter = context.progress.counter((until - done) as usize);
-        let uplift_m = self.uplift_m(context.grid, context.below, context.progress)?;
-        let mut solver = self.solver(context.grid, context.progress)?;
+        let (grid, progress) = (context.grid, context.progress);
+        let mesh = self.mesh(grid, progress)?;
+        let below = context.below.map(|below| mesh.at_points(below, progress)).transpose()?;
+        let (done, mut terrain) =
+            EvalContext { below: below.as_ref(), ..*context }.resume_or_below(resume)?;
+        let counter = progress.counter((until - done) as usize);
+        let uplift_m = self.uplift_m(grid, below.as_ref(), progress)?;
+        let mut solver = self.solver(grid, progress)?;
         for _ in done..until {
-            solver.step(&mut terrain, Some(&uplift_m), context.progress)?;
+            solver.step(&mut terrain, Some(&uplift_m), progress)?;
             counter.add_one()?;
         }
         Ok(terrain)
     }
 
-    fn upsample_peak_maps(&self, _grid: Grid) -> f64 {
-        StreamPowerUpsampling::MAPS
+    fn upsample_peak_maps(&self, grid: Grid) -> f64 {
+        StreamPowerRefinement::peak_maps(grid)
     }
 
     fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {
@@ -149,10 +180,22 @@ impl Operation for FluvialErosion {
         if until == 0 {
             return below(context.grid);
         }
-        let uplift_m = |below: &Heightfield| self.uplift_m(below.grid(), Some(below), progress);
-        let solver = |grid: Grid| self.solver(grid, progress);
-        StreamPowerUpsampling { terrain, steps: until, below: &below, uplift_m: &uplift_m, solver: &solver }
-            .upsample(context.grid, progress)
+        let uplift_m = progress.stage(0.0..0.1, || {
+            let grid = terrain.grid();
+            let points = self.mesh(grid, progress)?.at_points(&below(grid)?, progress)?;
+            self.uplift_m(grid, Some(&points), progress)
+        })?;
+        let steps = f64::from(until).to_f32();
+        let refinement = StreamPowerRefinement {
+            terrain,
+            randomness: self.stray.to_f32(),
+            routing: self.routing(),
+            law: self.law(),
+            years: self.years * f64::from(until),
+            below: &below,
+            uplift_m: Some(uplift_m.into_iter().map(|uplift_m| steps * uplift_m).collect()),
+        };
+        progress.stage(0.1..1.0, || refinement.on_grid(context.grid, progress))
     }
 }
 
@@ -180,6 +223,8 @@ mod tests {
             creep: 0.0,
             stray: 0.0,
             outlets: Outlets::Border,
+            critical_slope_deg: None,
+            deposition: 0.0,
             ..Default::default()
         }
     }
@@ -249,6 +294,40 @@ mod tests {
     }
 
     #[test]
+    fn steady_state_slopes_grow_with_deposition() {
+        // What is laid down has to be eroded again: S = ((1 + G)·U/K)^(1/n)·A^(−m/n) (Yuan et al. 2019, equation 7).
+        for deposition in [0.5, 1.0] {
+            let erosion = FluvialErosion { deposition, ..bare_law(0.5, 1.0) };
+            let terrain = steady_state(&erosion, &random_terrain(square(129, 20_000.0), 1.0), 150, 100_000.0);
+            let [exponent, factor] = fitted_slope_law(&erosion, &terrain);
+            let expected = (1.0 + deposition) * 1e-3 / 1e-5;
+            println!("G {deposition}: exponent {exponent:.4}, factor {factor:.2} of {expected:.2}");
+            assert!((exponent + 0.5).abs() <= 0.03 * 0.5, "{exponent}");
+            assert!((factor - expected).abs() <= 0.1 * expected, "{factor}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn no_slope_exceeds_the_critical_one() {
+        let steepest = |critical_slope_deg| {
+            let erosion = FluvialErosion { uplift_mm: 20.0, critical_slope_deg, ..bare_law(0.5, 1.0) };
+            let terrain = steady_state(&erosion, &random_terrain(square(65, 4000.0), 1.0), 40, 20_000.0);
+            let mut drainage = erosion.solver(terrain.grid(), &Progress::new()).expect("not cancelled").drainage;
+            drainage.route(&terrain, &Progress::new()).expect("not cancelled");
+            let place = |sample: usize| [sample % 65, sample / 65].map(|at| 62.5 * at as f64);
+            let slope = |(from, to): (usize, &u32)| {
+                let ([x, z], [to_x, to_z]) = (place(from), place(*to as usize));
+                let fall = f64::from(terrain.heights()[from] - terrain.heights()[*to as usize]);
+                if fall > 0.0 { fall / libm::hypot(x - to_x, z - to_z) } else { 0.0 }
+            };
+            libm::atan(drainage.receivers().iter().enumerate().map(slope).fold(0.0, f64::max)).to_degrees()
+        };
+        assert!(steepest(None) > 50.0);
+        let limited = steepest(Some(35.0));
+        assert!((34.0..=35.5).contains(&limited), "{limited}°");
+    }
+
+    #[test]
     fn creep_alone_makes_a_parabola() {
         // D·h″ = −U between the fixed west and no flux across the eastern border, half a spacing beyond the last
         // sample.
@@ -283,7 +362,11 @@ mod tests {
         let [low, high] = below.min_max();
         let sea_m = f64::from(low + 0.4 * (high - low)).round();
         let erosion = FluvialErosion { sea_m: Some(sea_m), creep: 0.0, ..Default::default() };
-        let terrain = evaluated(&erosion, grid, Some(&below), 10);
+        let points = evaluated(&erosion, grid, Some(&below), 10);
+        let (inputs, progress) = (Inputs::default(), Progress::new());
+        let context =
+            EvalContext { grid, below: Some(&below), stream: Stream::new(1, 1), inputs: &inputs, progress: &progress };
+        let terrain = erosion.upsample(&points, &context, 10).expect("not cancelled");
         let mut eroded = 0;
         for (height, below) in terrain.heights().iter().zip(below.heights()) {
             if f64::from(*below) <= sea_m {
@@ -307,7 +390,8 @@ mod tests {
         let at = |until, resume| erosion.evaluate(&context, until, resume).expect("not cancelled");
         let seven = at(7, None);
         assert_eq!(at(12, Some(Keyframe { iteration: 7, terrain: &seven })), at(12, None));
-        assert_eq!(at(0, None), below);
+        let points = erosion.mesh(grid, &progress).and_then(|mesh| mesh.at_points(&below, &progress));
+        assert_eq!(Ok(at(0, None)), points);
     }
 
     /// An eroded range, evaluated on the working grid and upsampled like in the evaluator.

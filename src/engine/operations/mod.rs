@@ -9,7 +9,7 @@ mod operation;
 #[macro_use]
 mod registry;
 mod stream_power;
-mod stream_power_upsampling;
+mod stream_power_refinement;
 #[cfg(test)]
 mod testing;
 

@@ -102,6 +102,9 @@ pub trait Operation: Parameters {
         Role::Generator
     }
 
+    /// Changes the default parameters of a new step above imported terrain, which has its final heights already.
+    fn adapt_to_imported_terrain(&mut self) {}
+
     /// Whether the result depends on the terrain below, so that a change there invalidates it.
     fn reads_below(&self) -> bool {
         self.role() == Role::Modifier
@@ -125,6 +128,17 @@ pub trait Operation: Parameters {
     /// after resampling, such as the coastline, resamples it itself and keeps the default.
     fn working_grid(&self, grid: Grid) -> Grid {
         grid
+    }
+
+    /// Whether heights on the working grid are at the operation's own points near the samples, rather than at the
+    /// samples. [`Self::upsample`] is then called for every grid, also for the working grid.
+    fn has_own_points(&self) -> bool {
+        false
+    }
+
+    /// The number of iterations between results from which [`Self::evaluate`] can continue.
+    fn keyframe_interval(&self) -> u32 {
+        1
     }
 
     /// The grid on which to evaluate a coarse preview: coarser than the [working grid](Self::working_grid) if that

@@ -43,6 +43,11 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.role(), )+ }
             }
 
+            /// See [`Operation::adapt_to_imported_terrain`].
+            pub fn adapt_to_imported_terrain(&mut self) {
+                match self { $( Self::$name(operation) => operation.adapt_to_imported_terrain(), )+ }
+            }
+
             /// See [`Operation::reads_below`].
             pub fn reads_below(&self) -> bool {
                 match self { $( Self::$name(operation) => operation.reads_below(), )+ }
@@ -61,6 +66,16 @@ macro_rules! registry {
             /// See [`Operation::working_grid`].
             pub fn working_grid(&self, grid: Grid) -> Grid {
                 match self { $( Self::$name(operation) => operation.working_grid(grid), )+ }
+            }
+
+            /// See [`Operation::has_own_points`].
+            pub fn has_own_points(&self) -> bool {
+                match self { $( Self::$name(operation) => operation.has_own_points(), )+ }
+            }
+
+            /// See [`Operation::keyframe_interval`].
+            pub fn keyframe_interval(&self) -> u32 {
+                match self { $( Self::$name(operation) => operation.keyframe_interval(), )+ }
             }
 
             /// See [`Operation::preview_grid`].

@@ -1,7 +1,7 @@
 //! The stream-power law of river erosion, solved implicitly on one grid.
 //!
-//! ∂h/∂t = U − K·Aᵐ·Sⁿ + D·∇²h, with the uplift rate U, the drainage area A, the slope S towards the receiver, and the
-//! diffusivity D of soil creep (A. D. Howard, "A detachment-limited model of drainage basin evolution", Water Resources
+//! ∂h/∂t = U − K·Aᵐ·Sⁿ + G·Ē + D·∇²h, with the uplift rate U, the drainage area A, the slope S towards the receiver, the
+//! mean net erosion Ē of that area, and the diffusivity D of soil creep (A. D. Howard, "A detachment-limited model of drainage basin evolution", Water Resources
 //! Research 30, 1994; for mountain ranges G. Cordonnier et al., "Large scale terrain generation from tectonic uplift
 //! and fluvial erosion", Computer Graphics Forum 35, 2016).
 //!
@@ -10,6 +10,17 @@
 //! solves x + F·xⁿ = h + U·Δt − h_receiver with F = K·Δt·Aᵐ/Δsⁿ: directly for n = 1, otherwise by Newton's method.
 //! `flow` routes the water, also out of depressions; where the receiver is higher (under a lake) nothing is eroded.
 //! Soil creep follows in a separate step (`Creep`).
+//!
+//! Deposition (P. Davy and D. Lague, "Fluvial erosion/transport equation of landscape evolution models revisited",
+//! Journal of Geophysical Research 114, 2009) depends on the erosion upstream. As in X. P. Yuan et al., "A new efficient
+//! method to solve the stream power law model taking into account sediment deposition", Journal of Geophysical
+//! Research: Earth Surface 124, 2019, the equation is solved again with the erosion that the first solution gives.
+//! With the net erosion E = U − ∂h/∂t and its mean Ē upstream, the equation is (1 + G)·E = K·Aᵐ·Sⁿ − G·(Ē − E), whose
+//! last term is 0 in the first solution and vanishes at a steady state.
+//!
+//! Slopes are limited to a critical one: as in non-linear creep, whose flux tends to infinity there (J. J. Roering,
+//! J. W. Kirchner and W. E. Dietrich, "Evidence for nonlinear, diffusive sediment transport on hillslopes and
+//! implications for landscape morphology", Water Resources Research 35, 1999), slopes become straight and crests sharp.
 //!
 //! On slopes too short for a stream to form, landslides and rills keep the gradient roughly constant. The solver
 //! therefore uses A + ℓ² instead of A, with the hillslope length ℓ. Without it, slopes would steepen with the
@@ -20,8 +31,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::flow::{Creep, Drainage, RoutingOptions, filled_vec};
-use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
+use crate::engine::flow::{Creep, Drainage, GridSampler, Mesh, RoutingOptions, filled_vec};
+use crate::engine::heightfield::{Heightfield, MAX_HEIGHT_M};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// Area factors are tabulated up to this many samples; larger areas are rare.
@@ -40,19 +51,24 @@ pub(super) struct StreamPowerLaw {
     pub hillslope_m: f64,
     /// D, m²/year.
     pub creep_m2: f64,
+    /// The tangent of the steepest slope that stands.
+    pub critical_slope: Option<f64>,
+    /// G, the dimensionless coefficient of deposition.
+    pub deposition: f64,
 }
 
-/// Erodes terrain on one grid, step by step. Its maps have the one-sample frame of [`Drainage`].
+/// Erodes terrain at the points of a mesh, step by step. Its maps have the one-sample frame of [`Drainage`].
 #[derive(Debug)]
 pub(super) struct StreamPowerSolver {
     law: StreamPowerLaw,
     years: f64,
     cell_m2: f64,
-    /// K·Δt·(A + ℓ²)ᵐ, indexed by the drainage area in samples.
+    /// K·Δt·(A + ℓ²)ᵐ/(1 + G), indexed by the drainage area in samples.
     area_factors: Vec<f32>,
-    /// Δs⁻ⁿ towards each neighbour.
-    length_factors: [f32; 8],
-    creep: Option<Creep>,
+    /// The tangent of the steepest slope that stands; infinite if all do.
+    critical_slope: f32,
+    mesh: Mesh,
+    creep: Option<(Creep, GridSampler)>,
     pub(super) drainage: Drainage,
     /// The heights after uplift, before erosion, metres.
     uplifted_m: Vec<f32>,
@@ -60,6 +76,8 @@ pub(super) struct StreamPowerSolver {
     areas: Vec<AtomicU32>,
     /// The new heights as bits: atomics, because threads write along the rivers.
     eroded: Vec<AtomicU32>,
+    /// The net erosion of all samples that drain through each in a step, metres, as bits; empty without deposition.
+    sediment: Vec<AtomicU32>,
 }
 
 impl StreamPowerSolver {
@@ -68,26 +86,32 @@ impl StreamPowerSolver {
 
     /// A solver whose steps take `years` each.
     pub fn new(
-        grid: Grid,
+        mesh: Mesh,
         routing: RoutingOptions,
         law: StreamPowerLaw,
         years: f64,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
-        let drainage = Drainage::new(grid, routing, progress)?;
+        let grid = mesh.grid();
+        let drainage = Drainage::new(&mesh, routing, progress)?;
         let framed = drainage.padded_samples();
         let zero = || AtomicU32::new(0);
-        let length_factor = |length_m: f32| libm::pow(f64::from(length_m), -law.slope_exponent).to_f32();
+        let creep = match Creep::new(law.creep_m2, years, [grid.spacing_x_m(), grid.spacing_z_m()]) {
+            Some(creep) => Some((creep, GridSampler::new(&mesh, grid, progress)?)),
+            None => None,
+        };
         let mut solver = Self {
             law,
             years,
             cell_m2: drainage.cell_m2(),
             area_factors: Vec::new(),
-            length_factors: drainage.lengths_m().map(length_factor),
-            creep: Creep::new(law.creep_m2, years, [grid.spacing_x_m(), grid.spacing_z_m()]),
+            critical_slope: law.critical_slope.map_or(f32::INFINITY, ToFloat::to_f32),
+            mesh,
+            creep,
             uplifted_m: vec![0.0; framed],
             areas: filled_vec(framed, zero, progress)?,
             eroded: filled_vec(framed, zero, progress)?,
+            sediment: filled_vec(if law.deposition > 0.0 { framed } else { 0 }, zero, progress)?,
             drainage,
         };
         let tabulated = TABULATED_AREAS.min(grid.samples() + 1).to_u32();
@@ -95,12 +119,12 @@ impl StreamPowerSolver {
         Ok(solver)
     }
 
-    /// K·Δt·(A + ℓ²)ᵐ for an area in samples.
+    /// K·Δt·(A + ℓ²)ᵐ/(1 + G) for an area in samples.
     fn area_factor(&self, area: u32) -> f32 {
-        let StreamPowerLaw { erodibility, area_exponent, hillslope_m, .. } = self.law;
+        let StreamPowerLaw { erodibility, area_exponent, hillslope_m, deposition, .. } = self.law;
         let area_m2 = f64::from(area) * self.cell_m2 + hillslope_m * hillslope_m;
         let power = if area_exponent == 0.5 { area_m2.sqrt() } else { libm::pow(area_m2, area_exponent) };
-        (erodibility * self.years * power).to_f32()
+        (erodibility * self.years * power / (1.0 + deposition)).to_f32()
     }
 
     /// Advances the terrain by one step: uplift by `uplift_m`, row by row (`None`: no uplift), erosion and soil creep.
@@ -112,7 +136,7 @@ impl StreamPowerSolver {
     ) -> Result<(), Cancelled> {
         self.drainage.route(terrain, progress)?;
         self.uplift(terrain, uplift_m, progress)?;
-        self.drainage.visit_upstream(&self.areas, |samples| self.erode(samples), progress)?;
+        self.drainage.visit_trees(&self.areas, |tree| self.erode(tree, progress), progress)?;
         let (width, eroded) = (terrain.grid().width(), &self.eroded);
         let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(self.drainage.inside()).with_min_len(16);
         rows.try_for_each(|(row, places)| {
@@ -122,7 +146,16 @@ impl StreamPowerSolver {
             progress.check()
         })?;
         match &self.creep {
-            Some(creep) => creep.step(terrain, &self.drainage.ends(), progress),
+            Some((creep, _)) if self.mesh.is_regular() => creep.step(terrain, &self.drainage.ends(), progress),
+            Some((creep, sampler)) => {
+                // Diffusion works along rows and columns: on the heights at the samples of the grid.
+                let before = sampler.sample(terrain.heights(), progress)?;
+                let mut after = before.copied(progress)?;
+                let is_fixed = self.drainage.ends();
+                creep.step(&mut after, &is_fixed, progress)?;
+                let change = after.combined(&before, |after, before| after - before, progress)?;
+                self.mesh.add_map(terrain, &change, |sample| !is_fixed[sample], progress)
+            }
             None => Ok(()),
         }
     }
@@ -146,34 +179,67 @@ impl StreamPowerSolver {
         })
     }
 
-    /// Sets the eroded heights of samples whose receivers are already done.
-    fn erode(&self, samples: &[u32]) {
-        let sea_m = self.drainage.sea_m();
-        let is_linear = self.law.slope_exponent == 1.0;
-        for sample in samples.iter().map(|sample| *sample as usize) {
-            let uplifted_m = self.uplifted_m[sample];
-            let height_m = match self.drainage.receiver(sample) {
-                // An outlet is neither uplifted nor eroded.
-                None => self.drainage.height_m(sample),
-                Some((direction, receiver)) => {
-                    // Rivers do not cut below the sea that they flow into.
-                    let base_m = f32::from_bits(self.eroded[receiver].load(Relaxed)).max(sea_m);
-                    let drop_m = uplifted_m - base_m;
-                    if drop_m > 0.0 {
-                        let area = self.areas[sample].load(Relaxed);
-                        let area_factor = self.area_factors.get(area as usize).copied();
-                        let factor =
-                            area_factor.unwrap_or_else(|| self.area_factor(area)) * self.length_factors[direction];
-                        let rest_m =
-                            if is_linear { drop_m / (1.0 + factor) } else { self.remaining_drop_m(drop_m, factor) };
-                        base_m + rest_m
-                    } else {
-                        uplifted_m
-                    }
-                }
-            };
-            self.eroded[sample].store(height_m.to_bits(), Relaxed);
+    /// Sets the eroded heights of a tree.
+    fn erode(&self, tree: &[u32], progress: &Progress) -> Result<(), Cancelled> {
+        let Some(&end) = tree.first() else { return Ok(()) };
+        let end = end as usize;
+        // An outlet is neither uplifted nor eroded. Unless the border keeps its heights, it is cut down until the
+        // terrain behind it can drain, as by the river beyond the border.
+        let mut end_m = self.drainage.height_m(end);
+        if self.drainage.has_falling_outlets() {
+            let lowest_m = tree.iter().map(|sample| self.drainage.height_m(*sample as usize)).fold(end_m, f32::min);
+            end_m = end_m.min(lowest_m.max(self.drainage.sea_m()));
         }
+        self.eroded[end].store(end_m.to_bits(), Relaxed);
+        self.drainage.visit_upstream(&tree[1..], progress, |sample| self.erode_sample(sample, 0.0))?;
+        if self.sediment.is_empty() {
+            return Ok(());
+        }
+        // The deposit is G times the mean net erosion upstream. The solution so far assumes that this is the net
+        // erosion of the sample itself, which holds at a steady state; the second one corrects the difference.
+        let load = |map: &[AtomicU32], sample: usize| f32::from_bits(map[sample].load(Relaxed));
+        let net_m = |sample: usize| self.uplifted_m[sample] - load(&self.eroded, sample);
+        for sample in tree.iter().map(|sample| *sample as usize) {
+            self.sediment[sample].store(net_m(sample).to_bits(), Relaxed);
+        }
+        progress.check()?;
+        self.drainage.visit_downstream(tree, progress, |sample, receiver| {
+            // Where more settles than arrives, nothing is carried on.
+            let sum = load(&self.sediment, receiver) + load(&self.sediment, sample).max(0.0);
+            self.sediment[receiver].store(sum.to_bits(), Relaxed);
+        })?;
+        let share = (self.law.deposition / (1.0 + self.law.deposition)).to_f32();
+        self.drainage.visit_upstream(&tree[1..], progress, |sample| {
+            let mean_m = load(&self.sediment, sample).max(0.0) / self.areas[sample].load(Relaxed).to_f32();
+            self.erode_sample(sample, share * (mean_m - net_m(sample)));
+        })
+    }
+
+    /// Sets the eroded height of a sample whose receiver is already done. `deposit_m` corrects the deposit for a net
+    /// erosion upstream that differs from that of the sample.
+    fn erode_sample(&self, sample: usize, deposit_m: f32) {
+        let Some((direction, receiver)) = self.drainage.receiver(sample) else { return };
+        let start_m = self.uplifted_m[sample] + deposit_m;
+        // Rivers do not cut below the sea that they flow into.
+        let base_m = f32::from_bits(self.eroded[receiver].load(Relaxed)).max(self.drainage.sea_m());
+        let drop_m = start_m - base_m;
+        let height_m = if drop_m > 0.0 {
+            let area = self.areas[sample].load(Relaxed);
+            let area_factor = self.area_factors.get(area as usize).copied();
+            let area_factor = area_factor.unwrap_or_else(|| self.area_factor(area));
+            let per_m = self.drainage.reciprocal_length(sample, direction);
+            let rest_m = if self.law.slope_exponent == 1.0 {
+                drop_m / (1.0 + area_factor * per_m)
+            } else {
+                let length_factor = libm::powf(per_m, self.law.slope_exponent.to_f32());
+                self.remaining_drop_m(drop_m, area_factor * length_factor)
+            };
+            // Steeper slopes slide at once.
+            base_m + rest_m.min(self.critical_slope / per_m)
+        } else {
+            start_m
+        };
+        self.eroded[sample].store(height_m.to_bits(), Relaxed);
     }
 
     /// The drop that remains of d after a step: the root x of x + F·xⁿ = d.

@@ -1,0 +1,193 @@
+//! Transfer of heights between the points of a mesh and the samples of a grid.
+
+use rayon::prelude::*;
+
+use super::mesh::{Location, Mesh};
+use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::progress::{Cancelled, Progress};
+
+/// Samples a mesh at the samples of its grid, within its triangles. Keeps the triangles, for repeated use.
+#[derive(Debug)]
+pub(in crate::engine) struct GridSampler {
+    grid: Grid,
+    /// The triangle at each sample; empty for a regular mesh.
+    corners: Vec<([u32; 3], [f32; 3])>,
+}
+
+impl GridSampler {
+    /// Finds the triangles at the samples of a grid.
+    pub fn new(mesh: &Mesh, grid: Grid, progress: &Progress) -> Result<Self, Cancelled> {
+        let mut corners = Vec::new();
+        if !mesh.is_regular() {
+            corners.resize(grid.samples(), ([0; 3], [0.0; 3]));
+            corners.par_chunks_exact_mut(grid.width()).enumerate().try_for_each(|(r, row)| {
+                for (c, place) in row.iter_mut().enumerate() {
+                    let Location { corners, weights, .. } = mesh.locate([c, r], [0.0; 2]);
+                    *place = (corners.map(ToInteger::to_u32), weights);
+                }
+                progress.check()
+            })?;
+        }
+        Ok(Self { grid, corners })
+    }
+
+    /// The heights at the samples of the grid, from those at the points of the mesh.
+    pub fn sample(&self, heights: &[f32], progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let mut terrain = Heightfield::flat(self.grid);
+        let width = self.grid.width();
+        if self.corners.is_empty() {
+            terrain.heights_mut().copy_from_slice(heights);
+            return Ok(terrain);
+        }
+        terrain.heights_mut().par_chunks_exact_mut(width).zip(self.corners.par_chunks_exact(width)).try_for_each(
+            |(row, corners)| {
+                for (height, (corners, weights)) in row.iter_mut().zip(corners) {
+                    *height = interpolated(corners.map(|corner| heights[corner as usize]), *weights);
+                }
+                progress.check()
+            },
+        )?;
+        Ok(terrain)
+    }
+}
+
+/// The height in a triangle. Exactly level where all corners are at the same height.
+#[inline(always)]
+fn interpolated([a, b, c]: [f32; 3], [_, to_b, to_c]: [f32; 3]) -> f32 {
+    a + (b - a) * to_b + (c - a) * to_c
+}
+
+impl Location {
+    /// The value of a map of the points, within the triangle.
+    #[inline(always)]
+    pub fn value(&self, map: &Heightfield) -> f32 {
+        interpolated(self.corners.map(|corner| map.heights()[corner]), self.weights)
+    }
+}
+
+impl Mesh {
+    /// The heights at the samples of any grid of the same world, within the triangles.
+    pub fn sampled(&self, heights: &[f32], grid: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let mut terrain = Heightfield::flat(grid);
+        let own = self.grid();
+        let [columns, rows] = [(grid.width(), own.width()), (grid.height(), own.height())]
+            .map(|(samples, own)| (0..samples).map(|i| place(i, samples, own)).collect::<Vec<_>>());
+        let counter = progress.counter(grid.height());
+        terrain.heights_mut().par_chunks_exact_mut(grid.width()).zip(&rows).try_for_each(|(row, &(r, v))| {
+            for (height, &(c, u)) in row.iter_mut().zip(&columns) {
+                *height = if self.is_regular() && u == 0.0 && v == 0.0 {
+                    heights[r * own.width() + c]
+                } else {
+                    let Location { corners, weights, .. } = self.locate([c, r], [u, v]);
+                    interpolated(corners.map(|corner| heights[corner]), weights)
+                };
+            }
+            counter.add_one()
+        })?;
+        Ok(terrain)
+    }
+
+    /// Adds a map on the mesh's grid, interpolated bilinearly, to the heights of the points for which `includes` is
+    /// true.
+    pub fn add_map(
+        &self,
+        terrain: &mut Heightfield,
+        map: &Heightfield,
+        includes: impl Fn(usize) -> bool + Sync,
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
+        let (width, height) = (self.grid().width(), self.grid().height());
+        terrain.heights_mut().par_chunks_exact_mut(width).enumerate().try_for_each(|(r, row)| {
+            for (c, point) in row.iter_mut().enumerate().filter(|(c, _)| includes(r * width + c)) {
+                *point += self.bilinear(map, [c, r], [width, height]);
+            }
+            progress.check()
+        })
+    }
+
+    /// The value of a map on the mesh's grid at point (c, r).
+    #[inline(always)]
+    fn bilinear(&self, map: &Heightfield, [c, r]: [usize; 2], [width, height]: [usize; 2]) -> f32 {
+        let [east, south] = self.offset(c, r);
+        let cell = |at: usize, offset: f32, count: usize| {
+            let first = if offset < 0.0 { at.saturating_sub(1) } else { at }.min(count.saturating_sub(2));
+            (first, offset + (at - first).to_f32())
+        };
+        let ((c, u), (r, v)) = (cell(c, east, width), cell(r, south, height));
+        let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
+        mix(mix(map[(c, r)], map[(c + 1, r)], u), mix(map[(c, r + 1)], map[(c + 1, r + 1)], u), v)
+    }
+
+    /// A map on the mesh's grid at the points of the mesh.
+    pub fn at_points(&self, map: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        if self.is_regular() {
+            return map.copied(progress);
+        }
+        let mut terrain = Heightfield::flat(self.grid());
+        self.add_map(&mut terrain, map, |_| true, progress)?;
+        Ok(terrain)
+    }
+}
+
+/// The position of sample `i` of `samples` among `own` samples of the same length: a whole number and a fraction.
+pub(super) fn place(i: usize, samples: usize, own: usize) -> (usize, f32) {
+    let cells = (samples - 1).max(1);
+    let scaled = i * (own - 1);
+    let (whole, rest) = (scaled / cells, scaled % cells);
+    if whole + 1 >= own { (own - 2, 1.0) } else { (whole, (rest.to_f64() / cells.to_f64()).to_f32()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::Extent;
+
+    fn grid(width: usize, height: usize) -> Grid {
+        Grid::new(Extent { width_m: 400.0, depth_m: 300.0 }, width, height)
+    }
+
+    fn plane(grid: Grid) -> Heightfield {
+        Heightfield::from_fn(grid, |c, r| (3.0 * grid.x_m(c) - 2.0 * grid.z_m(r)) as f32)
+    }
+
+    #[test]
+    fn planes_are_exact_at_points_and_at_samples_of_any_grid() {
+        let progress = Progress::new();
+        let mesh = Mesh::new(grid(33, 25), 0, 1.0, &progress).expect("not cancelled");
+        let points = mesh.at_points(&plane(mesh.grid()), &progress).expect("not cancelled");
+        for (c, r) in (0..33).flat_map(|c| (0..25).map(move |r| (c, r))) {
+            let [east, south] = mesh.offset(c, r);
+            let expected = 12.5 * (3.0 * (c as f32 + east) - 2.0 * (r as f32 + south));
+            assert!((points[(c, r)] - expected).abs() < 1e-3);
+        }
+        for samples in [grid(33, 25), grid(97, 49), grid(10, 7)] {
+            let sampled = mesh.sampled(points.heights(), samples, &progress).expect("not cancelled");
+            let expected = plane(samples);
+            let differences = sampled.heights().iter().zip(expected.heights()).map(|(a, b)| (a - b).abs());
+            assert!(differences.fold(0.0, f32::max) < 2e-3);
+        }
+        let sampler = GridSampler::new(&mesh, grid(33, 25), &progress).expect("not cancelled");
+        let once = mesh.sampled(points.heights(), mesh.grid(), &progress);
+        assert_eq!(sampler.sample(points.heights(), &progress), once);
+    }
+
+    #[test]
+    fn level_terrain_stays_level() {
+        let progress = Progress::new();
+        let mesh = Mesh::new(grid(17, 17), 3, 1.0, &progress).expect("not cancelled");
+        let level = Heightfield::from_fn(mesh.grid(), |_, _| 1234.567);
+        assert_eq!(mesh.at_points(&level, &progress), Ok(level.clone()));
+        let sampled = mesh.sampled(level.heights(), grid(40, 23), &progress).expect("not cancelled");
+        assert!(sampled.heights().iter().all(|height| *height == 1234.567));
+    }
+
+    #[test]
+    fn positions_are_whole_numbers_and_fractions_of_the_cells() {
+        assert_eq!(
+            [place(0, 5, 3), place(1, 5, 3), place(2, 5, 3), place(4, 5, 3)],
+            [(0, 0.0), (0, 0.5), (1, 0.0), (1, 1.0)]
+        );
+        assert_eq!(place(65_536, 65_537, 65_537), (65_535, 1.0));
+    }
+}

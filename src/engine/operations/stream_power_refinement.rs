@@ -1,0 +1,150 @@
+//! Transfers eroded terrain from the points of the reference mesh to the samples of any grid.
+//!
+//! Drainage divides depend on tiny height differences, so all steps are computed on one reference mesh. Finer meshes add
+//! the small valleys and gullies between its channels (`flow::refinement`).
+
+use super::stream_power::StreamPowerLaw;
+use crate::engine::cast::ToFloat;
+use crate::engine::flow::{DrainedTerrain, Mesh, Refinement, RoutingOptions, Source};
+use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::progress::{Cancelled, Progress};
+
+/// The longest side, in samples, of the meshes that are refined.
+const MAX_SIDE: usize = 4097;
+/// How much finer than the last mesh a grid may be, as a ratio of samples per side.
+const MAX_RATIO: f64 = 1.1;
+/// The strongest dissection of a level, see [`Refinement`].
+const MAX_DISSECTION: f64 = 0.12;
+/// The roughness from which gullies start.
+const ROUGHNESS: f32 = 0.4;
+
+/// A function that provides a heightfield on any grid.
+pub(super) type TerrainOnGrid<'a> = dyn Fn(Grid) -> Result<Heightfield, Cancelled> + Sync + 'a;
+
+/// Eroded terrain with the data needed to transfer it to a grid.
+pub(super) struct StreamPowerRefinement<'a> {
+    /// The eroded heights at the points of the reference mesh.
+    pub terrain: &'a Heightfield,
+    /// The randomness of the mesh.
+    pub randomness: f32,
+    pub routing: RoutingOptions,
+    pub law: StreamPowerLaw,
+    /// The duration of all steps.
+    pub years: f64,
+    /// The terrain before erosion.
+    pub below: &'a TerrainOnGrid<'a>,
+    /// The uplift during all steps at each point, metres, given the terrain before erosion; `None` if the highest
+    /// points were not eroded.
+    pub uplift_m: Option<Vec<f32>>,
+}
+
+impl StreamPowerRefinement<'_> {
+    /// Peak memory in heightfields of the finer grid: that of the last mesh, or of the grid and a coarser mesh.
+    pub fn peak_maps(to: Grid) -> f64 {
+        /// While the last mesh is refined, in maps of its points; and while a grid is sampled, in maps of the grid and
+        /// of the mesh.
+        const REFINED: f64 = 17.0;
+        const SAMPLED: f64 = 9.0;
+        const MESH: f64 = 8.0;
+        let ratio = MAX_SIDE.to_f64() / to.width().max(to.height()).to_f64();
+        if ratio * MAX_RATIO >= 1.0 { REFINED } else { (SAMPLED + MESH * ratio * ratio).max(REFINED * ratio * ratio) }
+    }
+
+    /// The terrain on a grid.
+    pub fn on_grid(&self, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let from = self.terrain.grid();
+        let grids = finer_grids(from, to);
+        let mesh = Mesh::new(from, 0, self.randomness, progress)?;
+        // The time of a level grows with its samples.
+        let total = grids.iter().chain([&from, &to]).map(|grid| grid.samples().to_f32()).sum::<f32>();
+        let mut done = from.samples().to_f32() / total;
+        let mut terrain = progress.stage(0.0..done, || {
+            let source = progress.stage(0.0..0.3, || self.source(&mesh, progress))?;
+            DrainedTerrain::new(mesh, self.terrain.copied(progress)?, source, self.routing, progress)
+        })?;
+        for (level, grid) in (1..).zip(grids) {
+            let begun = done;
+            done += grid.samples().to_f32() / total;
+            terrain = progress.stage(begun..done, || {
+                let mesh = Mesh::new(grid, level, self.randomness, progress)?;
+                let source = progress.stage(0.0..0.1, || mesh.at_points(&(self.below)(grid)?, progress))?;
+                progress.stage(0.1..1.0, || terrain.refined(mesh, self.refinement(grid), source, progress))
+            })?;
+        }
+        let source = progress.stage(done..done, || (self.below)(to))?;
+        progress.stage(done..1.0, || terrain.on_grid(&source, self.routing, progress))
+    }
+
+    /// The terrain before erosion and how much of its detail is left.
+    fn source(&self, mesh: &Mesh, progress: &Progress) -> Result<Source, Cancelled> {
+        let heights = mesh.at_points(&(self.below)(mesh.grid())?, progress)?;
+        let rise = self.terrain.copied(progress)?.combined(&heights, |terrain, below| terrain - below, progress)?;
+        let [_, highest] = rise.min_max();
+        let mut left = rise;
+        let scale = 0.25 * mesh.grid().spacing_x_m().to_f32();
+        for (i, left) in left.heights_mut().iter_mut().enumerate() {
+            let uplift_m = self.uplift_m.as_ref().map_or(highest, |uplift_m| uplift_m[i]);
+            let eroded = ((uplift_m - *left) / scale).max(0.0);
+            *left = 1.0 / (1.0 + eroded * eroded);
+        }
+        Ok(Source { heights, left })
+    }
+
+    /// How a mesh is refined: rivers dissect a slope as deeply as they can within the duration of the erosion, and creep
+    /// smooths what is too small.
+    fn refinement(&self, grid: Grid) -> Refinement {
+        let StreamPowerLaw { erodibility, area_exponent, hillslope_m, creep_m2, critical_slope, .. } = self.law;
+        let spacing_m = grid.spacing_x_m();
+        let speed = erodibility * libm::pow(spacing_m * spacing_m + hillslope_m * hillslope_m, area_exponent);
+        let dissection = (speed * self.years / spacing_m).min(MAX_DISSECTION);
+        let smoothing = if speed > 0.0 { 1.0 / (1.0 + creep_m2 / (speed * spacing_m)) } else { 0.0 };
+        Refinement {
+            routing: self.routing,
+            area_exponent,
+            critical_slope: critical_slope.map_or(f32::INFINITY, ToFloat::to_f32),
+            dissection: (dissection * smoothing).to_f32(),
+            roughness: ROUGHNESS * (smoothing * dissection / MAX_DISSECTION).to_f32(),
+        }
+    }
+}
+
+/// The one of two grids of a world that has fewer samples.
+pub(super) fn coarser(a: Grid, b: Grid) -> Grid {
+    if a.samples() < b.samples() { a } else { b }
+}
+
+/// The grids of the meshes from `from` to `to`, each with twice the samples per side of the one before.
+fn finer_grids(from: Grid, to: Grid) -> Vec<Grid> {
+    let mut grids = Vec::new();
+    let [mut width, mut height] = [from.width(), from.height()];
+    let is_finer = |width: usize, height: usize| {
+        (to.width() - 1).to_f64() > MAX_RATIO * (width - 1).to_f64()
+            || (to.height() - 1).to_f64() > MAX_RATIO * (height - 1).to_f64()
+    };
+    while is_finer(width, height) && 2 * width.max(height) - 1 <= MAX_SIDE {
+        (width, height) = (2 * width - 1, 2 * height - 1);
+        grids.push(Grid::new(to.extent(), width, height));
+    }
+    grids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::Extent;
+
+    #[test]
+    fn meshes_double_until_they_are_about_as_fine_as_the_grid() {
+        let grid = |width, height| Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, width, height);
+        let sides = |to: Grid| {
+            let grids = finer_grids(grid(257, 129), to);
+            grids.iter().map(|grid| [grid.width(), grid.height()]).collect::<Vec<_>>()
+        };
+        assert_eq!(sides(grid(200, 100)), [] as [[usize; 2]; 0]);
+        assert_eq!(sides(grid(257, 129)), [] as [[usize; 2]; 0]);
+        assert_eq!(sides(grid(513, 257)), [[513, 257]]);
+        assert_eq!(sides(grid(540, 270)), [[513, 257]]);
+        assert_eq!(sides(grid(1000, 500)), [[513, 257], [1025, 513]]);
+        assert_eq!(sides(grid(16_385, 8193)).len(), 4);
+    }
+}

@@ -1,0 +1,224 @@
+//! The presets with rivers resemble real terrain.
+//!
+//! `cargo test --test integration -- --ignored --nocapture realism` prints the tables beside the values of real terrain.
+
+use std::collections::BTreeMap;
+
+use rustfft::FftPlanner;
+use rustfft::num_complex::Complex;
+
+use upthrust::engine::flow::{Outlets, Water};
+use upthrust::engine::landforms::{Metric, Metrics};
+use upthrust::engine::{Extent, Grid, Heightfield, Progress, stack};
+use upthrust::files::export::load_inputs;
+use upthrust::project::presets;
+
+/// A preset and the smallest number of metrics within the ranges of real terrain, of 88 in the seeds 1 to 8.
+///
+/// The real windows are cut out of continents; a cone in the sea has a steeper spectrum.
+const PRESETS: [(&str, usize); 5] =
+    [("alpine-range", 80), ("young-fault-range", 80), ("rolling-hills", 80), ("canyon", 80), ("volcanic-island", 66)];
+
+/// The level of the sea of a preset, metres.
+fn sea_m(name: &str) -> Option<f32> {
+    (name == "volcanic-island").then_some(0.0)
+}
+
+/// A preset with samples `spacing_m` apart; of the island, the middle.
+fn terrain(name: &str, seed: u32, spacing_m: f64) -> Heightfield {
+    let preset = presets().iter().find(|preset| preset.name == name).expect(name);
+    let mut recipe = preset.project().expect(name).recipe;
+    recipe.seed = seed;
+    let inputs = load_inputs(&recipe, &BTreeMap::new()).expect("presets need no files");
+    let samples = (recipe.world.width_m / spacing_m).round() as usize + 1;
+    let grid = Grid::fitted(recipe.world.extent(), samples);
+    let terrain = stack::evaluate(&recipe, grid, None, &inputs, &Progress::new()).expect("not cancelled");
+    if name == "volcanic-island" { middle(&terrain, samples / 2) } else { terrain }
+}
+
+/// The central square with `side` samples along each axis.
+fn middle(terrain: &Heightfield, side: usize) -> Heightfield {
+    let grid = terrain.grid();
+    let [left, top] = [grid.width(), grid.height()].map(|count| (count - side) / 2);
+    let along_m = |spacing_m: f64| spacing_m * (side - 1) as f64;
+    let extent = Extent { width_m: along_m(grid.spacing_x_m()), depth_m: along_m(grid.spacing_z_m()) };
+    Heightfield::from_fn(Grid::new(extent, side, side), |c, r| terrain[(left + c, top + r)])
+}
+
+/// The metrics of a terrain that are outside the ranges of real terrain.
+fn outside(terrain: &Heightfield) -> Vec<String> {
+    let metrics = Metrics::of(terrain, &Progress::new()).expect("not cancelled");
+    let is_outside = |metric: &&Metric| {
+        let (found, band) = (metrics.get(**metric).expect("rough terrain"), metric.real_terrain_range());
+        !(band.min..=band.max).contains(&found)
+    };
+    let text = |metric: &Metric| format!("{} {:.3}", metric.key(), metrics.get(*metric).unwrap_or(f64::NAN));
+    Metric::ALL.iter().filter(is_outside).map(text).collect()
+}
+
+/// The share of samples in hollows of the land deeper than 10 m.
+fn hollows(name: &str, terrain: &Heightfield) -> f64 {
+    let water = Water::on(terrain, Outlets::Border, sea_m(name), &Progress::new()).expect("not cancelled");
+    water.lakes_m.iter().filter(|depth| **depth > 10.0).count() as f64 / water.lakes_m.len() as f64
+}
+
+/// The share of samples steeper than 40°.
+fn steep(terrain: &Heightfield) -> f64 {
+    let grid = terrain.grid();
+    let is_steep = |(c, r): &(usize, usize)| {
+        let [east, south] = terrain.gradient(*c, *r);
+        (east * east + south * south).sqrt() > 40.0_f32.to_radians().tan()
+    };
+    let samples = (0..grid.width()).flat_map(|c| (0..grid.height()).map(move |r| (c, r)));
+    samples.filter(is_steep).count() as f64 / grid.samples() as f64
+}
+
+/// The skewness of the Laplacian: positive if valleys are sharper than crests.
+fn curvature_skew(terrain: &Heightfield) -> f64 {
+    let grid = terrain.grid();
+    let inside = (1..grid.width() - 1).flat_map(|c| (1..grid.height() - 1).map(move |r| (c, r)));
+    let laplacian = |(c, r): (usize, usize)| {
+        let around = terrain[(c - 1, r)] + terrain[(c + 1, r)] + terrain[(c, r - 1)] + terrain[(c, r + 1)];
+        f64::from(around - 4.0 * terrain[(c, r)])
+    };
+    let values: Vec<f64> = inside.map(laplacian).collect();
+    let moment = |power: i32, mean: f64| {
+        values.iter().map(|value| (value - mean).powi(power)).sum::<f64>() / values.len() as f64
+    };
+    let mean = moment(1, 0.0);
+    moment(3, mean) / moment(2, mean).powf(1.5)
+}
+
+/// The power of fine relief along the axes divided by that across them, and the slope of the ring-summed spectrum.
+fn axis_ratio_and_slope(terrain: &Heightfield) -> [f64; 2] {
+    let side = terrain.grid().width().min(terrain.grid().height());
+    let hann = |i: usize| 0.5 - 0.5 * (std::f64::consts::TAU * i as f64 / (side - 1) as f64).cos();
+    let plane = plane(terrain, side);
+    let mut waves: Vec<Complex<f64>> = (0..side * side)
+        .map(|i| {
+            let (c, r) = (i % side, i / side);
+            let height = f64::from(terrain[(c, r)]) - plane[0] - plane[1] * c as f64 - plane[2] * r as f64;
+            Complex::new(height * hann(c) * hann(r), 0.0)
+        })
+        .collect();
+    let fft = FftPlanner::new().plan_fft_forward(side);
+    for _ in 0..2 {
+        waves.chunks_exact_mut(side).for_each(|row| fft.process(row));
+        waves = (0..side * side).map(|i| waves[(i % side) * side + i / side]).collect();
+    }
+    let mut rings = vec![0.0; side];
+    const BINS: usize = 8;
+    let mut sums = [[0.0_f64; 4]; BINS];
+    for (i, wave) in waves.iter().enumerate() {
+        let signed = |k: usize| if k > side / 2 { side as f64 - k as f64 } else { k as f64 };
+        let (kx, kz) = (signed(i % side), signed(i / side));
+        let (length, degrees) = (kx.hypot(kz), kz.atan2(kx).to_degrees());
+        rings[(length.round() as usize).min(side - 1)] += wave.norm_sqr();
+        let [from, to] = [side as f64 / 8.0, side as f64 / 3.0];
+        if (from..to).contains(&length) {
+            let bin = &mut sums[(BINS as f64 * (length - from) / (to - from)) as usize];
+            let from_axis = degrees.min(90.0 - degrees);
+            if from_axis < 8.0 {
+                bin[0] += wave.norm_sqr();
+                bin[1] += 1.0;
+            } else if (18.0..36.0).contains(&from_axis) {
+                bin[2] += wave.norm_sqr();
+                bin[3] += 1.0;
+            }
+        }
+    }
+    let ratio = sums.iter().map(|[axis, axes, oblique, obliques]| ((axis / axes) / (oblique / obliques)).ln());
+    let points: Vec<[f64; 2]> = (4..=side / 4).map(|k| [(k as f64).ln(), rings[k].ln()]).collect();
+    let mean = |i: usize| points.iter().map(|point| point[i]).sum::<f64>() / points.len() as f64;
+    let (mean_x, mean_y) = (mean(0), mean(1));
+    let slope = points.iter().map(|[x, y]| (x - mean_x) * (y - mean_y)).sum::<f64>()
+        / points.iter().map(|[x, _]| (x - mean_x).powi(2)).sum::<f64>();
+    [(ratio.sum::<f64>() / BINS as f64).exp(), slope]
+}
+
+/// The best-fit plane through a square of samples: its mean at sample (0, 0) and its slopes per column and row.
+fn plane(terrain: &Heightfield, side: usize) -> [f64; 3] {
+    let (mid, count) = ((side - 1) as f64 / 2.0, (side * side) as f64);
+    let [mut sum, mut along_c, mut along_r, mut squares] = [0.0; 4];
+    for (c, r) in (0..side).flat_map(|c| (0..side).map(move |r| (c, r))) {
+        let height = f64::from(terrain[(c, r)]);
+        sum += height;
+        along_c += height * (c as f64 - mid);
+        along_r += height * (r as f64 - mid);
+        squares += (c as f64 - mid).powi(2);
+    }
+    let [east, south] = [along_c / squares, along_r / squares];
+    [sum / count - mid * (east + south), east, south]
+}
+
+/// Checks one seed of every preset at 80 m.
+#[test]
+fn presets_have_the_landforms_of_real_terrain() {
+    for (name, needed) in PRESETS {
+        let terrain = terrain(name, 3, 80.0);
+        let outside = outside(&terrain);
+        assert!(11 - outside.len() >= needed / 11, "{name}: {outside:?}");
+        assert!(hollows(name, &terrain) <= 0.005, "{name}");
+    }
+}
+
+#[test]
+#[ignore = "slow: eight seeds of five presets"]
+fn nightly_realism_of_the_presets_at_80_and_40_metres() {
+    let mut missed = Vec::new();
+    println!("{:<20} seed  within  hollows > 10 m  at 40 m: > 40°   skew   axes   outside", "preset");
+    for (name, needed) in PRESETS {
+        let mut within = 0;
+        for seed in 1..=8 {
+            let (coarse, fine) = (terrain(name, seed, 80.0), terrain(name, seed, 40.0));
+            let outside = outside(&coarse);
+            within += 11 - outside.len();
+            let (hollows, steep, skew) =
+                (hollows(name, &coarse).max(hollows(name, &fine)), steep(&fine), curvature_skew(&fine));
+            let [ratio, _] = axis_ratio_and_slope(&fine);
+            println!(
+                "{name:<20} {seed:>4} {:>4}/11 {:>13.2} % {:>13.1} % {skew:>6.2} {ratio:>6.2}   {}",
+                11 - outside.len(),
+                100.0 * hollows,
+                100.0 * steep,
+                outside.join(", ")
+            );
+            let max_steep = if name == "volcanic-island" { 0.15 } else { 0.10 };
+            for (what, is_met) in [
+                ("hollows", hollows <= 0.005),
+                ("steepness", steep <= max_steep),
+                ("curvature", (-0.6..=0.3).contains(&skew)),
+                ("axes", ratio <= 1.3),
+            ] {
+                if !is_met {
+                    missed.push(format!("{name}, seed {seed}: {what}"));
+                }
+            }
+        }
+        println!("{name:<20}  all {within:>4}/88");
+        if within < needed {
+            missed.push(format!("{name}: {within} of 88"));
+        }
+    }
+    println!("real terrain          81/88       0.1 %           1–8 %   -0.10   1.00");
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+#[ignore = "slow: large maps"]
+fn nightly_realism_of_fine_detail() {
+    let mut missed = Vec::new();
+    println!("{:<20} seed spacing   axes  spectrum  hollows > 10 m", "preset");
+    for (name, _) in PRESETS {
+        for (seed, spacing_m) in [(2, 20.0), (5, 10.0)] {
+            let terrain = terrain(name, seed, spacing_m);
+            let ([ratio, slope], hollows) = (axis_ratio_and_slope(&terrain), hollows(name, &terrain));
+            println!("{name:<20} {seed:>4} {spacing_m:>5} m {ratio:>6.2} {slope:>9.2} {:>13.2} %", 100.0 * hollows);
+            if ratio > 1.3 || hollows > 0.005 || (spacing_m == 10.0 && !(-3.8..=-3.2).contains(&slope)) {
+                missed.push(format!("{name} at {spacing_m} m"));
+            }
+        }
+    }
+    println!("real terrain                  10 m   0.90     -3.50          0.10 %");
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
