@@ -181,7 +181,7 @@ const GOLDEN_OPERATIONS: &[(&str, u64)] = &[
     ("mountains", 0xe334_155f_3cca_b689),
     ("fluvial_erosion", 0x9ae3_bde7_4f51_f9fa),
     ("hydraulic_erosion", 0x1ab8_65c2_a724_2ece),
-    ("thermal_erosion", 0x920f_4bbe_d621_5146),
+    ("thermal_erosion", 0xc783_01d9_d58e_ac77),
     ("recursive_filter", 0x0658_9bdb_3437_12ee),
     ("heightmap", 0x1bfd_1db3_42a3_bedf),
     ("clamp", 0xf4f0_4295_843c_d0f8),

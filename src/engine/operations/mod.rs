@@ -12,6 +12,7 @@ mod stream_power;
 mod stream_power_refinement;
 #[cfg(test)]
 mod testing;
+mod thermal_refinement;
 
 use serde_json::{Map, Value};
 

@@ -2,18 +2,16 @@
 //!
 //! After F. K. Musgrave, C. E. Kolb and R. S. Mace, "The synthesis and rendering of eroded fractal terrains", SIGGRAPH
 //! 1989. Between every two neighbouring samples, a fixed fraction of the excess of the drop over the distance times the
-//! tangent of the angle of repose moves down in each pass. The loss of one sample is the gain of another, so mass is
-//! conserved. Each sample gathers the exchange with its eight neighbours from the terrain before the pass.
+//! tangent of the angle of repose moves down in each pass. Each sample gathers the exchange with its eight neighbours
+//! from the terrain before the pass. Heights are integers, so the loss of one sample is exactly the gain of another.
 //!
-//! How far rock moves in a pass depends on the spacing, so the passes run on a reference grid and their change is
-//! upsampled to finer grids. There some more passes remove the slopes that are too steep between the coarse samples,
-//! and the mass that upsampling added or removed is subtracted evenly.
+//! How far rock moves in a pass depends on the spacing, so the passes run on a reference grid, whose result is refined
+//! for finer grids ([`thermal_refinement`](super::thermal_refinement)).
 
 use rayon::prelude::*;
 
-use super::fault_erosion::sum_of_heights;
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::ToFloat;
+use super::thermal_refinement::{ThermalRefinement, UNLIMITED, Unit, distances_m, largest_height};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::{Cancelled, Progress};
@@ -22,7 +20,8 @@ use crate::engine::simd::simd;
 parameters! {
     /// Lets steep rock crumble: cliffs turn into even slopes of scree (talus) at the angle of repose.
     pub struct ThermalErosion {
-        /// Number of rounds, one per iteration. More rounds let the scree reach farther.
+        /// Number of rounds, one per iteration. More rounds let the scree reach farther. Cliffs that are still too
+        /// steep after the last round are so at every size of the map.
         count: u32 = 40, Spec::number("Rounds", 0.0, 10_000.0).slider(1.0, 400.0).logarithmic();
         /// Steepest slope on which rock rests (talus angle). Small angles make wide fans; large angles affect cliffs
         /// only.
@@ -36,67 +35,94 @@ parameters! {
 
 /// Passes per round.
 const PASSES: u32 = 8;
-/// Passes on a grid finer than the reference grid.
-const FINE_PASSES: u32 = 24;
-/// The fraction of an excess that moves between two samples in a pass: with eight neighbours, the largest at which no
-/// sample can over- or undershoot all of them.
-const RATE: f32 = 1.0 / 8.0;
+/// Of an excess, the fraction 2^-`SHARE` moves between two samples in a pass: an eighth, with eight neighbours the
+/// largest at which no sample can over- or undershoot all of them.
+const SHARE: u32 = 3;
 
-/// The maximum stable drops: to the next column, the next row, and diagonally, metres.
+/// The maximum stable drops in units: to the next column, the next row, and diagonally.
 #[derive(Clone, Copy, Debug)]
 struct StableDrops {
-    along_m: f32,
-    across_m: f32,
-    diagonal_m: f32,
+    along: i32,
+    across: i32,
+    diagonal: i32,
 }
 
 impl StableDrops {
-    fn new(repose_deg: f64, grid: Grid) -> Self {
+    fn new(repose_deg: f64, grid: Grid, unit: Unit) -> Self {
         let slope = libm::tan(repose_deg.to_radians());
-        let (x_m, z_m) = (grid.spacing_x_m(), grid.spacing_z_m());
-        let [along_m, across_m, diagonal_m] = [x_m, z_m, libm::hypot(x_m, z_m)].map(|m| (slope * m).to_f32());
-        Self { along_m, across_m, diagonal_m }
+        let [along, across, diagonal] = distances_m(grid).map(|m| unit.count(slope * m).min(UNLIMITED));
+        Self { along, across, diagonal }
     }
 
     /// Computes one pass from `before` into `after`.
-    fn pass(self, before: &Heightfield, after: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
-        let (width, height) = (before.grid().width(), before.grid().height());
-        after.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each(|(r, after)| {
-            let here = before.row(r);
-            let adjacent_rows = [(r > 0).then(|| before.row(r - 1)), (r + 1 < height).then(|| before.row(r + 1))];
+    fn pass(self, before: &FixedTerrain, after: &mut FixedTerrain, progress: &Progress) -> Result<(), Cancelled> {
+        let width = before.width;
+        after.heights.par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each(|(r, after)| {
+            let row = |r: usize| before.heights.get(r * width..(r + 1) * width);
+            let adjacent_rows = [r.checked_sub(1).and_then(row), row(r + 1)];
             simd(
                 #[inline(always)]
-                || self.pass_row(here, adjacent_rows, after),
+                || self.pass_row(&before.heights[r * width..(r + 1) * width], adjacent_rows, after),
             );
             progress.check()
         })
     }
 
     #[inline(always)]
-    fn pass_row(self, here: &[f32], adjacent_rows: [Option<&[f32]>; 2], after: &mut [f32]) {
+    fn pass_row(self, here: &[i32], adjacent_rows: [Option<&[i32]>; 2], after: &mut [i32]) {
         let last = here.len() - 1;
-        after.fill(0.0);
-        gather(&here[1..], &here[..last], self.along_m, &mut after[1..]);
-        gather(&here[..last], &here[1..], self.along_m, &mut after[..last]);
+        after.copy_from_slice(here);
+        gather(&here[1..], &here[..last], self.along, &mut after[1..]);
+        gather(&here[..last], &here[1..], self.along, &mut after[..last]);
         for other in adjacent_rows.into_iter().flatten() {
-            gather(here, other, self.across_m, after);
-            gather(&here[1..], &other[..last], self.diagonal_m, &mut after[1..]);
-            gather(&here[..last], &other[1..], self.diagonal_m, &mut after[..last]);
-        }
-        for (after, here) in after.iter_mut().zip(here) {
-            *after = here + RATE * *after;
+            gather(here, other, self.across, after);
+            gather(&here[1..], &other[..last], self.diagonal, &mut after[1..]);
+            gather(&here[..last], &other[1..], self.diagonal, &mut after[..last]);
         }
     }
 }
 
-/// Adds to each sample the inflow from a neighbour, less the outflow to it.
+/// Adds to each sample the inflow from a neighbour, less the outflow to it. Both samples compute the same integer, so
+/// nothing is lost between them.
 #[inline(always)]
-fn gather(here: &[f32], neighbour: &[f32], stable_m: f32, sums: &mut [f32]) {
-    for ((sum, here), neighbour) in sums.iter_mut().zip(here).zip(neighbour) {
+fn gather(here: &[i32], neighbour: &[i32], stable: i32, after: &mut [i32]) {
+    for ((after, here), neighbour) in after.iter_mut().zip(here).zip(neighbour) {
         let rise = neighbour - here;
-        let inflow = rise - stable_m;
-        let outflow = -rise - stable_m;
-        *sum += (if inflow > 0.0 { inflow } else { 0.0 }) - (if outflow > 0.0 { outflow } else { 0.0 });
+        *after += ((rise - stable).max(0) >> SHARE) - ((-rise - stable).max(0) >> SHARE);
+    }
+}
+
+/// Heights as integers.
+struct FixedTerrain {
+    width: usize,
+    unit: Unit,
+    heights: Vec<i32>,
+}
+
+impl FixedTerrain {
+    /// The terrain below, on flat terrain at height 0 if there is none, plus what the rounds until a keyframe changed.
+    fn new(below: &Heightfield, resume: Option<Keyframe>, progress: &Progress) -> Result<Self, Cancelled> {
+        // A keyframe holds the terrain below plus a number of units, rounded to f32. Units of at least two steps of f32
+        // make this number exact again.
+        let unit = Unit::new(largest_height(below, progress)?, 22);
+        let before = |below: f32| unit.count(f64::from(below));
+        let heights = match resume {
+            None => below.heights().iter().map(|&below| before(below)).collect(),
+            Some(keyframe) => {
+                let heights = keyframe.terrain.heights().iter().zip(below.heights());
+                heights.map(|(&now, &below)| before(below) + unit.count(f64::from(now) - f64::from(below))).collect()
+            }
+        };
+        Ok(Self { width: below.grid().width(), unit, heights })
+    }
+
+    /// The heights in metres. Where nothing has moved, they are exactly those of the terrain below.
+    fn into_heightfield(self, below: &Heightfield) -> Heightfield {
+        let mut terrain = Heightfield::flat(below.grid());
+        for ((height, now), &below) in terrain.heights_mut().iter_mut().zip(&self.heights).zip(below.heights()) {
+            *height = self.unit.plus(below, now - self.unit.count(f64::from(below)));
+        }
+        terrain
     }
 }
 
@@ -126,52 +152,40 @@ impl Operation for ThermalErosion {
     }
 
     fn upsample_peak_maps(&self, _grid: Grid) -> f64 {
-        3.0
+        ThermalRefinement::MAPS
     }
 
     fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let (done, mut terrain) = context.resume_or_below(resume)?;
-        let stable = StableDrops::new(self.repose_deg, context.grid);
-        let mut after = Heightfield::flat(context.grid);
-        let counter = context.progress.counter((until - done) as usize);
+        let (grid, progress) = (context.grid, context.progress);
+        // Flat terrain stays flat.
+        let Some(below) = context.below else { return Ok(Heightfield::flat(grid)) };
+        let done = resume.map_or(0, |keyframe| keyframe.iteration);
+        let mut terrain = FixedTerrain::new(below, resume, progress)?;
+        let stable = StableDrops::new(self.repose_deg, grid, terrain.unit);
+        let mut after = FixedTerrain { heights: vec![0; grid.samples()], width: terrain.width, unit: terrain.unit };
+        let counter = progress.counter((until - done) as usize);
         for _ in done..until {
             for _ in 0..PASSES {
-                stable.pass(&terrain, &mut after, context.progress)?;
+                stable.pass(&terrain, &mut after, progress)?;
                 std::mem::swap(&mut terrain, &mut after);
             }
             counter.add_one()?;
         }
-        Ok(terrain)
+        drop(after);
+        Ok(terrain.into_heightfield(below))
     }
 
     fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {
-        let (from, to, progress) = (terrain.grid(), context.grid, context.progress);
-        if to.samples() <= from.samples() {
-            return terrain.resampled(to, progress);
+        if until == 0 {
+            return context.heights_below();
         }
-        let mut terrain = progress.stage(0.0..0.5, || context.upsample_change(terrain))?;
-        if until > 0 {
-            let stable = StableDrops::new(self.repose_deg, to);
-            let mut after = Heightfield::flat(to);
-            for pass in 0..FINE_PASSES {
-                stable.pass(&terrain, &mut after, progress)?;
-                std::mem::swap(&mut terrain, &mut after);
-                progress.report(0.5 + 0.5 * pass.to_f32() / FINE_PASSES.to_f32());
-            }
-            let excess = sum_of_heights(&terrain) - context.below.map_or(0.0, sum_of_heights);
-            let excess_m = (excess / to.samples().to_f64()).to_f32();
-            terrain.heights_mut().par_chunks_exact_mut(to.width()).try_for_each(|row| {
-                row.iter_mut().for_each(|height| *height -= excess_m);
-                progress.check()
-            })?;
-        }
-        Ok(terrain)
+        ThermalRefinement { terrain, repose_deg: self.repose_deg }.on_grid(context)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{evaluated, rectangular_grid};
+    use super::super::testing::{evaluated, evaluated_with, rectangular_grid, relative_rms};
     use super::*;
     use crate::engine::heightfield::Extent;
     use crate::engine::inputs::Inputs;
@@ -201,8 +215,11 @@ mod tests {
         // 10 m over 2 m, of which 2 m are stable: an eighth of 8 m moves down in each of the two rows, and diagonally.
         let grid = Grid::new(Extent { width_m: 2.0, depth_m: 2.0 }, 2, 2);
         let cliff = Heightfield::from_fn(grid, |c, _| if c == 0 { 10.0 } else { 0.0 });
-        let mut after = Heightfield::flat(grid);
-        StableDrops::new(45.0, grid).pass(&cliff, &mut after, &Progress::new()).expect("not cancelled");
+        let progress = Progress::new();
+        let before = FixedTerrain::new(&cliff, None, &progress).expect("not cancelled");
+        let mut after = FixedTerrain::new(&cliff, None, &progress).expect("not cancelled");
+        StableDrops::new(45.0, grid, before.unit).pass(&before, &mut after, &progress).expect("not cancelled");
+        let after = after.into_heightfield(&cliff);
         let down = (8.0 + 10.0 - 2.0 * std::f32::consts::SQRT_2) / 8.0;
         for r in 0..2 {
             assert!((after[(0, r)] - (10.0 - down)).abs() < 1e-5 && (after[(1, r)] - down).abs() < 1e-5);
@@ -230,29 +247,129 @@ mod tests {
         assert_eq!(evaluated(&ThermalErosion::default(), gentle.grid(), Some(&gentle), 40), gentle);
     }
 
-    #[test]
-    fn mass_is_conserved_on_the_reference_grid_and_on_finer_ones() {
-        let square = |side| Grid::new(Extent { width_m: 4096.0, depth_m: 4096.0 }, side, side);
-        let cliffs = Faults { profile: crate::engine::fault::Profile::Step, count: 200, ..Default::default() };
+    const WORLD: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
+
+    /// Evaluates as the stack does: on the reference grid, then on the grid of the terrain below.
+    fn eroded(thermal: &ThermalErosion, below: &Heightfield) -> Heightfield {
         let (inputs, progress) = (Inputs::default(), Progress::new());
-        let thermal = ThermalErosion::default();
-        let [coarse, fine] = [257, 513].map(|side| evaluated(&cliffs, square(side), None, 200));
-        let on_coarse = evaluated(&thermal, square(257), Some(&coarse), 40);
-        let context = EvalContext {
-            grid: square(513),
-            below: Some(&fine),
-            stream: Stream::new(1, 1),
-            inputs: &inputs,
-            progress: &progress,
+        let working = thermal.working_grid(below.grid());
+        let below_on_working = below.resampled(working, &progress).expect("not cancelled");
+        let terrain = evaluated(thermal, working, Some(&below_on_working), thermal.count);
+        if working == below.grid() {
+            return terrain;
+        }
+        let stream = Stream::new(1, 1);
+        let context =
+            EvalContext { grid: below.grid(), below: Some(below), stream, inputs: &inputs, progress: &progress };
+        thermal.upsample(&terrain, &context, thermal.count).expect("not cancelled")
+    }
+
+    fn cliffs(seed: u32, count: u32, grid: Grid) -> Heightfield {
+        let faults =
+            Faults { profile: crate::engine::fault::Profile::Step, count, displacement_m: 12.0, ..Default::default() };
+        evaluated_with(&faults, Stream::new(seed, 1), grid, None, count, None)
+    }
+
+    /// The change of the sum of the heights, as a fraction of the volume that moved.
+    fn lost(before: &Heightfield, after: &Heightfield) -> f64 {
+        let changes = || before.heights().iter().zip(after.heights()).map(|(a, b)| f64::from(*b) - f64::from(*a));
+        let moved: f64 = 0.5 * changes().map(f64::abs).sum::<f64>();
+        assert!(moved > 0.1 * before.grid().samples() as f64, "only {moved} moved");
+        changes().sum::<f64>().abs() / moved
+    }
+
+    #[test]
+    fn a_cliff_becomes_a_straight_talus_at_the_angle_of_repose() {
+        // Of 200 m between two columns: 200 m / tan 35° = 286 m wide, half of it cut and half of it filled.
+        let thermal = ThermalErosion { count: 400, ..Default::default() };
+        for (width, height) in [(257, 5), (1025, 17), (1000, 16)] {
+            let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 64.0 }, width, height);
+            let cliff = Heightfield::from_fn(grid, |c, _| if c < width / 2 { 200.0 } else { 0.0 });
+            let terrain = eroded(&thermal, &cliff);
+            let middle_m = (width / 2) as f64 * grid.spacing_x_m() - 0.5 * grid.spacing_x_m();
+            for c in 0..width {
+                let talus = 100.0 - libm::tan(f64::to_radians(35.0)) * (grid.x_m(c) - middle_m);
+                let found = f64::from(terrain[(c, height / 2)]);
+                assert!((found - talus.clamp(0.0, 200.0)).abs() < 3.5, "{found}, not {talus} at {c} of {width}");
+            }
+            // The areas cut and filled are equal.
+            assert!(lost(&cliff, &terrain) < 1e-6);
+        }
+    }
+
+    /// Checks slopes, mass and the difference from the reference grid on grids of one world.
+    fn check_sizes(seed: u32, thermal: &ThermalErosion, extent: Extent, sides: &[usize]) {
+        let reference = Grid::fitted(extent, thermal.reference_samples as usize);
+        let small = eroded(thermal, &cliffs(seed, 60, reference));
+        for &side in sides {
+            let grid = Grid::fitted(extent, side);
+            let below = cliffs(seed, 60, grid);
+            let terrain = eroded(thermal, &below);
+            let found = libm::atan(steepest(&terrain)).to_degrees();
+            assert!(found <= thermal.repose_deg + 0.1, "{found}° at {side}, seed {seed}");
+            let lost = lost(&below, &terrain);
+            assert!(lost < 1e-6, "{lost} at {side}, seed {seed}");
+            if [grid.width(), grid.height()] == [reference.width(), reference.height()].map(|side| 4 * side - 3) {
+                // 1 % for the default reference grid; the difference is proportional to its spacing.
+                let rms = relative_rms(&small, &terrain) * (reference.width() - 1) as f64 / 256.0;
+                assert!(rms < 0.01, "{rms} at {side}, seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_size_has_the_same_slopes_and_mass() {
+        let thermal = ThermalErosion { repose_deg: 30.0, count: 300, reference_samples: 129 };
+        for seed in [1, 2, 3] {
+            check_sizes(seed, &thermal, WORLD, &[65, 100, 129, 257, 500, 513]);
+        }
+        let oblong = Extent { width_m: 4100.7, depth_m: 977.3 };
+        check_sizes(4, &ThermalErosion { repose_deg: 20.0, ..thermal.clone() }, oblong, &[65, 129, 333, 513]);
+    }
+
+    #[test]
+    #[ignore = "slow: the default reference grid and large maps"]
+    fn nightly_every_size_has_the_same_slopes_and_mass() {
+        for (seed, repose_deg) in [(1, 30.0), (2, 30.0), (3, 20.0), (4, 40.0)] {
+            let thermal = ThermalErosion { repose_deg, count: 2000, ..Default::default() };
+            check_sizes(seed, &thermal, WORLD, &[257, 513, 1000, 1025, 2049]);
+        }
+    }
+
+    #[test]
+    fn finer_grids_erode_no_further_than_the_reference_grid() {
+        // One round leaves a high cliff much too steep.
+        let thermal = ThermalErosion { count: 1, reference_samples: 65, ..Default::default() };
+        let cliff = |side: usize| {
+            Heightfield::from_fn(Grid::new(WORLD, side, side), |c, _| if c < side / 2 { 2000.0 } else { 0.0 })
         };
-        let on_fine = thermal.upsample(&on_coarse, &context, 40).expect("not cancelled");
-        for (before, after) in [(&coarse, &on_coarse), (&fine, &on_fine)] {
-            let [low, high] = before.min_max();
-            let lost = (sum_of_heights(after) - sum_of_heights(before))
-                / (f64::from(high - low) * before.grid().samples() as f64);
-            assert!(lost.abs() < 1e-6, "{lost}");
-            let moved = before.heights().iter().zip(after.heights()).filter(|(before, after)| before != after).count();
-            assert!(moved > before.grid().samples() / 20, "{moved}");
+        let [coarse, fine] = [65, 257].map(|side| eroded(&thermal, &cliff(side)));
+        let [on_coarse, on_fine] = [&coarse, &fine].map(|terrain| libm::atan(steepest(terrain)).to_degrees());
+        assert!(on_coarse > 50.0 && (on_fine - on_coarse).abs() < 4.0, "{on_coarse}° and {on_fine}°");
+        assert!(relative_rms(&coarse, &fine) < 0.02);
+    }
+
+    #[test]
+    fn what_does_not_move_keeps_its_bits_on_finer_grids() {
+        let hills = |c: usize, r: usize| 700.0 + 0.37 * c as f32 + 0.1 * (r % 3) as f32;
+        let below = Heightfield::from_fn(Grid::new(WORLD, 513, 513), |c, r| {
+            hills(c, r) + if c > 400 && r > 200 { 90.0 } else { 0.0 }
+        });
+        let terrain = eroded(&ThermalErosion::default(), &below);
+        assert!((0..513).all(|r| (0..300).all(|c| terrain[(c, r)] == below[(c, r)])));
+        assert_ne!(terrain, below);
+    }
+
+    #[test]
+    fn rounds_continue_from_a_keyframe_with_the_same_bits() {
+        let thermal = ThermalErosion { count: 30, ..Default::default() };
+        let below = cliffs(5, 60, Grid::new(WORLD, 129, 129));
+        let expected = evaluated(&thermal, below.grid(), Some(&below), 30);
+        for iteration in [1, 7, 29] {
+            let terrain = evaluated(&thermal, below.grid(), Some(&below), iteration);
+            let keyframe = Some(Keyframe { iteration, terrain: &terrain });
+            let found = evaluated_with(&thermal, Stream::new(3, 4), below.grid(), Some(&below), 30, keyframe);
+            assert_eq!(found, expected, "from {iteration}");
         }
     }
 }

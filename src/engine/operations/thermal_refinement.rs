@@ -1,0 +1,588 @@
+//! Transfers thermal erosion from the reference grid to a grid of any size, without slopes above the angle of repose.
+//!
+//! The erosion of the reference grid is interpolated to a grid of twice the resolution, where the terrain has detail
+//! that the reference grid does not show. What is too steep then slides down between neighbouring samples until nothing
+//! is. The same is done from grid to grid, up to the one that is wanted. A grid disturbs only a few samples around each
+//! scarp of the one before, so this takes few sweeps; without the grids between, the scree of a scarp would have to
+//! move over many samples.
+//!
+//! Where the rounds on the reference grid have not been enough, rock on finer grids stops at the steepest slope that
+//! they left nearby, so that a map does not erode further than a smaller one.
+//!
+//! Heights are integers during this, and each move takes as much from one sample as it gives to another, so the sum of
+//! the heights stays exact.
+
+use rayon::prelude::*;
+
+use super::operation::EvalContext;
+use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::simd;
+
+/// A slope this far above the angle of repose is steep enough on the reference grid to show that the rounds have not
+/// been enough there.
+const UNSETTLED_DEG: f64 = 0.1;
+/// How far a slope may exceed the angle of repose before rock slides. Without this margin, the last bits of rock would
+/// spread over a slope for a long time.
+const MARGIN_DEG: f64 = 0.05;
+/// A number of units that is larger than any drop.
+pub(super) const UNLIMITED: i32 = 1 << 30;
+/// The columns of a block; blocks in which nothing slides are skipped.
+const BLOCK: usize = 64;
+/// The rows of a band. Bands are processed in parallel, each row by row, so that scree moves on through a band in one
+/// sweep. The borders between them alternate from sweep to sweep.
+const BAND: usize = 64;
+
+/// The size of the integers that stand for heights: a power of two, in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Unit(f64);
+
+impl Unit {
+    /// A unit in which heights up to `highest_m` are integers below 2^`bits`.
+    pub fn new(highest_m: f32, bits: i32) -> Self {
+        // Smaller heights than 2⁻⁶⁰ m count as 0.
+        let exponent = libm::ilogb(f64::from(highest_m)).max(-60);
+        Self(libm::exp2(f64::from(exponent + 1 - bits)))
+    }
+
+    /// The nearest number of units.
+    #[inline(always)]
+    pub fn count(self, metres: f64) -> i32 {
+        (metres * (1.0 / self.0)).round_ties_even().to_i32()
+    }
+
+    /// A height plus a number of units, metres.
+    #[inline(always)]
+    pub fn plus(self, height_m: f32, count: i32) -> f32 {
+        (f64::from(height_m) + f64::from(count) * self.0).to_f32()
+    }
+}
+
+/// The largest absolute height.
+pub(super) fn largest_height(terrain: &Heightfield, progress: &Progress) -> Result<f32, Cancelled> {
+    let [low, high] = terrain.min_max_cancellable(progress)?;
+    Ok(high.max(-low))
+}
+
+/// The distances to the next sample in the row, in the column, and diagonally, metres.
+pub(super) fn distances_m(grid: Grid) -> [f64; 3] {
+    let (x_m, z_m) = (grid.spacing_x_m(), grid.spacing_z_m());
+    [x_m, z_m, libm::hypot(x_m, z_m)]
+}
+
+/// The result of the rounds on the reference grid.
+pub(super) struct ThermalRefinement<'a> {
+    /// The terrain after the rounds.
+    pub terrain: &'a Heightfield,
+    pub repose_deg: f64,
+}
+
+impl ThermalRefinement<'_> {
+    /// Peak memory in heightfields of the finer grid.
+    pub const MAPS: f64 = 4.75;
+
+    /// The eroded terrain on the context's grid.
+    pub fn on_grid(&self, context: &EvalContext) -> Result<Heightfield, Cancelled> {
+        let (from, to, progress) = (self.terrain.grid(), context.grid, context.progress);
+        let Some(below) = context.below else { return Ok(Heightfield::flat(to)) };
+        let limits = SlopeLimits::new(self.terrain, self.repose_deg);
+        // Quick, so that it does not count.
+        let mut coarse = progress.stage(0.0..0.0, || {
+            Ok(Erosion { before: below.resampled(from, progress)?, after: self.terrain.copied(progress)? })
+        })?;
+        let grids = finer_grids(from, to);
+        let total: usize = to.samples() + grids.iter().map(Grid::samples).sum::<usize>();
+        let mut done = 0;
+        for grid in grids {
+            let share = |samples: usize| samples.to_f32() / total.to_f32();
+            let stage = share(done)..share(done + grid.samples());
+            coarse = progress.stage(stage, || {
+                let before = progress.stage(0.0..0.2, || below.resampled(grid, progress))?;
+                let after = progress.stage(0.2..1.0, || coarse.refined(&before, &limits, progress))?;
+                Ok(Erosion { before, after })
+            })?;
+            done += grid.samples();
+        }
+        progress.stage(done.to_f32() / total.to_f32()..1.0, || coarse.refined(below, &limits, progress))
+    }
+}
+
+/// The terrain before and after the erosion, on one grid.
+struct Erosion {
+    before: Heightfield,
+    after: Heightfield,
+}
+
+impl Erosion {
+    /// The terrain after the erosion of `before`, on its grid.
+    fn refined(
+        &self,
+        before: &Heightfield,
+        limits: &SlopeLimits,
+        progress: &Progress,
+    ) -> Result<Heightfield, Cancelled> {
+        let change = progress.stage(0.0..0.3, || self.change_of(before, progress))?;
+        let mut slopes = progress.stage(0.3..0.4, || Slopes::new(before, change, progress))?;
+        let limits = limits.on_grid(slopes.grid, slopes.unit, progress)?;
+        progress.stage(0.4..0.95, || slopes.settle(&limits, progress))?;
+        slopes.terrain(before, progress)
+    }
+
+    /// How the erosion changes `before`, on its grid.
+    ///
+    /// The detail that `before` has and this grid does not show is left where nothing moved. What moved has carried it
+    /// away or buried it, up to its own thickness. On an even slope of scree, detail would slide down all of the slope.
+    fn change_of(&self, before: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let grid = before.grid();
+        let thickness =
+            self.after.copied(progress)?.combined(&self.before, |after, before| (after - before).abs(), progress)?;
+        let thickness = highest_around(&thickness, [1, 1], progress)?;
+        let smooth = progress.stage(0.0..0.5, || self.before.resampled(grid, progress))?;
+        let mut change = progress.stage(0.5..1.0, || self.after.resampled(grid, progress))?;
+        let coarse = thickness.grid();
+        let columns: Vec<usize> = (0..grid.width()).map(|c| nearest(c, coarse.width(), grid.width())).collect();
+        change.heights_mut().par_chunks_exact_mut(grid.width()).enumerate().with_min_len(8).try_for_each(
+            |(r, row)| {
+                let thickness = thickness.row(nearest(r, coarse.height(), grid.height()));
+                let before = before.row(r).iter().zip(smooth.row(r));
+                for ((after, (before, smooth)), &c) in row.iter_mut().zip(before).zip(&columns) {
+                    let buried = thickness[c];
+                    *after = (*after - smooth) - (before - smooth).clamp(-buried, buried);
+                }
+                progress.check()
+            },
+        )?;
+        Ok(change)
+    }
+}
+
+/// The index of the sample of a row of `of` that is nearest to sample `i` of a row of `count` over the same length.
+fn nearest(i: usize, of: usize, count: usize) -> usize {
+    (2 * i * (of - 1) + count - 1) / (2 * (count - 1))
+}
+
+/// The grids between the reference grid and `to`, each with half the spacing of the one before. The last has at most
+/// three quarters of the samples per side of `to`, so that it takes much less memory.
+fn finer_grids(from: Grid, to: Grid) -> Vec<Grid> {
+    let is_coarser = |side: usize, of: usize| 4 * side <= 3 * of;
+    let sides = std::iter::successors(Some([from.width(), from.height()]), |sides| {
+        Some(sides.map(|side| 2 * side - 1))
+            .filter(|[width, height]| is_coarser(*width, to.width()) && is_coarser(*height, to.height()))
+    });
+    sides.skip(1).map(|[width, height]| Grid::new(to.extent(), width, height)).collect()
+}
+
+/// The steepest slopes that stand: the angle of repose, or the slope that the rounds have left on the reference grid.
+struct SlopeLimits {
+    /// The tangent of the angle of repose, and the margin above it.
+    repose: f64,
+    margin: f64,
+    /// The tangents at the samples of the reference grid; `None` if it is nowhere steeper than the angle of repose.
+    left: Option<Heightfield>,
+}
+
+impl SlopeLimits {
+    fn new(terrain: &Heightfield, repose_deg: f64) -> Self {
+        let tangent = |degrees: f64| libm::tan(degrees.to_radians());
+        let repose = tangent(repose_deg);
+        let unsettled = tangent(repose_deg + UNSETTLED_DEG);
+        let mut left = steepest_slopes(terrain);
+        let mut is_settled = true;
+        for slope in left.heights_mut() {
+            if f64::from(*slope) > unsettled {
+                is_settled = false;
+            } else {
+                *slope = repose.to_f32();
+            }
+        }
+        Self { repose, margin: tangent(repose_deg + MARGIN_DEG) - repose, left: (!is_settled).then_some(left) }
+    }
+
+    /// The drops that stand on a grid.
+    fn on_grid(&self, grid: Grid, unit: Unit, progress: &Progress) -> Result<StableDrops, Cancelled> {
+        let distances = distances_m(grid);
+        let drop = |tangent: f64, distance_m: f64| (tangent * distance_m / unit.0).to_i32().min(UNLIMITED);
+        // At least the smallest excess of which an eighth is a unit.
+        let margins = distances.map(|distance_m| drop(self.margin, distance_m).max(8));
+        let Some(left) = &self.left else {
+            let rows = vec![distances.map(|distance_m| vec![drop(self.repose, distance_m); grid.width()])];
+            return Ok(StableDrops { rows, margins, nearest: vec![0; grid.height()] });
+        };
+        let reference = left.grid();
+        // The samples of the reference grid next to a distance between two samples.
+        let reach = |of: usize, count: usize| (of - 1).div_ceil(count - 1);
+        let left = highest_around(
+            left,
+            [reach(reference.width(), grid.width()), reach(reference.height(), grid.height())],
+            progress,
+        )?;
+        let columns: Vec<usize> = (0..grid.width()).map(|c| nearest(c, reference.width(), grid.width())).collect();
+        let row = |r: usize| {
+            let slopes = left.row(r);
+            progress.check()?;
+            Ok(distances.map(|distance_m| {
+                columns.iter().map(|&c| drop(f64::from(slopes[c]).max(self.repose), distance_m)).collect()
+            }))
+        };
+        let rows = (0..reference.height()).map(row).collect::<Result<_, _>>()?;
+        let nearest = (0..grid.height()).map(|r| nearest(r, reference.height(), grid.height())).collect();
+        Ok(StableDrops { rows, margins, nearest })
+    }
+}
+
+/// The tangent of the steepest slope to one of the eight neighbours of each sample.
+fn steepest_slopes(terrain: &Heightfield) -> Heightfield {
+    let grid = terrain.grid();
+    let [along_m, across_m, diagonal_m] = distances_m(grid).map(ToFloat::to_f32);
+    Heightfield::from_fn(grid, |c, r| {
+        let mut steepest: f32 = 0.0;
+        for r2 in r.saturating_sub(1)..=(r + 1).min(grid.height() - 1) {
+            for c2 in c.saturating_sub(1)..=(c + 1).min(grid.width() - 1) {
+                let distance_m = match (c2 == c, r2 == r) {
+                    (false, false) => diagonal_m,
+                    (true, _) => across_m,
+                    _ => along_m,
+                };
+                steepest = steepest.max((terrain[(c, r)] - terrain[(c2, r2)]).abs() / distance_m);
+            }
+        }
+        steepest
+    })
+}
+
+/// The highest value within a number of columns and rows of each sample.
+fn highest_around(
+    map: &Heightfield,
+    [columns, rows]: [usize; 2],
+    progress: &Progress,
+) -> Result<Heightfield, Cancelled> {
+    let grid = map.grid();
+    let around = |i: usize, reach: usize, count: usize| i.saturating_sub(reach)..(i + reach + 1).min(count);
+    let mut in_row = Heightfield::flat(grid);
+    let mut highest = Heightfield::flat(grid);
+    in_row.heights_mut().par_chunks_exact_mut(grid.width()).enumerate().with_min_len(8).try_for_each(|(r, row)| {
+        for (c, value) in row.iter_mut().enumerate() {
+            *value = map.row(r)[around(c, columns, grid.width())].iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        }
+        progress.check()
+    })?;
+    highest.heights_mut().par_chunks_exact_mut(grid.width()).enumerate().with_min_len(8).try_for_each(|(r, row)| {
+        row.fill(f32::NEG_INFINITY);
+        for near in around(r, rows, grid.height()) {
+            row.iter_mut().zip(in_row.row(near)).for_each(|(value, near)| *value = value.max(*near));
+        }
+        progress.check()
+    })?;
+    Ok(highest)
+}
+
+/// The drops that stand between the samples of a grid: to the next sample in the row, in the column, and diagonally.
+struct StableDrops {
+    /// The drops from each column, for some rows.
+    rows: Vec<[Vec<i32>; 3]>,
+    /// For each row of the grid, its index in `rows`.
+    nearest: Vec<usize>,
+    /// How far a drop may exceed them.
+    margins: [i32; 3],
+}
+
+/// Terrain on one grid.
+struct Slopes {
+    grid: Grid,
+    unit: Unit,
+    heights: Vec<i32>,
+}
+
+impl Slopes {
+    /// The terrain `before` plus a change, of which the cut or the fill is scaled down so that both are equal. No
+    /// height leaves the range of the terrain.
+    fn new(before: &Heightfield, change: Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
+        let grid = before.grid();
+        let [low, high] = before.min_max_cancellable(progress)?;
+        let unit = Unit::new(high.max(-low), 28);
+        let [low, high] = [low, high].map(|height| unit.count(f64::from(height)));
+        let mut slopes = Self { grid, unit, heights: vec![0; grid.samples()] };
+        slopes.for_each_row(before, progress, |heights, before, r| {
+            for ((height, &before), &change) in heights.iter_mut().zip(before).zip(change.row(r)) {
+                let before = unit.count(f64::from(before));
+                *height = (before + unit.count(f64::from(change))).clamp(low, high) - before;
+            }
+        })?;
+        drop(change);
+        balance(&mut slopes.heights, grid.width(), progress)?;
+        slopes.for_each_row(before, progress, |heights, before, _| {
+            heights.iter_mut().zip(before).for_each(|(height, &before)| *height += unit.count(f64::from(before)));
+        })?;
+        Ok(slopes)
+    }
+
+    fn for_each_row(
+        &mut self,
+        below: &Heightfield,
+        progress: &Progress,
+        work: impl Fn(&mut [i32], &[f32], usize) + Sync,
+    ) -> Result<(), Cancelled> {
+        let rows = self.heights.par_chunks_exact_mut(self.grid.width());
+        rows.enumerate().with_min_len(8).try_for_each(|(r, heights)| {
+            simd(
+                #[inline(always)]
+                || work(heights, below.row(r), r),
+            );
+            progress.check()
+        })
+    }
+
+    /// The heights in metres. Where nothing moved, they are exactly those of the terrain `before`.
+    fn terrain(&self, before: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let mut terrain = Heightfield::flat(self.grid);
+        let width = self.grid.width();
+        let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(self.heights.par_chunks_exact(width));
+        rows.enumerate().with_min_len(8).try_for_each(|(r, (terrain, heights))| {
+            for ((height, &after), &before) in terrain.iter_mut().zip(heights).zip(before.row(r)) {
+                *height = self.unit.plus(before, after - self.unit.count(f64::from(before)));
+            }
+            progress.check()
+        })?;
+        Ok(terrain)
+    }
+
+    /// Lets rock slide until no drop exceeds the limits by more than the margin.
+    ///
+    /// This ends: a move of `m` units over a drop of `d` > `m` lowers the sum of the squared heights, which are
+    /// integers, by 2·m·(d − m). The order of the moves does not depend on the number of threads.
+    fn settle(&mut self, limits: &StableDrops, progress: &Progress) -> Result<(), Cancelled> {
+        let blocks = self.grid.width().div_ceil(BLOCK);
+        let mut slid = vec![true; self.grid.height() * blocks];
+        let mut after = slid.clone();
+        let mut sweeps = 0_u32;
+        while slid.contains(&true) {
+            self.sweep(sweeps, &slid, &mut after, limits, progress)?;
+            std::mem::swap(&mut slid, &mut after);
+            sweeps += 1;
+            progress.report(1.0 - 8.0 / (8.0 + sweeps.to_f32()));
+        }
+        Ok(())
+    }
+
+    /// Lets rock slide between neighbours within bands of rows, downwards or upwards in turn.
+    fn sweep(
+        &mut self,
+        sweep: u32,
+        before: &[bool],
+        after: &mut [bool],
+        limits: &StableDrops,
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
+        let width = self.grid.width();
+        let blocks = width.div_ceil(BLOCK);
+        let is_even = sweep.is_multiple_of(2);
+        let first = if is_even { BAND } else { BAND / 2 }.min(self.grid.height());
+        let (first_heights, heights) = self.heights.split_at_mut(first * width);
+        let (first_after, after) = after.split_at_mut(first * blocks);
+        let bands = heights.par_chunks_mut(BAND * width).zip(after.par_chunks_mut(BAND * blocks)).enumerate();
+        let bands = bands.map(|(i, (heights, slid))| Band { start: first + i * BAND, heights, slid });
+        let first_band = Band { start: 0, heights: first_heights, slid: first_after };
+        rayon::iter::once(first_band).chain(bands).try_for_each(|mut band| {
+            let rows = band.heights.len() / width;
+            let mut near = vec![false; blocks];
+            for i in 0..rows {
+                let r = if is_even { i } else { rows - 1 - i };
+                let done = if is_even { r.checked_sub(1) } else { (r + 1 < rows).then_some(r + 1) };
+                band.slide_row(r, done, before, &mut near, limits);
+                progress.check()?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Some rows of the terrain.
+struct Band<'a> {
+    /// The first row.
+    start: usize,
+    heights: &'a mut [i32],
+    /// Whether rock slid in the blocks of its rows, or may do so.
+    slid: &'a mut [bool],
+}
+
+impl Band<'_> {
+    /// Lets rock slide within row `r` of the band and to the next row, where some slid near it before, or in this
+    /// sweep in the adjacent row `done`.
+    fn slide_row(&mut self, r: usize, done: Option<usize>, before: &[bool], near: &mut [bool], limits: &StableDrops) {
+        let blocks = near.len();
+        let rows = self.slid.len() / blocks;
+        let width = self.heights.len() / rows;
+        let row = self.start + r;
+        near.fill(false);
+        let rows_before = before.chunks_exact(blocks).skip(row.saturating_sub(1)).take(if row == 0 { 2 } else { 3 });
+        let done = done.and_then(|done| self.slid.get(done * blocks..(done + 1) * blocks));
+        for slid in rows_before.chain(done) {
+            near.iter_mut().zip(slid).for_each(|(near, slid)| *near |= slid);
+        }
+        let slid = &mut self.slid[r * blocks..(r + 1) * blocks];
+        slid.fill(false);
+        if !near.contains(&true) {
+            return;
+        }
+        let next = (r + 2).min(rows) * width;
+        let (upper, lower) = self.heights[r * width..next].split_at_mut(width);
+        // The next row is in another band; in the next sweep, both rows are in the same one.
+        let is_cut = lower.is_empty() && (row + 1) * blocks < before.len();
+        let limits_of_row = &limits.rows[limits.nearest[row]];
+        for b in 0..blocks {
+            let is_active = near[b.saturating_sub(1)..(b + 2).min(blocks)].contains(&true) || b > 0 && slid[b - 1];
+            slid[b] = is_active
+                && (simd(
+                    #[inline(always)]
+                    || slide_in_block(b * BLOCK, [upper, lower], limits_of_row, limits.margins),
+                ) || is_cut);
+        }
+    }
+}
+
+/// Scales down either what is cut or what is filled, so that both are equal.
+fn balance(changes: &mut [i32], width: usize, progress: &Progress) -> Result<(), Cancelled> {
+    let sums_of_row = |row: &[i32]| {
+        progress.check()?;
+        let (mut cut, mut fill) = (0, 0);
+        for &change in row {
+            cut -= i64::from(change.min(0));
+            fill += i64::from(change.max(0));
+        }
+        Ok([cut, fill])
+    };
+    let rows = changes.par_chunks_exact(width).with_min_len(8);
+    let sums: Vec<[i64; 2]> = rows.map(sums_of_row).collect::<Result<_, _>>()?;
+    let [cut, fill] = sums.iter().fold([0, 0], |[cut, fill], sums| [cut + sums[0], fill + sums[1]]);
+    if cut == fill {
+        return Ok(());
+    }
+    let (sign, larger, smaller) = if fill > cut { (1, fill, cut) } else { (-1, cut, fill) };
+    let ratio = smaller.to_f64() / larger.to_f64();
+    // The sum of the scaled changes up to one at which the sum of the changes is `sum`. The scaled changes are the
+    // differences, so their total is exact.
+    let scaled = |sum: i64| if sum == larger { smaller } else { (sum.to_f64() * ratio).to_i64().min(smaller) };
+    let side = usize::from(sign > 0);
+    let starts: Vec<i64> = sums
+        .iter()
+        .scan(0, |sum, row| {
+            let start = *sum;
+            *sum += row[side];
+            Some(start)
+        })
+        .collect();
+    changes.par_chunks_exact_mut(width).zip(starts).with_min_len(8).try_for_each(|(row, start)| {
+        let (mut sum, mut scaled_sum) = (start, scaled(start));
+        for change in row.iter_mut().filter(|change| change.signum() == sign) {
+            sum += i64::from(change.abs());
+            let next = scaled(sum);
+            *change = sign * (next - scaled_sum).to_i32();
+            scaled_sum = next;
+        }
+        progress.check()
+    })
+}
+
+/// Lets rock slide between the samples of a block and their neighbours in the next column and row. Returns whether any
+/// did. `lower` may be empty.
+#[inline(always)]
+fn slide_in_block(
+    start: usize,
+    [upper, lower]: [&mut [i32]; 2],
+    limits: &[Vec<i32>; 3],
+    [along, across, diagonal]: [i32; 3],
+) -> bool {
+    let end = (start + BLOCK).min(upper.len());
+    // Columns that have a neighbour to the east.
+    let columns = start..end.min(upper.len() - 1);
+    let east = columns.start + 1..columns.end + 1;
+    let mut slid = slide_along(&mut upper[columns.start..east.end], &limits[0][columns.start..east.end], along);
+    slid |= slide_along(&mut upper[east.clone()], &limits[0][east.clone()], along);
+    if !lower.is_empty() {
+        slid |= slide(&mut upper[start..end], &mut lower[start..end], &limits[1][start..end], across);
+        let limits = &limits[2][columns.clone()];
+        slid |= slide(&mut upper[columns.clone()], &mut lower[east.clone()], limits, diagonal);
+        slid |= slide(&mut upper[east], &mut lower[columns], limits, diagonal);
+    }
+    slid != 0
+}
+
+/// How much rock moves from a sample to one that is `drop` lower (negative: from the lower sample).
+///
+/// Seven eighths of the excess move, not half, so that scree stops after fewer sweeps: the slope is gentler than its
+/// limit afterwards, and takes up what comes from above.
+#[inline(always)]
+fn moved(drop: i32, limit: i32, margin: i32) -> i32 {
+    let excess = drop.abs() - limit;
+    let moved = if excess > margin { excess - (excess >> 3) } else { 0 };
+    if drop < 0 { -moved } else { moved }
+}
+
+/// Lets rock slide between the samples of two rows. Returns 0 if none did.
+#[inline(always)]
+fn slide(a: &mut [i32], b: &mut [i32], limits: &[i32], margin: i32) -> i32 {
+    let mut slid = 0;
+    for ((a, b), &limit) in a.iter_mut().zip(b).zip(limits) {
+        let moved = moved(*a - *b, limit, margin);
+        *a -= moved;
+        *b += moved;
+        slid |= moved;
+    }
+    slid
+}
+
+/// Lets rock slide between the first sample of a row and the second, the third and the fourth, and so on. Returns 0 if
+/// none did.
+#[inline(always)]
+fn slide_along(row: &mut [i32], limits: &[i32], margin: i32) -> i32 {
+    let mut slid = 0;
+    for ([west, east], [limit, _]) in row.as_chunks_mut::<2>().0.iter_mut().zip(limits.as_chunks::<2>().0) {
+        let moved = moved(*west - *east, *limit, margin);
+        *west -= moved;
+        *east += moved;
+        slid |= moved;
+    }
+    slid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::Extent;
+
+    fn grid(width: usize, height: usize) -> Grid {
+        Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, width, height)
+    }
+
+    #[test]
+    fn grids_double_until_they_are_nearly_as_fine_as_the_last() {
+        let sides = |to: Grid| {
+            let grids = finer_grids(grid(257, 129), to);
+            grids.iter().map(|grid| [grid.width(), grid.height()]).collect::<Vec<_>>()
+        };
+        assert_eq!(sides(grid(65, 33)), [] as [[usize; 2]; 0]);
+        assert_eq!(sides(grid(513, 257)), [] as [[usize; 2]; 0]);
+        assert_eq!(sides(grid(600, 300)), [] as [[usize; 2]; 0]);
+        assert_eq!(sides(grid(1000, 500)), [[513, 257]]);
+        assert_eq!(sides(grid(2049, 1025)), [[513, 257], [1025, 513]]);
+    }
+
+    #[test]
+    fn cut_and_fill_are_made_equal_without_touching_the_rest() {
+        // A fill of 15 becomes 5: the sums up to each change, 1, 7 and 15, become ⌊1/3⌋, ⌊7/3⌋ and 5.
+        let mut changes = [1, 0, -5, 6, 0, 8];
+        balance(&mut changes, 2, &Progress::new()).expect("not cancelled");
+        assert_eq!(changes, [0, 0, -5, 2, 0, 3]);
+        let mut alone = [0, -7, 0, 0];
+        balance(&mut alone, 2, &Progress::new()).expect("not cancelled");
+        assert_eq!(alone, [0; 4]);
+    }
+
+    #[test]
+    fn seven_eighths_of_an_excess_move_down() {
+        assert_eq!(moved(100, 20, 10), 70);
+        assert_eq!(moved(-100, 20, 10), -70);
+        assert_eq!([moved(30, 20, 10), moved(-30, 20, 10), moved(0, 20, 10)], [0; 3]);
+    }
+}
