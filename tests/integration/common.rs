@@ -88,7 +88,9 @@ pub fn in_own_process(name: &str, test: impl FnOnce()) {
     }
     let program = std::env::current_exe().expect("this test");
     let arguments = ["--exact", name, "--include-ignored", "--nocapture"];
-    let output = Command::new(program).args(arguments).env(VARIABLE, "1").output().expect("the test runs");
+    // Backtraces of caught panics would take memory.
+    let quiet = [(VARIABLE, "1"), ("RUST_BACKTRACE", "0")];
+    let output = Command::new(program).args(arguments).envs(quiet).output().expect("the test runs");
     let printed = String::from_utf8_lossy(&output.stdout);
     print!("{printed}");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -330,9 +330,9 @@ mod tests {
     #[test]
     #[ignore = "slow: the default reference grid and large maps"]
     fn nightly_every_size_has_the_same_slopes_and_mass() {
-        for (seed, repose_deg) in [(1, 30.0), (2, 30.0), (3, 20.0), (4, 40.0)] {
+        for (seed, repose_deg) in [(1, 30.0), (4, 40.0)] {
             let thermal = ThermalErosion { repose_deg, count: 2000, ..Default::default() };
-            check_sizes(seed, &thermal, WORLD, &[257, 513, 1000, 1025, 2049]);
+            check_sizes(seed, &thermal, WORLD, &[257, 1000, 1025]);
         }
     }
 
