@@ -6,7 +6,7 @@
 //! from the terrain before the pass. Heights are integers, so the loss of one sample is exactly the gain of another.
 //!
 //! How far rock moves in a pass depends on the spacing, so the passes run on a reference grid, whose result is refined
-//! for finer grids ([`thermal_refinement`](super::thermal_refinement)).
+//! for finer grids (`thermal_refinement`).
 
 use rayon::prelude::*;
 
