@@ -6,7 +6,7 @@ use super::basins::{Basins, FlowDirections, PaddedTerrain};
 use super::edges::Edges;
 use super::grid::{END, NEIGHBOURS, PADDING, filled_vec, tie_break};
 use super::mesh::Mesh;
-use super::options::{Outlets, RoutingOptions, is_at_border};
+use super::options::{Outlets, RoutingOptions};
 use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::{Grid, Heightfield, copy_heights};
 use crate::engine::progress::{Cancelled, Progress};
@@ -129,10 +129,11 @@ impl Drainage {
             edges.find_steepest(first, here, &neighbours, directions);
             let [mut ends, mut flats] = [const { Vec::new() }; 2];
             for (c, (direction, &height)) in directions.iter_mut().zip(here).enumerate() {
-                if outlets.is_end(first + c, [c, r - 1], height) {
+                let is_lowest = *direction == END;
+                if outlets.is_end(first + c, [c, r - 1], height) || is_lowest && outlets.is_open_side([c, r - 1]) {
                     *direction = END;
                     ends.push((first + c).to_u32());
-                } else if *direction == END {
+                } else if is_lowest {
                     flats.push((first + c).to_u32());
                 }
             }
@@ -158,26 +159,40 @@ impl Drainage {
         Ok(self.without_ends(pits))
     }
 
-    /// Turns pits into ends if the options require it or there are no other ends, and returns the remaining pits.
-    fn without_ends(&mut self, mut pits: Vec<u32>) -> Vec<u32> {
-        let stride = self.stride();
-        if self.options.outlets == Outlets::Hollows && self.fixed_ends.is_none() {
-            let (at_border, inside) = pits
-                .into_iter()
-                .partition(|&pit| is_at_border(self.grid, pit as usize % stride - 1, pit as usize / stride - 1));
-            pits = inside;
-            self.ends.extend::<Vec<u32>>(at_border);
-        }
+    /// Turns pits where flow may leave the terrain into ends, and returns the remaining ones. Without any end, flow ends
+    /// at the lowest sample where it may.
+    fn without_ends(&mut self, pits: Vec<u32>) -> Vec<u32> {
+        let (grid, options, stride) = (self.grid, self.options, self.stride());
+        let is_open = |sample: u32| {
+            let sample = sample as usize;
+            options.is_open(grid, sample % stride - 1, sample / stride - 1)
+        };
+        let (open, mut pits): (Vec<u32>, Vec<u32>) = match self.fixed_ends {
+            Some(_) => (Vec::new(), pits),
+            None => pits.into_iter().partition(|pit| is_open(*pit)),
+        };
+        self.ends.extend(open);
         if self.ends.is_empty() {
             let order = |a: &u32, b: &u32| {
-                let height = |pit: u32| self.heights[pit as usize];
+                let height = |sample: u32| self.heights[sample as usize];
                 height(*a).total_cmp(&height(*b)).then(tie_break(*a as usize).cmp(&tie_break(*b as usize)))
             };
-            let lowest = pits.iter().copied().min_by(order);
-            pits.retain(|pit| Some(*pit) != lowest);
-            self.ends.extend(lowest);
+            let at_border = self.border().filter(|sample| is_open(*sample));
+            let lowest = at_border.min_by(order).expect("every terrain has a border");
+            self.directions[lowest as usize] = END;
+            pits.retain(|pit| *pit != lowest);
+            self.ends.push(lowest);
         }
         pits
+    }
+
+    /// The samples of the border.
+    fn border(&self) -> impl Iterator<Item = u32> {
+        let (width, height, stride) = (self.grid.width(), self.grid.height(), self.stride());
+        let row = move |r: usize| (0..width).map(move |c| (r + 1) * stride + c + 1);
+        let inner_rows =
+            (1..height.saturating_sub(1)).flat_map(move |r| [0, width - 1].map(|c| (r + 1) * stride + c + 1));
+        row(0).chain(row(height - 1)).chain(inner_rows).map(ToInteger::to_u32)
     }
 
     /// The direction of a sample without a lower neighbour: to a neighbour of equal height that has a direction, or
@@ -305,6 +320,11 @@ impl OutletRule<'_> {
             Some(fixed) => fixed[sample] || self.options.sea_m.is_some_and(|sea_m| height <= sea_m),
             None => self.options.is_end(self.grid, c, r, height),
         }
+    }
+
+    /// Whether flow ends at a sample if no neighbour is lower, on flats as well: it is at the side of the outlets.
+    fn is_open_side(self, [c, r]: [usize; 2]) -> bool {
+        self.fixed.is_none() && self.options.outlets != Outlets::Hollows && self.options.is_open(self.grid, c, r)
     }
 }
 

@@ -90,6 +90,13 @@ impl Mesh {
         if self.offsets.is_empty() { [0.0; 2] } else { self.offsets[r * self.grid.width() + c] }
     }
 
+    /// The up to eight points around a point in its rows and columns.
+    pub(super) fn around(&self, c: usize, r: usize) -> impl Iterator<Item = [usize; 2]> {
+        let columns = c.saturating_sub(1)..(c + 2).min(self.grid.width());
+        let rows = r.saturating_sub(1)..(r + 2).min(self.grid.height());
+        rows.flat_map(move |r| columns.clone().map(move |c| [c, r])).filter(move |point| *point != [c, r])
+    }
+
     /// The vector between two neighbouring points, in spacings of columns.
     pub(super) fn vector(&self, [c, r]: [usize; 2], [to_c, to_r]: [usize; 2]) -> [f32; 2] {
         let ([east, south], [to_east, to_south]) = (self.offset(c, r), self.offset(to_c, to_r));

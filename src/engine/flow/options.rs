@@ -10,13 +10,13 @@ choices! {
         Border = "border", "Whole border";
         /// At the lowest points of the border, as in a section cut out of a larger range.
         Hollows = "hollows", "Hollows of the border";
-        /// Only along the north side.
+        /// At the lowest points of the north side.
         North = "north", "North side";
-        /// Only along the east side.
+        /// At the lowest points of the east side.
         East = "east", "East side";
-        /// Only along the south side.
+        /// At the lowest points of the south side.
         South = "south", "South side";
-        /// Only along the west side.
+        /// At the lowest points of the west side.
         West = "west", "West side";
     }
 }
@@ -33,18 +33,21 @@ pub(in crate::engine) struct RoutingOptions {
 impl RoutingOptions {
     /// Whether flow ends at a sample regardless of its neighbours.
     pub fn is_end(self, grid: Grid, c: usize, r: usize, height: f32) -> bool {
-        let at_side = match self.outlets {
-            Outlets::Border => is_at_border(grid, c, r),
-            Outlets::Hollows => false,
+        self.outlets == Outlets::Border && is_at_border(grid, c, r) || self.sea_m.is_some_and(|sea_m| height <= sea_m)
+    }
+
+    /// Whether flow may leave the terrain at a sample.
+    pub(super) fn is_open(self, grid: Grid, c: usize, r: usize) -> bool {
+        match self.outlets {
+            Outlets::Border | Outlets::Hollows => is_at_border(grid, c, r),
             Outlets::North => r == 0,
             Outlets::East => c + 1 == grid.width(),
             Outlets::South => r + 1 == grid.height(),
             Outlets::West => c == 0,
-        };
-        at_side || self.sea_m.is_some_and(|sea_m| height <= sea_m)
+        }
     }
 }
 
-pub(super) fn is_at_border(grid: Grid, c: usize, r: usize) -> bool {
+fn is_at_border(grid: Grid, c: usize, r: usize) -> bool {
     c == 0 || r == 0 || c + 1 == grid.width() || r + 1 == grid.height()
 }

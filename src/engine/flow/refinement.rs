@@ -76,7 +76,7 @@ struct Constraints {
 }
 
 impl DrainedTerrain {
-    /// Drains terrain at the points of a mesh.
+    /// Terrain at the points of a mesh, given the heights of its streams there.
     pub fn new(
         mesh: Mesh,
         heights: Heightfield,
@@ -87,6 +87,7 @@ impl DrainedTerrain {
         /// The share of the depth of depressions that is filled.
         const FILLED: f32 = 0.5;
         let mut drainage = Drainage::new(&mesh, routing, progress)?;
+        let heights = with_valley_floors(&mesh, &heights, &source.left, routing, progress)?;
         Self::drained(mesh, heights, source, &mut drainage, FILLED, progress)
     }
 
@@ -180,7 +181,7 @@ impl DrainedTerrain {
     /// Keeps outlets at the lowest points of the border where they are: another mesh may have its lowest points
     /// elsewhere, and terrain that drains elsewhere is another terrain.
     fn set_ends(&self, drainage: &mut Drainage, grid: Grid, routing: RoutingOptions) {
-        if routing.outlets != Outlets::Hollows {
+        if routing.outlets == Outlets::Border {
             return;
         }
         let own = self.mesh.grid();
@@ -231,23 +232,17 @@ impl DrainedTerrain {
     /// The gradient of the plane through point (c, r) that fits its neighbours best: least squares, weighted by the
     /// inverse square of the distance.
     fn plane_gradient(&self, c: usize, r: usize) -> [f32; 2] {
-        let (width, height) = (self.mesh.grid().width(), self.mesh.grid().height());
         let own = self.heights[(c, r)];
         let [mut xx, mut xz, mut zz, mut xh, mut zh] = [0.0_f32; 5];
-        for row in r.saturating_sub(1)..(r + 2).min(height) {
-            for column in c.saturating_sub(1)..(c + 2).min(width) {
-                if (column, row) == (c, r) {
-                    continue;
-                }
-                let [x, z] = self.mesh.vector([c, r], [column, row]);
-                let weight = 1.0 / (x * x + z * z);
-                let rise = self.heights[(column, row)] - own;
-                xx += weight * x * x;
-                xz += weight * x * z;
-                zz += weight * z * z;
-                xh += weight * x * rise;
-                zh += weight * z * rise;
-            }
+        for [column, row] in self.mesh.around(c, r) {
+            let [x, z] = self.mesh.vector([c, r], [column, row]);
+            let weight = 1.0 / (x * x + z * z);
+            let rise = self.heights[(column, row)] - own;
+            xx += weight * x * x;
+            xz += weight * x * z;
+            zz += weight * z * z;
+            xh += weight * x * rise;
+            zh += weight * z * rise;
         }
         let determinant = xx * zz - xz * xz;
         if determinant > 0.0 {
@@ -396,6 +391,43 @@ impl DrainedTerrain {
     }
 }
 
+/// The heights around the points of a mesh, given those of the streams there. Streams are narrower than a spacing and
+/// lie below the mean of their surroundings, which are partly valley floors, partly slopes.
+fn with_valley_floors(
+    mesh: &Mesh,
+    streams: &Heightfield,
+    left: &Heightfield,
+    routing: RoutingOptions,
+    progress: &Progress,
+) -> Result<Heightfield, Cancelled> {
+    /// The share of the neighbours in the mean height of an eroded point below them.
+    const SHARE: f32 = 0.55;
+    let grid = mesh.grid();
+    let width = grid.width();
+    let sea_m = routing.sea_m.unwrap_or(f32::NEG_INFINITY);
+    let mut heights = streams.copied(progress)?;
+    let rows = heights.heights_mut().par_chunks_exact_mut(width).enumerate().skip(1).take(grid.height().max(2) - 2);
+    rows.try_for_each(|(r, row)| {
+        for (c, height) in row.iter_mut().enumerate().skip(1).take(width.max(2) - 2) {
+            let stream_m = streams[(c, r)];
+            if stream_m <= sea_m {
+                continue;
+            }
+            let (mut sum, mut total) = (0.0_f32, 0.0_f32);
+            for [x, z] in mesh.around(c, r) {
+                let [east, south] = mesh.vector([c, r], [x, z]);
+                let weight = 1.0 / (east * east + south * south);
+                sum += weight * streams[(x, z)];
+                total += weight;
+            }
+            let rise_m = (sum / total - stream_m).max(0.0);
+            *height += SHARE * (1.0 - left[(c, r)]) * rise_m;
+        }
+        progress.check()
+    })?;
+    Ok(heights)
+}
+
 /// The position of a point of the finer mesh among those of the coarser one: a whole number and a fraction.
 fn halved(at: usize, offset: f32, count: usize) -> (usize, f32) {
     let first = (at / 2).min(count - 2);
@@ -457,4 +489,29 @@ fn erode(
         }
         progress.check()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::terrain;
+    use super::*;
+
+    #[test]
+    fn valley_floors_rise_towards_the_slopes_beside_them() {
+        const NO_SEA: RoutingOptions = RoutingOptions { outlets: Outlets::Border, sea_m: None };
+        let valley = terrain(&[&[8.0, 0.0, 8.0], &[8.0, 0.0, 8.0], &[8.0, 0.0, 8.0]]);
+        let rise = |left: f32, routing: RoutingOptions| {
+            let left = Heightfield::from_fn(valley.grid(), |_, _| left);
+            let mesh = Mesh::regular(valley.grid());
+            let heights = with_valley_floors(&mesh, &valley, &left, routing, &Progress::new()).expect("not cancelled");
+            assert_eq!(heights[(0, 1)], 8.0, "the border and crests stay");
+            heights[(1, 1)]
+        };
+        // Cells are 2 m wide and 3 m deep: weights of 1/4 beside, 1/13 at the corners, 1/9 along the valley.
+        let [beside, corners, along] = [2.0 / 4.0, 4.0 / 13.0, 2.0 / 9.0_f32];
+        let mean_m = 8.0 * (beside + corners) / (beside + corners + along);
+        assert!((rise(0.0, NO_SEA) - 0.55 * mean_m).abs() < 1e-5, "{}", rise(0.0, NO_SEA));
+        assert_eq!(rise(1.0, NO_SEA), 0.0, "terrain that is not eroded");
+        assert_eq!(rise(0.0, RoutingOptions { sea_m: Some(0.0), ..NO_SEA }), 0.0, "the floor of the sea");
+    }
 }

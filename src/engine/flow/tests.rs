@@ -88,8 +88,8 @@ fn a_valley_collects_the_water_of_its_sides() {
     let drainage = routed(RoutingOptions { outlets: Outlets::South, ..STEEPEST }, &valley);
     let areas = areas(&drainage);
     assert!((0..11).all(|r| areas[r * 9 + 4] == 9.0 * (r + 1) as f32), "{areas:?}");
-    // The last row is the south side, where all flow ends.
-    assert_eq!(areas[11 * 9..], [1.0, 1.0, 1.0, 1.0, 100.0, 1.0, 1.0, 1.0, 1.0]);
+    // The valley leaves through the lowest point of the south side.
+    assert_eq!(areas[11 * 9..], [1.0, 2.0, 3.0, 4.0, 108.0, 4.0, 3.0, 2.0, 1.0]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_lake_that_drains_into_a_lake_is_at_least_as_high() {
     let walls = [9.0; 6];
     let drainage = routed(RoutingOptions { outlets: Outlets::East, ..STEEPEST }, &terrain(&[&walls, &row, &walls]));
     assert_eq!(drainage.lakes_m()[6..12], [0.0, 5.0, 0.0, 3.0, 0.0, 0.0]);
-    assert_eq!(areas(&drainage)[10..12], [13.0, 16.0]);
+    assert_eq!(areas(&drainage)[10..12], [13.0, 18.0]);
 }
 
 #[test]
@@ -114,13 +114,14 @@ fn flat_terrain_drains_in_branches() {
 }
 
 #[test]
-fn without_outlets_flow_ends_at_the_lowest_sample() {
-    let drainage = routed(
-        RoutingOptions { outlets: Outlets::Hollows, ..STEEPEST },
-        &terrain(&[&[9.0; 4], &[9.0, 1.0, 5.0, 9.0], &[9.0, 6.0, 2.0, 9.0], &[9.0; 4]]),
-    );
-    assert_eq!(areas(&drainage)[5], 16.0);
-    assert_eq!(drainage.ends().iter().filter(|ends| **ends).count(), 1);
+fn without_hollows_at_the_border_flow_ends_at_its_lowest_sample() {
+    // All samples of the border are higher than one inside.
+    let bowl = terrain(&[&[9.0; 4], &[9.0, 1.0, 5.0, 8.0], &[9.0, 6.0, 2.0, 9.0], &[9.0, 9.0, 7.0, 9.0]]);
+    for (outlets, lowest) in [(Outlets::Hollows, 14), (Outlets::East, 7), (Outlets::South, 14)] {
+        let drainage = routed(RoutingOptions { outlets, ..STEEPEST }, &bowl);
+        assert_eq!(areas(&drainage)[lowest], 16.0, "{outlets:?}");
+        assert_eq!(drainage.ends().iter().filter(|ends| **ends).count(), 1, "{outlets:?}");
+    }
 }
 
 /// Terrains of many kinds: rough, terraced, with plateaus and nested basins.
