@@ -6,26 +6,22 @@ unreal.py PROGRAM
 
 import importlib.util
 import json
+import os
 import py_compile
 import shutil
-import subprocess
 import sys
 import tempfile
 import types
+import zlib
 from pathlib import Path
 
 import numpy
 import PIL
 from PIL import Image
 
-PROGRAM = str(Path(sys.argv[1]).resolve())
+from common import build, confirm, finish, read_r32, report, write_project
+
 SCRIPT = Path(__file__).resolve().parents[2] / "assets/helpers/unreal/upthrust_unreal.py"
-# The north-western corner lies far below the other three: unmistakable if it is turned or mirrored.
-FAULTS = [
-    {"from_m": [0, 200], "to_m": [300, 0], "displacement_m": 800},
-    {"from_m": [0, 600], "to_m": [900, 500], "displacement_m": 150},
-]
-failures = []
 
 
 class Vector:
@@ -97,7 +93,12 @@ def stand_in(saved):
     unreal.get_editor_subsystem = {unreal.EditorActorSubsystem: subsystem}.__getitem__
     tools = types.SimpleNamespace(import_asset_tasks=unreal.imported.extend)
     unreal.AssetToolsHelpers = types.SimpleNamespace(get_asset_tools=lambda: tools)
-    unreal.Paths = types.SimpleNamespace(project_saved_dir=lambda: str(saved))
+    # Unreal gives paths relative to the folder of its own program.
+    binaries = saved.parent / "Engine/Binaries/Linux"
+    unreal.Paths = types.SimpleNamespace(
+        project_saved_dir=lambda: os.path.relpath(saved, binaries),
+        convert_relative_path_to_full=lambda path: os.path.normpath(binaries / path),
+    )
     return unreal
 
 
@@ -107,30 +108,6 @@ def load(saved):
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     return unreal, script
-
-
-def confirm(what, is_right, found):
-    if not is_right:
-        print(f"WRONG  {what}: {found}")
-        failures.append(what)
-
-
-def build(source, *arguments):
-    run = subprocess.run([PROGRAM, "build", str(source), *map(str, arguments)], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-
-
-def heights_of(source, samples, path, options):
-    build(source, "--size", "x".join(map(str, samples)), "--heightmap", path, *options)
-    return numpy.fromfile(path, "<f4").reshape(samples[1], samples[0]).astype("f8")
-
-
-def project(folder, seed, world):
-    stack = [{"operation": "faults", "count": 200}, {"operation": "drawn_faults", "faults": FAULTS}]
-    recipe = {"seed": seed, "world": dict(zip(["width_m", "depth_m"], world)), "stack": stack}
-    path = folder / "p.upthrust.json"
-    path.write_text(json.dumps({"format": 1, "recipe": recipe}))
-    return path
 
 
 def compare(what, out, manifest, heights, landscape):
@@ -150,11 +127,8 @@ def compare(what, out, manifest, heights, landscape):
     size = [(count - 1) * along / 100 for count, along in zip(manifest["samples"], scale)]
     off = max(abs(size[0] - manifest["width_m"]), abs(size[1] - manifest["depth_m"]))
     allowed = 0.5 * step * (1 + 1e-6)
-    is_right = worst <= allowed and off < 1e-6
-    print(f"{'right' if is_right else 'WRONG'}  {what}: heights off by {worst:.5f} m at most, allowed {allowed:.5f} m; "
-          f"size off by {off:.1e} m")
-    if not is_right:
-        failures.append(what)
+    found = f"heights off by {worst:.5f} m at most, allowed {allowed:.5f} m; size off by {off:.1e} m"
+    report(what, found, worst <= allowed and off < 1e-6)
 
 
 def numbers_of_steps(what, manifest, landscape):
@@ -178,14 +152,15 @@ def exports():
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             out = folder / "out"
-            source = source if isinstance(source, str) else project(folder, *source)
+            source = source if isinstance(source, str) else write_project(folder, *source)
             build(source, "--for", "unreal", "-o", out, "--size", size, *options)
             manifest = json.load(open(out / "upthrust.json"))
-            heights = heights_of(source, manifest["samples"], folder / "h.r32", [])
+            build(source, "--size", "x".join(map(str, manifest["samples"])), "--heightmap", folder / "h.r32")
+            heights = read_r32(folder / "h.r32")[0].astype("f8")
             what = source if isinstance(source, str) else "faults"
             what = f"{what} {manifest['samples']} {' '.join(options)}".rstrip()
 
-            unreal, script = load(folder)
+            unreal, script = load(folder / "saved")
             script.main([str(out / "upthrust.json")])
             confirm(f"{what} has no errors", not unreal.errors, unreal.errors)
             said = " ".join(unreal.logged)
@@ -241,90 +216,134 @@ def changes():
         first = "/Game/Upthrust/Alpine_range"
         confirm("exports of one name", destinations == [first + "_2", first, first + "_2"], destinations)
         confirm("changes have no errors", not unreal.errors, unreal.errors)
-        print("right  changes: marked, every step listed at every run, two exports of one name kept apart")
+        records = sorted(path.name for path in (folder / "saved/Upthrust").iterdir())
+        confirm("records of the last runs", records == ["Alpine_range.json", "Alpine_range_2.json"], records)
+
+
+def without(*path):
+    """Removes a value of the manifest."""
+    return changed(path, None, is_removed=True)
+
+
+def changed(path, value, is_removed=False):
+    """Changes a value of the manifest."""
+    def change(manifest, out):
+        *parents, key = path
+        for parent in parents:
+            manifest = manifest[parent]
+        if is_removed:
+            del manifest[key]
+        else:
+            manifest[key] = value
+    return change
+
+
+def damaged(manifest, out):
+    (out / "height.png").write_bytes(b"short")
+
+
+def missing(manifest, out):
+    (out / manifest["weights"][0]["file"]).unlink()
+
+
+NOT_A_NAME = "is not the name of a file"
+FIRST_HEIGHTMAP = ["heightmaps", 0]
+FIRST_WEIGHTS = ["weights", 0]
+# What is changed, and what the message has to say about it.
+REFUSALS = {
+    "a newer format": (changed(["format"], 2), "needs a newer script"),
+    "a format of true": (changed(["format"], True), 'no valid "format"'),
+    "another target": (changed(["target"], "unity"), 'is for "unity"'),
+    "a damaged file": (damaged, "height.png is not the file that"),
+    "a missing file": (missing, "cannot be read"),
+    "an empty object": (lambda manifest, out: manifest.clear(), "is not the manifest of an export"),
+    "no samples": (without("samples"), 'no valid "samples"'),
+    "samples of true": (changed(["samples"], [True, True]), 'no valid "samples"'),
+    "no lowest height": (without(*FIRST_HEIGHTMAP, "min_m"), 'no valid "min_m"'),
+    "a lowest height of NaN": (changed([*FIRST_HEIGHTMAP, "min_m"], float("nan")), 'no valid "min_m"'),
+    "an infinite highest height": (changed([*FIRST_HEIGHTMAP, "max_m"], float("inf")), 'no valid "max_m"'),
+    "an upside-down range": (changed([*FIRST_HEIGHTMAP, "max_m"], -1e6), 'no valid "max_m"'),
+    "a spacing of nothing": (changed(["spacing_m"], [0, 0]), 'no valid "spacing_m"'),
+    "a negative spacing": (changed(["spacing_m"], [-1, 1]), 'no valid "spacing_m"'),
+    "a spacing of 400 digits": (changed(["spacing_m"], [10**400, 1]), 'no valid "spacing_m"'),
+    "an infinite water level": (changed(["water_m"], float("inf")), 'no valid "water_m"'),
+    "no checksum": (without("texture", 0, "crc32"), 'no valid "file"'),
+    "an unknown type": (changed([*FIRST_WEIGHTS, "types"], [99]), 'no valid "weights"'),
+    "a type of true": (changed([*FIRST_WEIGHTS, "types"], [True]), 'no valid "weights"'),
+    "weights that are no list": (changed(["weights"], {"file": "a.png"}), 'no valid "weights"'),
+    "a file above": (changed([*FIRST_WEIGHTS, "file"], "../secret.png"), NOT_A_NAME),
+    "a file below": (changed([*FIRST_WEIGHTS, "file"], "folder\\secret.png"), NOT_A_NAME),
+    "a file of another drive": (changed([*FIRST_HEIGHTMAP, "file"], "C:secret.png"), NOT_A_NAME),
+    "a file name with NUL": (changed([*FIRST_WEIGHTS, "file"], "a\0.png"), NOT_A_NAME),
+    "a heightmap in metres": (changed([*FIRST_HEIGHTMAP, "values"], "metres"), "has no heightmap of 16-bit integers"),
+    "another landscape": (changed(["samples"], [253, 253]), "has 127 × 127 vertices, but the export has 253 × 253"),
+}
+BROKEN_TEXTS = {
+    "half a manifest": ('{"format": 1, "tar', "is not valid JSON"),
+    "a deep manifest": ("[" * 100_000, "is not valid JSON"),
+    "a list": ("[]", "is not the manifest of an export"),
+}
+
+
+def refuse(case, folder, path, words):
+    """Runs the script with a landscape selected; the script has to log one error and change nothing."""
+    unreal, script = load(folder / "saved")
+    landscape = Landscape([127, 127])
+    unreal.selected.append(landscape)
+    script.main([str(path)])
+    is_untouched = not landscape.changes and not unreal.imported and not (folder / "saved").exists()
+    is_refused = len(unreal.errors) == 1 and words in unreal.errors[0]
+    found = " ".join(unreal.errors).replace(str(folder), "FOLDER") or "no error"
+    report(f"refused {case}", found if is_untouched else f"changes; {found}", is_refused and is_untouched)
 
 
 def refusals():
-    def newer(manifest, out):
-        manifest["format"] = 2
-
-    def other_target(manifest, out):
-        manifest["target"] = "unity"
-
-    def damaged(manifest, out):
-        (out / "height.png").write_bytes(b"short")
-
-    def missing(manifest, out):
-        (out / manifest["weights"][0]["file"]).unlink()
-
-    def no_manifest(manifest, out):
-        manifest.clear()
-
-    def without_samples(manifest, out):
-        del manifest["samples"]
-
-    def without_range(manifest, out):
-        del manifest["heightmaps"][0]["min_m"]
-
-    def without_checksum(manifest, out):
-        del manifest["texture"][0]["crc32"]
-
-    def unknown_type(manifest, out):
-        manifest["weights"][0]["types"] = [99]
-
-    def no_list(manifest, out):
-        manifest["weights"] = {"file": "a.png"}
-
-    def above(manifest, out):
-        manifest["weights"][0]["file"] = "../secret.png"
-
-    def below(manifest, out):
-        manifest["weights"][0]["file"] = "folder\\secret.png"
-
-    def other_drive(manifest, out):
-        manifest["heightmaps"][0]["file"] = "C:secret.png"
-
-    def other_landscape(manifest, out):
-        manifest["samples"] = [253, 253]
-
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         build("preset:alpine-range", "--for", "unreal", "-o", folder / "out", "--size", "127")
-        for change in [
-            newer, other_target, damaged, missing, no_manifest, without_samples, without_range, without_checksum,
-            unknown_type, no_list, above, below, other_drive, other_landscape,
-        ]:
-            out = folder / change.__name__
+        for number, (case, (change, words)) in enumerate(REFUSALS.items()):
+            out = folder / str(number)
             shutil.copytree(folder / "out", out)
-            manifest = json.load(open(out / "upthrust.json"))
+            manifest = json.loads((out / "upthrust.json").read_text())
             change(manifest, out)
             (out / "upthrust.json").write_text(json.dumps(manifest))
-            unreal, script = load(folder / "saved")
-            landscape = Landscape([127, 127])
-            unreal.selected.append(landscape)
-            script.main([str(out / "upthrust.json")])
-            is_refused = len(unreal.errors) == 1 and not landscape.changes and not unreal.imported
-            confirm(change.__name__, is_refused, (unreal.errors, landscape.changes))
-            if change in (above, below, other_drive):
-                is_named = "not the name of a file" in unreal.errors[0]
-                confirm(f"{change.__name__} is not looked for", is_named, unreal.errors)
-            print(f"right  refused: {unreal.errors[0].replace(str(folder), 'FOLDER')}")
-        unreal, script = load(folder / "saved")
-        script.main([str(folder / "nowhere.json")])
-        print(f"right  refused: {unreal.errors[0].replace(str(folder), 'FOLDER')}")
+            refuse(case, folder, out / "upthrust.json", words)
+        for case, (text, words) in BROKEN_TEXTS.items():
+            (folder / "upthrust.json").write_text(text)
+            refuse(case, folder, folder / "upthrust.json", words)
+        refuse("no manifest", folder, folder / "nowhere.json", "cannot be read")
+
+
+def accepted():
+    """What is unusual, and imported nevertheless."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        build("preset:alpine-range", "--for", "unreal", "-o", folder / "out", "--size", "127")
+        path = folder / "out/upthrust.json"
         # A landscape of World Partition has no vertices of its own.
+        unreal, script = load(folder / "saved")
         landscape = Landscape([1, 1])
         unreal.selected.append(landscape)
-        script.main([str(folder / "out" / "upthrust.json")])
-        is_left_alone = not landscape.changes and len(unreal.errors) == 1
-        confirm("a landscape of proxies is left alone", is_left_alone, unreal.errors)
+        script.main([str(path)])
+        said = " ".join(unreal.logged)
+        is_left_alone = not landscape.changes and not unreal.errors and "World Partition" in said
+        report("a landscape of proxies is left alone", f"{landscape.changes} changes", is_left_alone)
+        # A heightmap of another kind is not used.
+        manifest = json.loads(path.read_text())
+        (folder / "out/height.exr").write_bytes(b"metres")
+        other = {"file": "height.exr", "crc32": f"{zlib.crc32(b'metres'):08x}", "values": "metres", "tile": [0, 0]}
+        path.write_text(json.dumps({**manifest, "heightmaps": [other, *manifest["heightmaps"]]}))
+        unreal, script = load(folder / "saved")
+        script.main([str(path)])
+        said = " ".join(unreal.logged)
+        is_right = not unreal.errors and "height.png" in said and "height.exr" not in said
+        report("a heightmap in metres beside the one of integers", " ".join(unreal.errors) or "not used", is_right)
 
 
 print(f"Python {sys.version.split()[0]}, Pillow {PIL.__version__}, numpy {numpy.__version__}; Unreal itself is not run")
 with tempfile.TemporaryDirectory() as compiled:
     py_compile.compile(str(SCRIPT), cfile=str(Path(compiled) / "script.pyc"), doraise=True)
 sys.dont_write_bytecode = True
-for case in [exports, changes, refusals]:
+for case in [exports, changes, refusals, accepted]:
     case()
-print(f"{len(failures)} wrong")
-sys.exit(bool(failures))
+finish()

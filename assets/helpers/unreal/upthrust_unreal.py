@@ -1,7 +1,7 @@
 """Helps to import an export of Upthrust into Unreal: checks its files, imports the texture, and sets the scale and the
 height of a landscape. Unreal's Python cannot make landscapes; what is left to do by hand is written to the Output Log.
 
-Run it with Tools > Execute Python Script, or as: py upthrust_unreal.py PATH/upthrust.json
+Run it with Tools > Execute Python Script, or as: py "PATH/upthrust_unreal.py" "PATH/upthrust.json"
 Without a path it takes the upthrust.json beside this file.
 """
 
@@ -17,10 +17,13 @@ FORMAT = 1
 FILE_LISTS = ["heightmaps", "texture", "maps", "mesh", "weights"]
 # A height is (value - 32768) / 128 · Z scale above the actor (Landscape Technical Guide), in centimetres.
 MIDDLE_VALUE = 32768
+MAX_VALUE = 65535
 STEPS_PER_SCALE = 128
 CENTIMETRES = 100
 # How far the scale of a landscape may be from the right one before it is set: a millimetre in ten kilometres.
 TOLERANCE = 1e-7
+# The largest number that a manifest may have, in metres. NaN and infinity are not below it.
+MAX_NUMBER = 1e9
 
 
 class ExportError(Exception):
@@ -34,20 +37,25 @@ def read_manifest(path):
             manifest = json.load(file)
     except OSError as error:
         raise ExportError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ExportError(f"{path} is not valid JSON: {error}") from error
     if not isinstance(manifest, dict) or "format" not in manifest or "heightmaps" not in manifest:
         raise ExportError(f"{path} is not the manifest of an export; choose {MANIFEST} in its folder")
-    require(is_number(manifest["format"]), "format")
+    require(is_integer(manifest["format"]), "format")
     if manifest["format"] > FORMAT:
         raise ExportError("this export needs a newer script; use the one that Upthrust writes beside the export")
     if manifest.get("target") != "unreal":
         raise ExportError(f"this export is for \"{manifest.get('target')}\"; export it for Unreal")
     check_values(manifest)
-    for heightmap in manifest["heightmaps"]:
-        if heightmap.get("values") != "integers" or heightmap["max_value"] != 65535:
-            raise ExportError(f"{heightmap['file']} does not consist of 16-bit integers; export it for Unreal")
+    # An export can have further heightmaps, such as one in metres. Unreal takes 16-bit integers.
+    manifest["heightmaps"] = [entry for entry in manifest["heightmaps"] if is_used(entry)]
+    if not manifest["heightmaps"]:
+        raise ExportError("the export has no heightmap of 16-bit integers; export it for Unreal")
     return manifest
+
+
+def is_used(heightmap):
+    return heightmap.get("values") == "integers" and heightmap.get("max_value") == MAX_VALUE
 
 
 def require(is_right, key):
@@ -55,36 +63,47 @@ def require(is_right, key):
         raise ExportError(f"{MANIFEST} has no valid \"{key}\"; export again")
 
 
+def is_integer(value):
+    # `isinstance` would accept true and false.
+    return type(value) is int
+
+
 def is_number(value):
-    return isinstance(value, (int, float))
+    return type(value) in (int, float) and abs(value) <= MAX_NUMBER
 
 
-def is_list(value, kind):
-    return isinstance(value, list) and all(isinstance(of, kind) for of in value)
+def is_list(value, is_valid):
+    return isinstance(value, list) and all(map(is_valid, value))
+
+
+def is_file_name(name):
+    """Whether a name is that of a file in the folder of the manifest; a path could lead elsewhere."""
+    return bool(name) and name not in (".", "..") and not set(name) & set('/\\:\0')
 
 
 def check_values(manifest):
     """Checks everything in a manifest that is used here."""
     require(isinstance(manifest.get("name"), str), "name")
-    for key in ["samples", "spacing_m"]:
-        require(is_list(manifest.get(key), (int, float)) and len(manifest[key]) == 2, key)
+    samples, spacing_m = manifest.get("samples"), manifest.get("spacing_m")
+    require(is_list(samples, is_integer) and len(samples) == 2 and min(samples) >= 2, "samples")
+    require(is_list(spacing_m, is_number) and len(spacing_m) == 2 and min(spacing_m) > 0, "spacing_m")
     require(manifest.get("water_m") is None or is_number(manifest["water_m"]), "water_m")
     for key in FILE_LISTS + ["types"]:
-        require(is_list(manifest.setdefault(key, []), dict), key)
+        require(is_list(manifest.setdefault(key, []), lambda entry: isinstance(entry, dict)), key)
     for entry in (entry for key in FILE_LISTS for entry in manifest[key]):
         require(isinstance(entry.get("file"), str) and isinstance(entry.get("crc32"), str), "file")
-        # Files lie in the folder of the manifest and nowhere else.
-        if not entry["file"] or any(part in entry["file"] for part in ("/", "\\", ":", "..")):
-            raise ExportError(f"\"{entry['file']}\" is not the name of a file; export again")
+        if not is_file_name(entry["file"]):
+            raise ExportError(f"{entry['file']!r} is not the name of a file; export again")
     require(manifest["heightmaps"], "heightmaps")
-    for heightmap in manifest["heightmaps"]:
-        for key in ["min_m", "max_m", "max_value"]:
+    for heightmap in filter(is_used, manifest["heightmaps"]):
+        for key in ["min_m", "max_m"]:
             require(is_number(heightmap.get(key)), key)
+        require(heightmap["min_m"] <= heightmap["max_m"], "max_m")
     for kind in manifest["types"]:
         require(isinstance(kind.get("name"), str), "types")
     for entry in manifest["weights"]:
         numbers = entry.get("types")
-        require(is_list(numbers, int) and numbers, "weights")
+        require(is_list(numbers, is_integer) and numbers, "weights")
         require(all(0 <= number < len(manifest["types"]) for number in numbers), "weights")
 
 
@@ -111,7 +130,7 @@ def placement(manifest):
     heightmap = manifest["heightmaps"][0]
     low_cm, high_cm = CENTIMETRES * heightmap["min_m"], CENTIMETRES * heightmap["max_m"]
     # A flat landscape may have any scale but 0.
-    scale_z = (high_cm - low_cm) * STEPS_PER_SCALE / heightmap["max_value"] or 100.0
+    scale_z = (high_cm - low_cm) * STEPS_PER_SCALE / MAX_VALUE or 100.0
     east_m, south_m = manifest["spacing_m"]
     scale = (CENTIMETRES * east_m, CENTIMETRES * south_m, scale_z)
     return scale, low_cm + MIDDLE_VALUE / STEPS_PER_SCALE * scale_z
@@ -166,7 +185,9 @@ def place_landscape(landscape, manifest):
 
 
 def record_path(assets):
-    return os.path.join(unreal.Paths.project_saved_dir(), "Upthrust", assets + ".json")
+    # Unreal gives the folder relative to its own programs, not to the working directory.
+    saved = unreal.Paths.convert_relative_path_to_full(unreal.Paths.project_saved_dir())
+    return os.path.join(saved, "Upthrust", assets + ".json")
 
 
 def read_record(assets):
@@ -203,7 +224,8 @@ def changed_files(assets, manifest_path, checksums):
 
 
 def steps_by_hand(manifest, changed):
-    """What Unreal's Python cannot do, in order. All of it is listed every time: nobody knows what was done by hand."""
+    """What Unreal's Python cannot do, in order. All of it is listed every time, because the script cannot tell which
+    steps were done."""
     heightmaps = [entry["file"] for entry in manifest["heightmaps"]]
     tiles = "" if len(heightmaps) == 1 else " (one of the tiles; Unreal finds the others)"
     mark = " (changed)" if set(heightmaps) & set(changed) else ""
