@@ -4,14 +4,17 @@
 // Check.exe reload FOLDER OTHER_FOLDER HEIGHTS OTHER_HEIGHTS SIZES
 // Check.exe retile FOLDER OTHER_FOLDER HEIGHTS OTHER_HEIGHTS SIZES
 // Check.exe twins FOLDER OTHER_FOLDER HEIGHTS OTHER_HEIGHTS SIZES
-// Check.exe refuse MANIFEST [WORDS OF THE MESSAGE]
+// Check.exe refuse MANIFEST WORDS_OF_THE_MESSAGE
+// Check.exe names
 //
 // SIZES: COLUMNS ROWS WIDTH_M DEPTH_M HEIGHT_RANGE_M
 //
-// Beside each PNG of weights lies NAME.rgba, its bytes as another library decoded them.
+// Beside each PNG of weights is NAME.rgba, its pixels as another library decoded them, and beside the manifest is
+// layers.txt, the colours of the layers in their order.
 
 using System;
 using System.Collections.Generic;
+using System.Globalization;
 using System.IO;
 using System.Text.RegularExpressions;
 using UnityEditor;
@@ -22,6 +25,12 @@ namespace Upthrust
     internal static class Check
     {
         private static bool failed;
+
+        /// <summary>Prints a line with numbers as in English, whatever the language of the importer is.</summary>
+        private static void Say(FormattableString line)
+        {
+            Console.WriteLine(FormattableString.Invariant(line));
+        }
 
         private static void Confirm(string what, bool isRight, object found)
         {
@@ -48,11 +57,11 @@ namespace Upthrust
             internal World(string path, List<string> sizes)
             {
                 Heights = ReadFloats(path);
-                Columns = int.Parse(sizes[0]);
-                Rows = int.Parse(sizes[1]);
-                WidthM = double.Parse(sizes[2]);
-                DepthM = double.Parse(sizes[3]);
-                RangeM = double.Parse(sizes[4]);
+                Columns = int.Parse(sizes[0], CultureInfo.InvariantCulture);
+                Rows = int.Parse(sizes[1], CultureInfo.InvariantCulture);
+                WidthM = double.Parse(sizes[2], CultureInfo.InvariantCulture);
+                DepthM = double.Parse(sizes[3], CultureInfo.InvariantCulture);
+                RangeM = double.Parse(sizes[4], CultureInfo.InvariantCulture);
             }
         }
 
@@ -102,9 +111,8 @@ namespace Upthrust
             double allowed = world.RangeM * (0.5 / 32766 + 0.5 / 65535) + 2e-7 * (largest + world.RangeM);
             bool isRight = worst <= allowed;
             failed |= !isRight;
-            Console.WriteLine(
-                $"{(isRight ? "right" : "WRONG")}  {what}: off by {worst:0.00000} m at most, {worst / step:0.00} " +
-                $"steps of 16 bits, allowed {allowed:0.00000} m");
+            Say($@"{(isRight ? "right" : "WRONG")}  {what}: off by {worst:0.00000} m at most, {
+                worst / step:0.00} steps of 16 bits, allowed {allowed:0.00000} m");
         }
 
         private static void CompareWeights(string what, Export export)
@@ -142,9 +150,26 @@ namespace Upthrust
             }
             bool isRight = worst <= 1e-6 && worstSum <= 1e-6;
             failed |= !isRight;
-            Console.WriteLine(
-                $"{(isRight ? "right" : "WRONG")}  {what} weights of {layers.Count} layers: off by {worst:0.0e0}, " +
-                $"sums off by {worstSum:0.0e0}, allowed 1e-6");
+            Say($@"{(isRight ? "right" : "WRONG")}  {what} weights of {layers.Count} layers: off by {
+                worst:0.0e0}, sums off by {worstSum:0.0e0}, allowed 1e-6");
+        }
+
+        /// <summary>Whether every terrain has the layers in the order of their weights, each with its colour.</summary>
+        private static void CompareLayers(string what, Export export)
+        {
+            string[] expected = File.ReadAllLines(Path.Combine(export.Folder, "layers.txt"));
+            foreach (HeightmapFile heightmap in export.Heightmaps)
+            {
+                var found = new List<string>();
+                foreach (TerrainLayer layer in TerrainOf(export, heightmap).terrainData.terrainLayers)
+                {
+                    Color32 colour = layer.diffuseTexture.Pixels[0];
+                    bool isPlain = Array.TrueForAll(layer.diffuseTexture.Pixels, pixel => pixel.Equals(colour));
+                    found.Add(isPlain ? $"#{colour.r:x2}{colour.g:x2}{colour.b:x2}" : "several colours");
+                }
+                bool isRight = string.Join(" ", found) == string.Join(" ", expected);
+                Confirm(what + " layers", isRight, string.Join(" ", found) + " for " + string.Join(" ", expected));
+            }
         }
 
         private static Terrain TerrainOf(Export export, HeightmapFile file)
@@ -178,9 +203,13 @@ namespace Upthrust
             Confirm(what + " neighbours", pairs == 4 * side * (side - 1), pairs);
         }
 
+        /// <summary>The water that the importer made, or null.</summary>
+        private static GameObject Water() => GameObject.All.Find(
+            item => AssetDatabase.GetAssetPath(item.GetComponent<MeshFilter>()?.sharedMesh).EndsWith("/Water.asset"));
+
         private static void CheckWater(string what, Export export)
         {
-            GameObject water = GameObject.All.Find(it => it.name == "Water");
+            GameObject water = Water();
             if (!export.WaterM.HasValue)
             {
                 Confirm(what + " has no water", water == null || !water.IsActive, "water");
@@ -201,6 +230,7 @@ namespace Upthrust
             Export export = Export.Read(manifest);
             CompareHeights(what, world);
             CompareWeights(what, export);
+            CompareLayers(what, export);
             CheckNeighbours(what);
             CheckWater(what, export);
         }
@@ -219,11 +249,22 @@ namespace Upthrust
 
         private static void Tick()
         {
+            int known = Debug.Errors.Count;
             EditorApplication.Now += 1;
             EditorApplication.update();
-            foreach (string error in Debug.Errors)
-                Console.WriteLine("       logged: " + error);
+            for (int i = known; i < Debug.Errors.Count; i++)
+                Console.WriteLine("       logged: " + Debug.Errors[i]);
         }
+
+        private static void Change(string manifest, Func<string, string> change)
+        {
+            DateTime before = File.GetLastWriteTimeUtc(manifest);
+            File.WriteAllText(manifest, change(File.ReadAllText(manifest)));
+            File.SetLastWriteTimeUtc(manifest, before.AddSeconds(2));
+        }
+
+        private static string Dry(string manifest) =>
+            Regex.Replace(manifest, "\"water_m\": *[^,}]+", "\"water_m\": null");
 
         private static void Reload(string folder, string other, World world, World otherWorld)
         {
@@ -276,6 +317,10 @@ namespace Upthrust
             Tick();
             CheckAll("after the repair", manifest, world);
 
+            CheckRetries(folder, other, copy, world);
+            CheckInterrupted(folder, other, copy, world, otherWorld);
+            CheckUserLayers(folder, other, copy);
+            CheckParent(folder, other, copy);
             CheckHidden(folder, other, copy);
 
             // Without its objects, a reload updates the assets and leaves the scene alone.
@@ -283,14 +328,178 @@ namespace Upthrust
             Replace(other, folder);
             Tick();
             Confirm("a scene without the terrain stays as it is", GameObject.All.Count == 0, GameObject.All.Count);
+
+            // Assets that the user deleted do not come back.
+            string assets = "Assets/Upthrust/" + Path.GetFileName(Directory.GetDirectories("Assets/Upthrust")[0]);
+            Directory.Delete(assets, true);
+            AssetDatabase.Assets.Clear();
+            Replace(copy, folder);
+            Tick();
+            Tick();
+            Confirm("deleted assets stay away", !Directory.Exists(assets) && AssetDatabase.Assets.Count == 0, assets);
+            Confirm("deleted assets are noted once", Debug.Warnings.Count == 1, Debug.Warnings.Count);
             Console.WriteLine("right  reload: objects kept, unchanged files skipped, wrong files refused");
+        }
+
+        /// <summary>A file that cannot be read at first is tried again, less and less often.</summary>
+        private static void CheckRetries(string folder, string other, string copy, World world)
+        {
+            Replace(other, folder);
+            Tick();
+            string manifest = Path.Combine(folder, Export.ManifestName);
+            string raw = Array.Find(Directory.GetFiles(folder), path => path.EndsWith(".raw")), aside = raw + ".aside";
+            Replace(copy, folder);
+            File.Move(raw, aside);
+            int heights = TerrainData.HeightsSet;
+            for (int i = 0; i < 8; i++)
+                Tick();
+            bool isWaiting = TerrainData.HeightsSet == heights && Debug.Errors.Count == 1;
+            Confirm("a missing file is logged once", isWaiting, Debug.Errors.Count);
+            File.Move(aside, raw);
+            // The attempts are at 1, 2, 4, 8 and 16 s.
+            Tick();
+            Confirm("no attempt between two retries", TerrainData.HeightsSet == heights, TerrainData.HeightsSet);
+            for (int i = 0; i < 8; i++)
+                Tick();
+            Debug.Errors.Clear();
+            CheckAll("after a retry", manifest, world);
+        }
+
+        /// <summary>Exports that end while another one is imported, and imports that fail halfway.</summary>
+        private static void CheckInterrupted(string folder, string other, string copy, World world, World otherWorld)
+        {
+            string manifest = Path.Combine(folder, Export.ManifestName);
+            int saves = 0;
+            AssetDatabase.OnSave = asset =>
+            {
+                if (saves++ == 0)
+                    Replace(copy, folder);
+            };
+            Replace(other, folder);
+            Tick();
+            AssetDatabase.OnSave = null;
+            Confirm("assets are saved", saves > 0, saves);
+            Tick();
+            CheckAll("an export that ends during an import", manifest, world);
+
+            bool isFailing = true;
+            AssetDatabase.OnSave = asset =>
+            {
+                if (isFailing)
+                    throw new IOException("the disk is full");
+            };
+            Replace(other, folder);
+            Tick();
+            Confirm("a failed import is logged", Debug.Errors.Count == 1, Debug.Errors.Count);
+            Debug.Errors.Clear();
+            // The earlier export again: its files are no longer in the terrains, although they were imported before.
+            isFailing = false;
+            Replace(copy, folder);
+            Tick();
+            CheckAll("an import after a failed one", manifest, world);
+            AssetDatabase.OnSave = null;
+            Confirm("no asset is left unsaved", EditorUtility.Dirty.Count == 0, EditorUtility.Dirty.Count);
+            string[] rest = Directory.GetFiles("Assets", ".*", SearchOption.AllDirectories);
+            Confirm("no temporary file is left", rest.Length == 0, rest.Length);
+        }
+
+        /// <summary>Layers that the user added keep their weights; those of unchanged weights are left alone.</summary>
+        private static void CheckUserLayers(string folder, string other, string copy)
+        {
+            string manifest = Path.Combine(folder, Export.ManifestName);
+            TerrainData data = Terrains()[0].terrainData;
+            int imported = data.alphamapLayers, size = data.alphamapResolution;
+            var own = new TerrainLayer { name = "the user's" };
+            var layers = new List<TerrainLayer>(data.terrainLayers);
+            float[,,] before = data.GetAlphamaps(0, 0, size, size);
+            // In front of the imported layers, and painted on one half.
+            layers.Insert(0, own);
+            data.terrainLayers = layers.ToArray();
+            var painted = new float[size, size, imported + 1];
+            for (int z = 0; z < size; z++)
+                for (int x = 0; x < size; x++)
+                {
+                    painted[z, x, 0] = x < size / 2 ? 0.6f : 0;
+                    for (int layer = 0; layer < imported; layer++)
+                        painted[z, x, layer + 1] = before[z, x, layer] * (1 - painted[z, x, 0]);
+                }
+            data.SetAlphamaps(0, 0, painted);
+
+            // Only the water level changes.
+            int set = TerrainData.AlphamapsSet;
+            Change(manifest, text => Regex.Replace(text, "\"water_m\": *[^,}]+", "\"water_m\": 1.5"));
+            Tick();
+            Confirm("layers of unchanged weights", data.terrainLayers[0] == own, data.terrainLayers.Length);
+            bool isLeftAlone = TerrainData.AlphamapsSet == set;
+            Confirm("unchanged weights are left alone", isLeftAlone, TerrainData.AlphamapsSet - set);
+
+            Replace(other, folder);
+            Tick();
+            bool isLast = data.alphamapLayers == imported + 1 && data.terrainLayers[imported] == own;
+            Confirm("a layer of the user follows those of the import", isLast, data.alphamapLayers);
+            double worst = 0, worstSum = 0;
+            for (int z = 0; z < size; z++)
+                for (int x = 0; x < size; x++)
+                {
+                    double sum = 0;
+                    for (int layer = 0; layer <= imported; layer++)
+                        sum += data.Alphamaps[z, x, layer];
+                    worst = Math.Max(worst, Math.Abs(data.Alphamaps[z, x, imported] - painted[z, x, 0]));
+                    worstSum = Math.Max(worstSum, Math.Abs(sum - 1));
+                }
+            bool isRight = worst <= 0.5 / 255 && worstSum < 1e-5;
+            Confirm("the weights of a layer of the user", isRight, worst + ", " + worstSum);
+            // Without that layer, as before.
+            data.terrainLayers = Array.FindAll(data.terrainLayers, layer => layer != own);
+            Replace(copy, folder);
+            Tick();
+            Say($"right  layers of the user: kept, weights off by {worst:0.0e0}, sums off by {worstSum:0.0e0}");
+        }
+
+        /// <summary>Tiles that the user took out of their object stay in their scene and in their place.</summary>
+        private static void CheckParent(string folder, string other, string copy)
+        {
+            Transform parent = Terrains()[0].transform.parent;
+            parent.localPosition = new Vector3(100, 200, 300);
+            Replace(other, folder);
+            Tick();
+            Vector3 place = parent.localPosition;
+            bool isKept = place.x == 100 && place.y == 200 && place.z == 300;
+            Confirm("the object above the tiles stays in its place", isKept, place.x);
+            parent.localPosition = new Vector3(0, 0, 0);
+
+            var scene = new UnityEngine.SceneManagement.Scene { Handle = 7 };
+            foreach (Terrain terrain in Terrains())
+            {
+                Vector3 inside = terrain.transform.localPosition;
+                terrain.transform.SetParent(null, false);
+                terrain.transform.localPosition = new Vector3(inside.x + 1000, inside.y, inside.z - 500);
+                terrain.gameObject.scene = scene;
+            }
+            Replace(copy, folder);
+            Tick();
+            Transform made = Terrains()[0].transform.parent;
+            bool isRight = made != null && made != parent && made.gameObject.scene.Handle == 7 &&
+                Math.Abs(made.localPosition.x - 1000) < 0.01 && Math.Abs(made.localPosition.y) < 0.01 &&
+                Math.Abs(made.localPosition.z + 500) < 0.01;
+            Confirm("a new object above the tiles", isRight, made == null ? "none" : made.localPosition.x.ToString());
+            foreach (Terrain terrain in Terrains())
+                Confirm("tiles below the new object", terrain.transform.parent == made, terrain.gameObject.name);
+            // Back to the first object, with the water.
+            foreach (Terrain terrain in Terrains())
+                terrain.transform.SetParent(parent, false);
+            GameObject.All.Remove(made.gameObject);
         }
 
         /// <summary>What the user hid or deleted stays so; what a reload hid comes back.</summary>
         private static void CheckHidden(string folder, string other, string copy)
         {
             string manifest = Path.Combine(folder, Export.ManifestName);
-            GameObject tile = Terrains()[0].gameObject, water = GameObject.All.Find(it => it.name == "Water");
+            // An object of the user that happens to have the same name is none of the importer's.
+            var decoy = new GameObject("Water");
+            decoy.transform.SetParent(Terrains()[0].transform.parent, false);
+            decoy.transform.localPosition = new Vector3(1, 2, 3);
+            GameObject tile = Terrains()[0].gameObject, water = Water();
             tile.SetActive(false);
             water.SetActive(false);
             int heights = TerrainData.HeightsSet;
@@ -305,41 +514,62 @@ namespace Upthrust
             {
                 water.SetActive(isShown);
                 string text = File.ReadAllText(manifest);
-                string dry = Regex.Replace(text, "\"water_m\": *[^,}]+", "\"water_m\": null");
-                foreach (string next in new[] { dry, text })
+                foreach (string next in new[] { Dry(text), text })
                 {
-                    DateTime before = File.GetLastWriteTimeUtc(manifest);
-                    File.WriteAllText(manifest, next);
-                    File.SetLastWriteTimeUtc(manifest, before.AddSeconds(2));
+                    Change(manifest, _ => next);
                     Tick();
                     bool isRight = water.activeSelf == (isShown && next == text);
                     Confirm("water is hidden and shown by reloads", isRight, isShown + ", " + water.activeSelf);
                 }
             }
+            water.name = "Lake";
+            Replace(copy, folder);
+            Tick();
+            Confirm("renamed water is found", Water() == water && water.name == "Lake", water.name);
 
             water.transform.SetParent(null, false);
             GameObject.All.Remove(water);
-            Replace(copy, folder);
+            Replace(other, folder);
             Tick();
-            Confirm("water that was deleted stays away", !GameObject.All.Exists(it => it.name == "Water"), "water");
+            Confirm("water that was deleted stays away", Water() == null, "water");
             // Water comes with the first export that has some.
             string wet = File.ReadAllText(manifest);
-            foreach (string next in new[] { Regex.Replace(wet, "\"water_m\": *[^,}]+", "\"water_m\": null"), wet })
+            foreach (string next in new[] { Dry(wet), wet })
             {
-                DateTime before = File.GetLastWriteTimeUtc(manifest);
-                File.WriteAllText(manifest, next);
-                File.SetLastWriteTimeUtc(manifest, before.AddSeconds(2));
+                Change(manifest, _ => next);
                 Tick();
             }
-            Confirm("new water is made", GameObject.All.Exists(it => it.name == "Water"), "none");
+            Confirm("new water is made", Water() != null, "none");
+            Vector3 place = decoy.transform.localPosition;
+            bool isUntouched = decoy.activeSelf && place.x == 1 && place.y == 2 && place.z == 3;
+            Confirm("an object of the user that is named Water is left alone", isUntouched, place.x);
             Console.WriteLine("right  hidden: the user's objects stay hidden or deleted, those of reloads come back");
+        }
+
+        /// <summary>Names of files and folders for names of terrains and types.</summary>
+        private static void Names()
+        {
+            string tooLong = new string('a', 300);
+            var expected = new Dictionary<string, string>
+            {
+                { "Alpine grass", "Alpine grass" }, { "a/b\\c:d", "a_b_c_d" },
+                { "CON", "_CON" }, { "nul.txt", "_nul.txt" },
+                { "Com1", "_Com1" }, { "COM10", "COM10" }, { "Console", "Console" }, { "lpt9 .x", "_lpt9 .x" },
+                { "backup~", "backup" }, { "~", "Terrain" }, { "", "Terrain" }, { " . ", "Terrain" },
+                { ".hidden", "hidden" },
+                { "a\0b", "a_b" }, { "x.tmp", "_x.tmp" }, { "CVS", "_CVS" }, { tooLong, new string('a', 64) },
+                { new string('a', 63) + "\U0001F3D4", new string('a', 63) }, { "Gelände 地形", "Gelände 地形" },
+            };
+            foreach (KeyValuePair<string, string> name in expected)
+                Confirm("file name of " + name.Key, Export.FileName(name.Key) == name.Value, Export.FileName(name.Key));
+            Console.WriteLine($"{(failed ? "WRONG" : "right")}  file names: {expected.Count} compared");
         }
 
         /// <summary>Two exports without a name: each has its own assets, and reloads only them.</summary>
         private static void Twins(string folder, string other, World world, World otherWorld)
         {
             string[] folders = { folder, other };
-            string[] manifests = Array.ConvertAll(folders, of => Path.Combine(of, Export.ManifestName));
+            string[] manifests = Array.ConvertAll(folders, each => Path.Combine(each, Export.ManifestName));
             World[] worlds = { world, otherWorld };
             var terrains = new List<Terrain>[2];
             for (int i = 0; i < 2; i++)
@@ -415,13 +645,14 @@ namespace Upthrust
                     !Directory.Exists("Assets/Upthrust");
                 Confirm("a refused export changes nothing", isUntouched, "changes");
                 Confirm("the refusal says: " + words, error.Message.Contains(words), error.Message);
-                Console.WriteLine("right  refused: " + error.Message);
+                Console.WriteLine("right  refused: " + error.Message.Replace('\0', ' '));
             }
         }
 
         private static int Main(string[] arguments)
         {
-            System.Threading.Thread.CurrentThread.CurrentCulture = System.Globalization.CultureInfo.InvariantCulture;
+            // A language with a decimal comma: the importer has to read and write numbers as the manifest does.
+            System.Threading.Thread.CurrentThread.CurrentCulture = new CultureInfo("de-DE");
             System.Runtime.CompilerServices.RuntimeHelpers.RunClassConstructor(typeof(TerrainImporter).TypeHandle);
             Directory.CreateDirectory("Assets");
             List<string> sizes = new List<string>(arguments);
@@ -440,6 +671,9 @@ namespace Upthrust
                         Export export = Export.Read(arguments[1]);
                         string what = $"{export.Columns} × {export.Rows} tiles of {export.Heightmaps[0].Width}, " +
                             $"{export.WidthM} × {export.DepthM} m, {(truncates ? "truncated" : "rounded")}";
+                        bool isUndone = Undo.Created.Count == GameObject.All.Count;
+                        Confirm(what + " can be undone", isUndone, Undo.Created.Count);
+                        Undo.Created.Clear();
                         CheckAll(what, arguments[1], new World(arguments[2], sizes));
                     }
                     break;
@@ -452,8 +686,11 @@ namespace Upthrust
                 case "retile":
                     Retile(arguments[1], arguments[2], new World(arguments[3], sizes), new World(arguments[4], sizes));
                     break;
+                case "names":
+                    Names();
+                    break;
                 default:
-                    Refuse(arguments[1], arguments.Length > 2 ? arguments[2] : "");
+                    Refuse(arguments[1], arguments[2]);
                     break;
             }
             return failed ? 1 : 0;

@@ -1,6 +1,6 @@
-// The parts of UnityEngine and UnityEditor that the importer uses, with the signatures of Unity's reference (2021.3 to
-// 6), and as much behaviour as a test needs: assets in a dictionary, objects in a list, heights as TerrainData stores
-// them.
+// The parts of UnityEngine and UnityEditor that the importer uses, written by hand after Unity's documentation (2021.3 to
+// 6), with as much behaviour as a test needs: assets in a dictionary, objects in a list, heights as TerrainData stores
+// them. Real signatures and real behaviour can differ.
 
 using System;
 using System.Collections.Generic;
@@ -17,6 +17,8 @@ namespace UnityEngine
         {
             obj.IsDestroyed = true;
         }
+
+        public static T Instantiate<T>(T original) where T : Object => (T)original.MemberwiseClone();
 
         public static bool operator ==(Object x, Object y) => ReferenceEquals(x, y);
 
@@ -103,14 +105,23 @@ namespace UnityEngine
             if (above != null)
                 above.Children.Remove(this);
             above = parent;
-            if (parent != null)
-                parent.Children.Add(this);
+            if (parent == null)
+                return;
+            parent.Children.Add(this);
+            gameObject.scene = parent.gameObject.scene;
         }
 
         public Transform Find(string n) => Children.Find(child => child.gameObject.name == n);
     }
 
     public class Collider : Component { }
+
+    public sealed class Mesh : Object { }
+
+    public sealed class MeshFilter : Component
+    {
+        public Mesh sharedMesh { get; set; }
+    }
 
     public class Renderer : Component
     {
@@ -141,6 +152,7 @@ namespace UnityEngine
         public GameObject(string name)
         {
             this.name = name;
+            scene = SceneManagement.SceneManager.Active;
             Add(new Transform { localScale = new Vector3(1, 1, 1) });
             All.Add(this);
         }
@@ -153,7 +165,7 @@ namespace UnityEngine
 
         public Transform transform => (Transform)Components[0];
 
-        public SceneManagement.Scene scene => default(SceneManagement.Scene);
+        public SceneManagement.Scene scene { get; internal set; }
 
         public T GetComponent<T>() => (T)(object)Components.Find(component => component is T);
 
@@ -164,10 +176,13 @@ namespace UnityEngine
             IsActive = value;
         }
 
+        private static readonly Mesh BuiltInMesh = new Mesh();
+
         public static GameObject CreatePrimitive(PrimitiveType type)
         {
             var made = new GameObject(type.ToString());
             made.Add(new Collider());
+            made.Add(new MeshFilter { sharedMesh = BuiltInMesh });
             made.Add(new MeshRenderer { sharedMaterial = new Material() });
             return made;
         }
@@ -178,8 +193,8 @@ namespace UnityEngine
         public static Object[] FindObjectsOfTypeAll(Type type)
         {
             var found = new List<Object>();
-            foreach (GameObject of in GameObject.All)
-                found.AddRange(of.Components.FindAll(component => type.IsInstanceOfType(component)));
+            foreach (GameObject item in GameObject.All)
+                found.AddRange(item.Components.FindAll(component => type.IsInstanceOfType(component)));
             return found.ToArray();
         }
     }
@@ -187,6 +202,12 @@ namespace UnityEngine
     public static class Debug
     {
         internal static readonly List<string> Errors = new List<string>();
+        internal static readonly List<string> Warnings = new List<string>();
+
+        public static void LogWarning(object message)
+        {
+            Warnings.Add(message.ToString());
+        }
 
         public static void LogError(object message)
         {
@@ -280,6 +301,16 @@ namespace UnityEngine
                 }
         }
 
+        public float[,,] GetAlphamaps(int x, int y, int width, int height)
+        {
+            var map = new float[height, width, alphamapLayers];
+            for (int row = 0; row < height; row++)
+                for (int column = 0; column < width; column++)
+                    for (int layer = 0; layer < alphamapLayers; layer++)
+                        map[row, column, layer] = Alphamaps[y + row, x + column, layer];
+            return map;
+        }
+
         public void SetAlphamaps(int x, int y, float[,,] map)
         {
             AlphamapsSet++;
@@ -323,7 +354,20 @@ namespace UnityEngine
 
 namespace UnityEngine.SceneManagement
 {
-    public struct Scene { }
+    public struct Scene
+    {
+        internal int Handle;
+    }
+
+    public class SceneManager
+    {
+        internal static Scene Active;
+
+        public static void MoveGameObjectToScene(GameObject go, Scene scene)
+        {
+            go.scene = scene;
+        }
+    }
 }
 
 namespace UnityEditor
@@ -391,7 +435,12 @@ namespace UnityEditor
 
         public static bool IsPersistent(Object target) => AssetDatabase.Assets.ContainsValue(target);
 
-        public static void SetDirty(Object target) { }
+        internal static readonly HashSet<Object> Dirty = new HashSet<Object>();
+
+        public static void SetDirty(Object target)
+        {
+            Dirty.Add(target);
+        }
     }
 
     public sealed class AssetDatabase
@@ -435,7 +484,24 @@ namespace UnityEditor
                 throw new Exception("no file " + path);
         }
 
-        public static void SaveAssets() { }
+        /// <summary>Called when an asset is saved, to let something happen during an import.</summary>
+        internal static Action<Object> OnSave;
+
+        public static void SaveAssetIfDirty(Object obj)
+        {
+            EditorUtility.Dirty.Remove(obj);
+            OnSave?.Invoke(obj);
+        }
+    }
+
+    public class Undo
+    {
+        internal static readonly List<Object> Created = new List<Object>();
+
+        public static void RegisterCreatedObjectUndo(Object objectToUndo, string name)
+        {
+            Created.Add(objectToUndo);
+        }
     }
 }
 

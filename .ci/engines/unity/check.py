@@ -13,36 +13,23 @@ from pathlib import Path
 
 from PIL import Image
 
-PROGRAM, CHECK = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
-# The north-western corner lies far below the other three: unmistakable if it is turned or mirrored.
-FAULTS = [
-    {"from_m": [0, 200], "to_m": [300, 0], "displacement_m": 800},
-    {"from_m": [0, 600], "to_m": [900, 500], "displacement_m": 150},
-]
-failures = 0
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from common import build, finish, wrong, write_project  # noqa: E402
 
-
-def build(source, *arguments):
-    run = subprocess.run([PROGRAM, "build", str(source), *map(str, arguments)], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-
-
-def project(folder, seed, world):
-    stack = [{"operation": "faults", "count": 200}, {"operation": "drawn_faults", "faults": FAULTS}]
-    recipe = {"seed": seed, "world": dict(zip(["width_m", "depth_m"], world)), "stack": stack}
-    path = folder / "p.upthrust.json"
-    path.write_text(json.dumps({"format": 1, "recipe": recipe}))
-    return path
+CHECK = str(Path(sys.argv[2]).resolve())
 
 
 def export(source, folder, size, *options):
-    """Exports for Unity, decodes the weights, and writes the .r32; returns its path, and the sizes and the height range
-    of the export."""
+    """Exports for Unity, and writes what is compared: the decoded weights, the colours of the layers, and the .r32.
+    Returns the path of the .r32, and the sizes and the height range of the export."""
     build(source, "--for", "unity", "-o", folder, "--size", size, *options)
     manifest = json.load(open(folder / "upthrust.json"))
     for entry in manifest["weights"]:
         pixels = Image.open(folder / entry["file"]).convert("RGBA").tobytes()
         (folder / f"{entry['file']}.rgba").write_bytes(pixels)
+    layers = dict.fromkeys(number for entry in manifest["weights"] for number in entry["types"])
+    (folder / "layers.txt").write_text("\n".join(manifest["types"][number]["color"] for number in layers))
     heights = folder.parent / f"{folder.name}.r32"
     samples = manifest["samples"]
     world = [option for option in options if str(option).startswith(("--set", "--seed"))]
@@ -52,12 +39,11 @@ def export(source, folder, size, *options):
 
 
 def check(folder, *arguments):
-    global failures
     run = subprocess.run(["mono", CHECK, *map(str, arguments)], cwd=folder, capture_output=True, text=True)
     print(run.stdout, end="")
     if run.returncode:
         print(run.stderr, end="")
-        failures += 1
+        wrong.append(arguments)
 
 
 def imports():
@@ -68,7 +54,7 @@ def imports():
     ]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            source = source if isinstance(source, str) else project(folder, *source)
+            source = source if isinstance(source, str) else write_project(folder, *source)
             if "--range" in options:
                 build(source, "--for", "unity", "-o", folder / "out", "--size", size)
                 own = json.load(open(folder / "out" / "upthrust.json"))
@@ -105,70 +91,103 @@ def twins():
         exports = []
         for number in [1, 2]:
             (folder / f"{number}").mkdir()
-            source = project(folder / f"{number}", number, (4096, 4096))
+            source = write_project(folder / f"{number}", number, (4096, 4096))
             exports.append(export(source, folder / f"{number}" / "out", 129))
         (first, sizes), (second, other_sizes) = exports
         largest = max(sizes[-1], other_sizes[-1])
         check(folder, "twins", folder / "1" / "out", folder / "2" / "out", first, second, *sizes[:-1], largest)
 
 
+def changed(*path, to):
+    """Changes a value of the manifest."""
+    def change(manifest, folder):
+        *parents, key = path
+        for parent in parents:
+            manifest = manifest[parent]
+        manifest[key] = to
+    return change
+
+
+def broken_pixels(manifest, folder):
+    # The file belongs to the manifest, and only its pixels cannot be unpacked.
+    entry = manifest["weights"][-1]
+    path = folder / entry["file"]
+    content = bytearray(path.read_bytes())
+    data = content.index(b"IDAT") + 4
+    content[data + 2 : data + 40] = b"\xff" * 38
+    path.write_bytes(content)
+    entry["crc32"] = f"{zlib.crc32(content):08x}"
+
+
+def without_tiles(manifest, folder):
+    del manifest["tiles"]
+
+
+def damaged(manifest, folder):
+    (folder / "height.raw").write_bytes(b"short")
+
+
+def missing(manifest, folder):
+    (folder / manifest["weights"][-1]["file"]).unlink()
+
+
+NOT_A_NAME = "is not the name of a file"
+HEIGHTMAP, WEIGHTS = ("heightmaps", 0), ("weights", 0)
+# What is changed, and what the message has to say about it.
+REFUSALS = [
+    (changed("format", to=2), "this export has format 2"),
+    (changed("target", to="unreal"), 'this export is for "unreal"'),
+    (changed(*HEIGHTMAP, "size", to=[100, 100]), "Unity needs a square of 33"),
+    (changed(*HEIGHTMAP, "tile", to=[1, 0]), "is not one of the 1 × 1 tiles"),
+    (changed(*HEIGHTMAP, "max_value", to=0), "height range"),
+    (changed(*HEIGHTMAP, "values", to="metres"), "has no .raw heightmap of 16-bit integers"),
+    (changed("spacing_m", to=[0, 0]), "has no size"),
+    (changed("width_m", to=10**400), "is not valid JSON"),
+    (changed("heightmaps", to=[True]), 'no valid "heightmaps"'),
+    (changed(*WEIGHTS, "file", to="../secret.png"), NOT_A_NAME),
+    (changed(*WEIGHTS, "file", to="folder\\secret.png"), NOT_A_NAME),
+    (changed(*WEIGHTS, "file", to="a\0.png"), NOT_A_NAME),
+    (changed(*HEIGHTMAP, "file", to="C:secret.raw"), NOT_A_NAME),
+    (changed(*WEIGHTS, "types", to=[99]), "weights of type 99, which is not listed"),
+    (broken_pixels, "weights_RGBA_1.png ends too early"),
+    (without_tiles, 'no valid "tiles"'),
+    (damaged, "height.raw is not the file that upthrust.json lists"),
+    (missing, "cannot be read"),
+]
+
+
 def refusals():
-    def newer(manifest, folder):
-        manifest["format"] = 2
-
-    def other_target(manifest, folder):
-        manifest["target"] = "unreal"
-
-    def wrong_size(manifest, folder):
-        manifest["heightmaps"][0]["size"] = [100, 100]
-
-    def outside(manifest, folder):
-        manifest["weights"][0]["file"] = "../secret.png"
-
-    def below(manifest, folder):
-        manifest["weights"][0]["file"] = "folder\\secret.png"
-
-    def other_drive(manifest, folder):
-        manifest["heightmaps"][0]["file"] = "C:secret.raw"
-
-    def broken_pixels(manifest, folder):
-        # The file belongs to the manifest, and only its pixels cannot be unpacked.
-        entry = manifest["weights"][-1]
-        path = folder / entry["file"]
-        content = bytearray(path.read_bytes())
-        data = content.index(b"IDAT") + 4
-        content[data + 2 : data + 40] = b"\xff" * 38
-        path.write_bytes(content)
-        entry["crc32"] = f"{zlib.crc32(content):08x}"
-
-    def without_tiles(manifest, folder):
-        del manifest["tiles"]
-
-    def damaged(manifest, folder):
-        (folder / "height.raw").write_bytes(b"short")
-
-    def missing(manifest, folder):
-        (folder / manifest["weights"][-1]["file"]).unlink()
-
-    changes = [newer, other_target, wrong_size, outside, below, other_drive, broken_pixels, without_tiles, damaged]
-    for change in [*changes, missing]:
+    for change, words in REFUSALS:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             export("preset:alpine-range", folder / "out", 65)
             path = folder / "out" / "upthrust.json"
-            manifest = json.load(open(path))
+            manifest = json.loads(path.read_text())
             change(manifest, folder / "out")
             path.write_text(json.dumps(manifest))
-            is_elsewhere = change in (outside, below, other_drive)
-            check(folder, "refuse", path, *["is not the name of a file"] * is_elsewhere)
+            check(folder, "refuse", path, words)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "upthrust.json").write_text('{"format": 1, "tar')
-        check(folder, "refuse", folder / "upthrust.json")
-        check(folder, "refuse", folder / "height.raw.json")
+        for text in ['{"format": 1, "tar', "[" * 100_000, "[]"]:
+            (folder / "upthrust.json").write_text(text)
+            check(folder, "refuse", folder / "upthrust.json", "is not valid JSON")
+        check(folder, "refuse", folder / "height.raw.json", "choose upthrust.json")
 
 
-for case in [imports, reload, retile, twins, refusals]:
+def other_heightmaps():
+    """A heightmap of another kind is not used."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        heights, sizes = export("preset:alpine-range", folder / "out", 65)
+        path = folder / "out" / "upthrust.json"
+        manifest = json.loads(path.read_text())
+        other = {**manifest["heightmaps"][0], "file": "height.r32", "values": "metres", "bits": 32, "max_value": None}
+        path.write_text(json.dumps({**manifest, "heightmaps": [other, *manifest["heightmaps"]]}))
+        check(folder, "import", path, heights, *sizes)
+
+
+with tempfile.TemporaryDirectory() as empty:
+    check(empty, "names")
+for case in [imports, reload, retile, twins, refusals, other_heightmaps]:
     case()
-print(f"{failures} wrong")
-sys.exit(failures > 0)
+finish()

@@ -1,4 +1,4 @@
-// Imports terrains that Upthrust exported for Unity, and reloads them when they are exported again.
+// Imports terrains that Upthrust exported for Unity, and reloads them when the export changes.
 //
 // The first part reads and checks an export and uses nothing of Unity, so that it can be tested without it. The second
 // part makes terrains from it.
@@ -9,9 +9,11 @@ using System.Globalization;
 using System.IO;
 using System.IO.Compression;
 using System.Text;
+using System.Text.RegularExpressions;
 using UnityEditor;
 using UnityEditor.SceneManagement;
 using UnityEngine;
+using UnityEngine.SceneManagement;
 
 namespace Upthrust
 {
@@ -30,7 +32,7 @@ namespace Upthrust
         internal int TileColumn, TileRow;
         internal int Width, Height;
 
-        /// <summary>The bytes of the file, which are the ones that the manifest describes.</summary>
+        /// <summary>The contents of the file, whose checksum is compared with that of the manifest.</summary>
         internal byte[] Read(string folder)
         {
             byte[] bytes;
@@ -60,7 +62,7 @@ namespace Upthrust
         internal int MaxValue;
         internal bool IsBigEndian, IsSouthFirst;
 
-        /// <summary>The height that Terrain Height has to have; a flat terrain needs some.</summary>
+        /// <summary>Terrain Height, which must not be 0 even if the terrain is flat.</summary>
         internal double SizeM => MaxM > MinM ? MaxM - MinM : 1;
 
         internal byte[] ReadHeights(string folder)
@@ -98,7 +100,7 @@ namespace Upthrust
         internal byte Red, Green, Blue;
     }
 
-    /// <summary>What upthrust.json says about an export for Unity.</summary>
+    /// <summary>The contents of the upthrust.json of an export for Unity.</summary>
     internal sealed class Export
     {
         internal const string ManifestName = "upthrust.json";
@@ -106,6 +108,8 @@ namespace Upthrust
         /// <summary>The latest version of the manifest that this file understands.</summary>
         private const int Format = 1;
 
+        /// <summary>The manifest as it was read; the file may have been replaced since then.</summary>
+        internal byte[] Source;
         internal string Folder;
         internal string Name;
         internal double WidthM, DepthM;
@@ -122,16 +126,16 @@ namespace Upthrust
         {
             if (Path.GetFileName(path) != ManifestName)
                 throw new ExportException($"choose {ManifestName} in the folder of the export");
-            string text;
+            byte[] source;
             try
             {
-                text = File.ReadAllText(path, Encoding.UTF8);
+                source = File.ReadAllBytes(path);
             }
             catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
             {
                 throw new ExportException($"{path} cannot be read: {error.Message}");
             }
-            JsonObject json = Json.Parse(text);
+            JsonObject json = Json.Parse(Encoding.UTF8.GetString(source));
             int format = json.Integer("format");
             if (format > Format)
                 throw new ExportException(
@@ -144,6 +148,7 @@ namespace Upthrust
             double[] spacing = json.Numbers("spacing_m", 2);
             var export = new Export
             {
+                Source = source,
                 Folder = Path.GetDirectoryName(Path.GetFullPath(path)),
                 Name = json.String("name"),
                 WidthM = json.Number("width_m"),
@@ -154,23 +159,35 @@ namespace Upthrust
                 Rows = tiles[1],
                 WaterM = json.IsNull("water_m") ? (double?)null : json.Number("water_m"),
             };
+            if (!(export.WidthM > 0 && export.DepthM > 0 && spacing[0] > 0 && spacing[1] > 0))
+                throw new ExportException("the terrain of the export has no size");
             foreach (JsonObject entry in json.Objects("heightmaps"))
-                export.Heightmaps.Add(ReadHeightmap(entry));
+                if (IsUsed(entry))
+                    export.Heightmaps.Add(ReadHeightmap(entry));
             foreach (JsonObject entry in json.Objects("types"))
                 export.Types.Add(ReadType(entry));
             foreach (JsonObject entry in json.Objects("weights"))
                 export.Weights.Add(export.ReadWeights(entry));
             if (export.Heightmaps.Count == 0)
-                throw new ExportException("the export has no heightmaps");
+                throw new ExportException(
+                    "the export has no .raw heightmap of 16-bit integers; export it for Unity");
+            foreach (HeightmapFile file in export.Heightmaps)
+            {
+                bool isInside = file.TileColumn >= 0 && file.TileColumn < export.Columns && file.TileRow >= 0 &&
+                    file.TileRow < export.Rows;
+                if (!isInside)
+                    throw new ExportException($"{file.Name} is not one of the {tiles[0]} × {tiles[1]} tiles");
+            }
             return export;
         }
 
         private static void ReadFile(JsonObject entry, ExportFile file)
         {
             file.Name = entry.String("file");
-            // Files lie in the folder of the manifest and nowhere else.
-            bool isElsewhere = file.Name.IndexOfAny(new[] { '/', '\\', ':' }) >= 0 || file.Name.Contains("..");
-            if (file.Name.Length == 0 || isElsewhere)
+            // All files are in the folder of the manifest; a path could lead elsewhere.
+            bool isName = file.Name.Length > 0 && file.Name.IndexOfAny(new[] { '/', '\\', ':', '\0' }) < 0 &&
+                !file.Name.Contains("..");
+            if (!isName)
                 throw new ExportException($"\"{file.Name}\" is not the name of a file");
             file.Crc32 = entry.String("crc32");
             int[] tile = entry.Integers("tile", 2);
@@ -181,6 +198,11 @@ namespace Upthrust
             file.Height = size[1];
         }
 
+        /// <summary>Whether this is a heightmap for Unity. An export can have others.</summary>
+        private static bool IsUsed(JsonObject entry) =>
+            entry.String("file").EndsWith(".raw", StringComparison.OrdinalIgnoreCase) &&
+            entry.String("values") == "integers" && entry.Integer("bits") == 16;
+
         private static HeightmapFile ReadHeightmap(JsonObject entry)
         {
             var file = new HeightmapFile();
@@ -188,8 +210,6 @@ namespace Upthrust
             int[] first = entry.Integers("first_sample", 2);
             file.FirstColumn = first[0];
             file.FirstRow = first[1];
-            if (entry.String("values") != "integers" || entry.Integer("bits") != 16)
-                throw new ExportException($"{file.Name} does not consist of 16-bit integers; export it for Unity");
             file.MinM = entry.Number("min_m");
             file.MaxM = entry.Number("max_m");
             file.MaxValue = entry.Integer("max_value");
@@ -271,15 +291,54 @@ namespace Upthrust
             return checksums;
         }
 
-        /// <summary>A name that every file system accepts.</summary>
+        /// <summary>A name for each layer that can be part of the name of a file, in the order of the layers.</summary>
+        internal List<string> LayerNames()
+        {
+            var names = new List<string>();
+            var taken = new HashSet<string>(StringComparer.OrdinalIgnoreCase);
+            foreach (int type in Layers())
+            {
+                string first = FileName(Types[type].Name), name = first;
+                for (int number = 2; !taken.Add(name); number++)
+                    name = first + " " + number;
+                names.Add(name);
+            }
+            return names;
+        }
+
+        /// <summary>
+        /// A name for a file or a folder that Windows, macOS and Linux accept and that Unity does not ignore.
+        /// </summary>
         internal static string FileName(string name)
         {
             var safe = new StringBuilder();
             foreach (char letter in name)
                 safe.Append(letter < ' ' || "/\\:*?\"<>|#%&{}".IndexOf(letter) >= 0 ? '_' : letter);
-            string trimmed = safe.ToString().Trim(' ', '.');
+            // Unity ignores names that begin with a dot or end with a tilde; Windows drops dots and spaces at the end.
+            string trimmed = safe.ToString().Trim(' ', '.', '~');
+            if (trimmed.Length > MaxNameLength)
+            {
+                int length = char.IsHighSurrogate(trimmed[MaxNameLength - 1]) ? MaxNameLength - 1 : MaxNameLength;
+                trimmed = trimmed.Substring(0, length).TrimEnd(' ', '.', '~');
+            }
+            if (ReservedNames.IsMatch(trimmed))
+                trimmed = "_" + trimmed;
             return trimmed.Length == 0 ? "Terrain" : trimmed;
         }
+
+        /// <summary>
+        /// File systems allow 255 bytes. A letter takes up to three in UTF-8, and endings are added to the name.
+        /// </summary>
+        private const int MaxNameLength = 64;
+
+        /// <summary>Devices of Windows, with any ending, and names that Unity ignores.</summary>
+        private static readonly Regex ReservedNames = new Regex(
+            @"^((con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\..*)?|cvs|.*\.tmp)$",
+            RegexOptions.IgnoreCase | RegexOptions.CultureInvariant);
+
+        /// <summary>The manifest with empty checksums, which no file has.</summary>
+        internal byte[] WithoutChecksums() => Encoding.UTF8.GetBytes(
+            Regex.Replace(Encoding.UTF8.GetString(Source), "(\"crc32\"\\s*:\\s*)\"[^\"]*\"", "$1\"\""));
     }
 
     /// <summary>Converts heights and weights to what TerrainData stores.</summary>
@@ -317,13 +376,14 @@ namespace Upthrust
 
         /// <summary>
         /// Weights for TerrainData.SetAlphamaps: rows from south to north, beginning with `firstRow` from the south.
-        /// The weights of a pixel add up to 1; where there are none, the first layer covers the terrain.
+        /// The weights of a pixel add up to 1; where there are none, the first layer covers the terrain. There can be
+        /// more `channels` than layers.
         /// </summary>
         internal static float[,,] Alphamaps(
-            List<WeightsFile> files, List<PngImage> images, List<int> layers, int firstRow, int rows)
+            List<WeightsFile> files, List<PngImage> images, List<int> layers, int firstRow, int rows, int channels)
         {
             int size = files[0].Width;
-            var alphamaps = new float[rows, size, layers.Count];
+            var alphamaps = new float[rows, size, channels];
             var weights = new int[layers.Count];
             for (int z = 0; z < rows; z++)
             {
@@ -526,7 +586,13 @@ namespace Upthrust
 
         internal string String(string key) => Get<string>(key);
 
-        internal double Number(string key) => Get<double>(key);
+        internal double Number(string key)
+        {
+            double number = Get<double>(key);
+            if (double.IsNaN(number) || double.IsInfinity(number))
+                throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+            return number;
+        }
 
         private static int Whole(double number, string key)
         {
@@ -549,7 +615,9 @@ namespace Upthrust
         internal double[] Numbers(string key, int? count)
         {
             List<object> values = Get<List<object>>(key);
-            if (count.HasValue && values.Count != count || values.Exists(value => !(value is double)))
+            bool isValid = values.TrueForAll(
+                value => value is double && !double.IsNaN((double)value) && !double.IsInfinity((double)value));
+            if (count.HasValue && values.Count != count || !isValid)
                 throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
             return values.ConvertAll(value => (double)value).ToArray();
         }
@@ -719,15 +787,79 @@ namespace Upthrust
         }
     }
 
-    /// <summary>What has to be imported into a tile.</summary>
-    internal sealed class PreparedTile
+    /// <summary>A tile, and which of its files have to be imported.</summary>
+    internal sealed class TileUpdate
     {
         internal HeightmapFile Heightmap;
-        /// <summary>The bytes of the heightmap; null if TerrainData has these heights already.</summary>
-        internal byte[] Heights;
         internal List<WeightsFile> WeightsFiles;
-        /// <summary>The weights; null if TerrainData has these weights already.</summary>
-        internal List<PngImage> Weights;
+        internal bool HasNewHeights, HasNewWeights;
+    }
+
+    /// <summary>The layers of a TerrainData that the user added, and their weights.</summary>
+    internal sealed class UserLayers
+    {
+        internal readonly List<TerrainLayer> Layers = new List<TerrainLayer>();
+        /// <summary>The weights of each layer from 0 to 255, as Unity stores them; the southern row first.</summary>
+        private readonly List<byte[]> weights = new List<byte[]>();
+        private readonly int size;
+
+        /// <summary>Reads the layers that are not imported, some rows at once.</summary>
+        internal UserLayers(TerrainData data, Predicate<TerrainLayer> isImported, int rowsAtOnce)
+        {
+            size = data.alphamapResolution;
+            var channels = new List<int>();
+            TerrainLayer[] layers = data.terrainLayers;
+            for (int channel = 0; channel < layers.Length; channel++)
+                if (layers[channel] != null && !isImported(layers[channel]))
+                {
+                    Layers.Add(layers[channel]);
+                    channels.Add(channel);
+                    weights.Add(new byte[size * size]);
+                }
+            for (int first = 0; Layers.Count > 0 && first < size; first += rowsAtOnce)
+            {
+                int rows = Math.Min(rowsAtOnce, size - first);
+                float[,,] alphamaps = data.GetAlphamaps(0, first, size, rows);
+                for (int layer = 0; layer < channels.Count; layer++)
+                    for (int z = 0; z < rows; z++)
+                        for (int x = 0; x < size; x++)
+                            weights[layer][(first + z) * size + x] =
+                                (byte)Math.Round(255 * alphamaps[z, x, channels[layer]]);
+            }
+        }
+
+        /// <summary>
+        /// Writes the weights into the channels after those of `imported` layers, and scales those down, so that the
+        /// sum stays 1. `resolution` is that of the new alphamaps, and `first` their first row from the south.
+        /// </summary>
+        internal void AddTo(float[,,] alphamaps, int imported, int resolution, int first)
+        {
+            for (int z = 0; Layers.Count > 0 && z < alphamaps.GetLength(0); z++)
+                for (int x = 0; x < resolution; x++)
+                {
+                    int at = (first + z) * size / resolution * size + x * size / resolution;
+                    float rest = 1;
+                    for (int layer = 0; layer < Layers.Count; layer++)
+                    {
+                        float weight = Math.Min(weights[layer][at] / 255f, rest);
+                        alphamaps[z, x, imported + layer] = weight;
+                        rest -= weight;
+                    }
+                    for (int layer = 0; layer < imported; layer++)
+                        alphamaps[z, x, layer] *= rest;
+                }
+        }
+    }
+
+    /// <summary>The last import of a manifest.</summary>
+    internal sealed class Attempt
+    {
+        /// <summary>The modification time of the manifest before it was read.</summary>
+        internal DateTime Time;
+        /// <summary>The message of the failure, or null.</summary>
+        internal string Error;
+        /// <summary>When to try again after a failure, and how long to wait until then.</summary>
+        internal double RetryAt, Wait;
     }
 
     /// <summary>Makes terrains from exports, and keeps them up to date.</summary>
@@ -737,10 +869,9 @@ namespace Upthrust
         private const string ImportMenu = "Assets/Upthrust/Import terrain…";
         private const string ReloadMenu = "Assets/Upthrust/Reload when the export changes";
 
-        /// <summary>The name of the object with the water.</summary>
         private const string WaterName = "Water";
 
-        /// <summary>The file with the names of the objects that an import has hidden, and not the user.</summary>
+        /// <summary>The file with the names of the objects that an import has hidden, as opposed to the user.</summary>
         private const string HiddenName = "hidden.txt";
 
         /// <summary>The folder of everything that is imported.</summary>
@@ -752,7 +883,18 @@ namespace Upthrust
 
         private const double SecondsBetweenChecks = 0.5;
 
-        /// <summary>Rows of weights that are converted at once. All of them would take gigabytes.</summary>
+        /// <summary>
+        /// The time until the next attempt after a failure, which doubles every time: another program may lock a file.
+        /// </summary>
+        private const double FirstRetrySeconds = 1, MaxRetrySeconds = 60;
+
+        /// <summary>
+        /// Modification times may count whole or even two seconds: a file that changed this recently may have changed
+        /// again at the same time.
+        /// </summary>
+        private const double RecentSeconds = 3;
+
+        /// <summary>Rows of weights that are converted at once. All rows together would take gigabytes.</summary>
         private const int RowsAtOnce = 64;
 
         /// <summary>The side of the texture of a layer in the world.</summary>
@@ -760,8 +902,10 @@ namespace Upthrust
 
         private static double nextCheck;
 
-        /// <summary>The modification times of the manifests that were handled, even if they had errors.</summary>
-        private static readonly Dictionary<string, DateTime> Handled = new Dictionary<string, DateTime>();
+        /// <summary>
+        /// The last attempts by the paths of the manifests. Unity forgets them when it compiles scripts.
+        /// </summary>
+        private static readonly Dictionary<string, Attempt> Attempts = new Dictionary<string, Attempt>();
 
         static TerrainImporter()
         {
@@ -771,7 +915,7 @@ namespace Upthrust
         [MenuItem(ImportMenu)]
         private static void ImportChosen()
         {
-            string path = EditorUtility.OpenFilePanel("Import a terrain of Upthrust", "", "json");
+            string path = EditorUtility.OpenFilePanel("Import Upthrust terrain", "", "json");
             if (string.IsNullOrEmpty(path))
                 return;
             try
@@ -837,10 +981,14 @@ namespace Upthrust
             return folder;
         }
 
+        /// <summary>Remembers the manifest of a folder, or forgets the folder if `path` is null.</summary>
         private static void Remember(string folder, string path)
         {
             Dictionary<string, string> exports = Exports();
-            exports[folder] = path;
+            if (path == null)
+                exports.Remove(folder);
+            else
+                exports[folder] = path;
             var lines = new List<string>();
             foreach (KeyValuePair<string, string> export in exports)
                 lines.Add(export.Key + "\t" + export.Value);
@@ -858,27 +1006,47 @@ namespace Upthrust
             if (isBusy || !Reloads)
                 return;
             foreach (KeyValuePair<string, string> export in Exports())
+                ImportIfChanged(export.Key, export.Value);
+        }
+
+        private static void ImportIfChanged(string folder, string path)
+        {
+            if (!AssetDatabase.IsValidFolder(folder))
             {
-                string path = export.Value;
-                if (!File.Exists(path))
-                    continue;
-                DateTime time = File.GetLastWriteTimeUtc(path), handled;
-                if (Handled.TryGetValue(path, out handled) && handled == time)
-                    continue;
-                try
-                {
-                    // Unity forgets the times whenever it compiles scripts.
-                    if (IsSame(path, export.Key + "/" + Export.ManifestName))
-                        Handled[path] = time;
-                    else
-                        Import(path, false);
-                }
-                catch (Exception error)
-                {
-                    // The same file would have the same error at the next check.
-                    Handled[path] = time;
+                Remember(folder, null);
+                Debug.LogWarning($"Upthrust: {folder} was deleted or moved; {path} is not reloaded any more.");
+                return;
+            }
+            if (!File.Exists(path))
+                return;
+            DateTime time = File.GetLastWriteTimeUtc(path);
+            Attempt last;
+            bool isKnown = Attempts.TryGetValue(path, out last) && last.Time == time;
+            bool isRecent = (DateTime.UtcNow - time).TotalSeconds < RecentSeconds;
+            if (isKnown && last.Error == null && !isRecent)
+                return;
+            if (isKnown && last.Error != null && EditorApplication.timeSinceStartup < last.RetryAt)
+                return;
+            try
+            {
+                if (IsSame(path, folder + "/" + Export.ManifestName))
+                    Attempts[path] = new Attempt { Time = time };
+                else
+                    Import(path, false);
+            }
+            catch (Exception error)
+            {
+                double wait = isKnown && last.Error != null ? last.Wait * 2 : FirstRetrySeconds;
+                wait = Math.Min(wait, MaxRetrySeconds);
+                if (!isKnown || last.Error != error.Message)
                     Debug.LogError($"Upthrust: {path} was not reloaded: {error.Message}.");
-                }
+                Attempts[path] = new Attempt
+                {
+                    Time = time,
+                    Error = error.Message,
+                    Wait = wait,
+                    RetryAt = EditorApplication.timeSinceStartup + wait,
+                };
             }
         }
 
@@ -886,30 +1054,54 @@ namespace Upthrust
             File.Exists(other) && File.ReadAllText(path) == File.ReadAllText(other);
 
         /// <summary>
-        /// Imports an export. Everything is read and checked before anything is changed. A terrain that is in no open
-        /// scene gets objects only if `makesObjects`.
+        /// Imports an export. Everything is read and checked before anything is changed. `isManual`: the user asked for
+        /// it, so a terrain that is in no open scene gets objects, which Undo removes.
         /// </summary>
-        internal static void Import(string path, bool makesObjects)
+        internal static void Import(string path, bool isManual)
         {
             path = Path.GetFullPath(path).Replace('\\', '/');
             DateTime time = File.GetLastWriteTimeUtc(path);
             Export export = Export.Read(path);
             string folder = FolderOf(export, path);
             Export previous = Imported(folder);
-            List<PreparedTile> tiles = Prepare(export, previous, folder);
+            List<TileUpdate> tiles = Prepare(export, previous, folder);
 
             MakeFolder(folder + "/Layers");
-            TerrainLayer[] layers = MakeLayers(export, folder);
+            // If anything fails from here on, all files are imported the next time.
+            if (previous != null && tiles.Exists(tile => tile.HasNewHeights || tile.HasNewWeights))
+                WriteRecord(folder, previous.WithoutChecksums());
+            var assets = new List<UnityEngine.Object>();
+            TerrainLayer[] layers = MakeLayers(export, folder, assets);
+            Predicate<TerrainLayer> isImported = ImportedLayers(export, previous, folder);
             var data = new Dictionary<HeightmapFile, TerrainData>();
-            foreach (PreparedTile tile in tiles)
-                data[tile.Heightmap] = Apply(export, tile, layers, DataPath(export, folder, tile.Heightmap));
-            PlaceObjects(export, previous, folder, data, makesObjects);
-            // What was imported, for the next time. It is written last, so that whatever fails is imported again.
-            File.Copy(path, folder + "/" + Export.ManifestName, true);
+            foreach (TileUpdate tile in tiles)
+            {
+                string dataPath = DataPath(export, folder, tile.Heightmap);
+                data[tile.Heightmap] = Apply(export, tile, layers, isImported, dataPath);
+            }
+            assets.AddRange(data.Values);
+            PlaceObjects(export, previous, folder, data, isManual, assets);
+            foreach (UnityEngine.Object asset in assets)
+                AssetDatabase.SaveAssetIfDirty(asset);
+            // Last, so that whatever fails is imported again.
+            WriteRecord(folder, export.Source);
             AssetDatabase.ImportAsset(folder + "/" + Export.ManifestName);
-            AssetDatabase.SaveAssets();
-            Handled[path] = time;
+            Attempts[path] = new Attempt { Time = time };
             Remember(folder, path);
+        }
+
+        /// <summary>
+        /// Writes the manifest of what was imported. The file is replaced as a whole, and Unity ignores names that
+        /// begin with a dot.
+        /// </summary>
+        private static void WriteRecord(string folder, byte[] manifest)
+        {
+            string path = folder + "/" + Export.ManifestName, temporary = folder + "/." + Export.ManifestName;
+            File.WriteAllBytes(temporary, manifest);
+            if (File.Exists(path))
+                File.Replace(temporary, path, null);
+            else
+                File.Move(temporary, path);
         }
 
         private static T Load<T>(string path) where T : UnityEngine.Object =>
@@ -955,24 +1147,30 @@ namespace Upthrust
             AssetDatabase.ImportAsset(folder + "/" + HiddenName);
         }
 
-        /// <summary>Hides an object that an export no longer has. What the user has hidden stays the user's.</summary>
-        private static void Hide(GameObject of, string name, HashSet<string> hidden)
+        /// <summary>
+        /// Hides an object that an export no longer has. One that the user has hidden is not remembered, so no import
+        /// shows it.
+        /// </summary>
+        private static void Hide(GameObject item, string name, HashSet<string> hidden)
         {
-            if (!of.activeSelf)
+            if (!item.activeSelf)
                 return;
-            of.SetActive(false);
+            item.SetActive(false);
             hidden.Add(name);
         }
 
         /// <summary>Shows an object again if an import has hidden it.</summary>
-        private static void Show(GameObject of, string name, HashSet<string> hidden)
+        private static void Show(GameObject item, string name, HashSet<string> hidden)
         {
             if (hidden.Remove(name))
-                of.SetActive(true);
+                item.SetActive(true);
         }
 
-        /// <summary>Reads, checks and decodes every file that has changed since it was imported.</summary>
-        private static List<PreparedTile> Prepare(Export export, Export previous, string folder)
+        /// <summary>
+        /// Finds out which files have to be imported, and reads, checks and decodes each of them. They are read again
+        /// when they are imported, because all of them together can take gigabytes.
+        /// </summary>
+        private static List<TileUpdate> Prepare(Export export, Export previous, string folder)
         {
             Dictionary<string, string> imported =
                 previous != null ? previous.Checksums() : new Dictionary<string, string>();
@@ -981,18 +1179,22 @@ namespace Upthrust
                 string crc32;
                 return imported.TryGetValue(file.Name, out crc32) && crc32 == file.Crc32;
             };
-            List<int> layers = export.Layers();
-            var tiles = new List<PreparedTile>();
+            bool hasSameLayers = previous != null &&
+                string.Join("/", previous.LayerNames().ToArray()) == string.Join("/", export.LayerNames().ToArray());
+            var tiles = new List<TileUpdate>();
             foreach (HeightmapFile heightmap in export.Heightmaps)
             {
-                var tile = new PreparedTile { Heightmap = heightmap, WeightsFiles = export.WeightsOf(heightmap) };
+                var tile = new TileUpdate { Heightmap = heightmap, WeightsFiles = export.WeightsOf(heightmap) };
                 TerrainData data = Load<TerrainData>(DataPath(export, folder, heightmap));
-                if (data == null || data.heightmapResolution != heightmap.Width || !isImported(heightmap))
-                    tile.Heights = heightmap.ReadHeights(export.Folder);
-                bool isUpToDate = data != null && data.alphamapLayers == layers.Count &&
+                tile.HasNewHeights =
+                    data == null || data.heightmapResolution != heightmap.Width || !isImported(heightmap);
+                if (tile.HasNewHeights)
+                    heightmap.ReadHeights(export.Folder);
+                bool hasSameWeights = data != null && hasSameLayers &&
                     tile.WeightsFiles.TrueForAll(file => data.alphamapResolution == file.Width && isImported(file));
-                if (!isUpToDate)
-                    tile.Weights = tile.WeightsFiles.ConvertAll(file => file.ReadWeights(export.Folder));
+                tile.HasNewWeights = !hasSameWeights && tile.WeightsFiles.Count > 0;
+                if (tile.HasNewWeights)
+                    tile.WeightsFiles.ForEach(file => file.ReadWeights(export.Folder));
                 if (tile.WeightsFiles.Exists(file => file.Width != tile.WeightsFiles[0].Width))
                     throw new ExportException("the weights of a tile have different sizes");
                 tiles.Add(tile);
@@ -1009,23 +1211,33 @@ namespace Upthrust
             AssetDatabase.CreateFolder(path.Substring(0, slash), path.Substring(slash + 1));
         }
 
+        private static string LayerPath(string folder, string name) => $"{folder}/Layers/{name}.terrainlayer";
+
+        /// <summary>Whether a layer belongs to this export or to the previous one; the user added all others.</summary>
+        private static Predicate<TerrainLayer> ImportedLayers(Export export, Export previous, string folder)
+        {
+            var paths = new HashSet<string>();
+            foreach (Export each in new[] { export, previous })
+                if (each != null)
+                    foreach (string name in each.LayerNames())
+                        paths.Add(LayerPath(folder, name));
+            return layer => paths.Contains(AssetDatabase.GetAssetPath(layer));
+        }
+
         /// <summary>
         /// A layer for each type, with a texture of its colour. Layers that exist keep the textures that the user gave
         /// them.
         /// </summary>
-        private static TerrainLayer[] MakeLayers(Export export, string folder)
+        private static TerrainLayer[] MakeLayers(Export export, string folder, List<UnityEngine.Object> assets)
         {
             var layers = new List<TerrainLayer>();
-            var names = new HashSet<string>();
-            foreach (int number in export.Layers())
+            List<int> types = export.Layers();
+            List<string> names = export.LayerNames();
+            for (int i = 0; i < types.Count; i++)
             {
-                TerrainType type = export.Types[number];
-                string name = Export.FileName(type.Name);
-                if (!names.Add(name.ToLowerInvariant()))
-                    name += " " + number;
-                string layerPath = $"{folder}/Layers/{name}.terrainlayer";
-                string texturePath = $"{folder}/Layers/{name} colour.asset";
-                TerrainLayer layer = Load<TerrainLayer>(layerPath);
+                TerrainType type = export.Types[types[i]];
+                string texturePath = $"{folder}/Layers/{names[i]} colour.asset";
+                TerrainLayer layer = Load<TerrainLayer>(LayerPath(folder, names[i]));
                 Texture2D texture = Load<Texture2D>(texturePath);
                 if (texture == null)
                 {
@@ -1033,8 +1245,8 @@ namespace Upthrust
                     AssetDatabase.CreateAsset(texture, texturePath);
                 }
                 var colours = new Color32[16];
-                for (int i = 0; i < colours.Length; i++)
-                    colours[i] = new Color32(type.Red, type.Green, type.Blue, 255);
+                for (int pixel = 0; pixel < colours.Length; pixel++)
+                    colours[pixel] = new Color32(type.Red, type.Green, type.Blue, 255);
                 texture.SetPixels32(colours);
                 texture.Apply();
                 EditorUtility.SetDirty(texture);
@@ -1046,15 +1258,18 @@ namespace Upthrust
                         tileSize = new Vector2(LayerTileM, LayerTileM),
                         smoothness = 0,
                     };
-                    AssetDatabase.CreateAsset(layer, layerPath);
+                    AssetDatabase.CreateAsset(layer, LayerPath(folder, names[i]));
                 }
+                assets.Add(texture);
+                assets.Add(layer);
                 layers.Add(layer);
             }
             return layers.ToArray();
         }
 
         /// <summary>Makes or updates the TerrainData of a tile.</summary>
-        private static TerrainData Apply(Export export, PreparedTile tile, TerrainLayer[] layers, string path)
+        private static TerrainData Apply(
+            Export export, TileUpdate tile, TerrainLayer[] layers, Predicate<TerrainLayer> isImported, string path)
         {
             HeightmapFile heightmap = tile.Heightmap;
             TerrainData data = Load<TerrainData>(path);
@@ -1069,27 +1284,35 @@ namespace Upthrust
             data.size = new Vector3(
                 (float)((heightmap.Width - 1) * export.SpacingXM), (float)heightmap.SizeM,
                 (float)((heightmap.Height - 1) * export.SpacingZM));
-            if (tile.Heights != null)
-                data.SetHeights(0, 0, Conversion.Heights(heightmap, tile.Heights));
-            data.terrainLayers = layers;
-            if (tile.Weights != null && tile.Weights.Count > 0)
-                SetAlphamaps(export, tile, data);
+            if (tile.HasNewHeights)
+                data.SetHeights(0, 0, Conversion.Heights(heightmap, heightmap.ReadHeights(export.Folder)));
+            if (tile.HasNewWeights)
+                SetWeights(export, tile, layers, isImported, data);
             EditorUtility.SetDirty(data);
             return data;
         }
 
-        private static void SetAlphamaps(Export export, PreparedTile tile, TerrainData data)
+        /// <summary>Sets the layers and their weights. Layers that the user added follow, with their weights.</summary>
+        private static void SetWeights(
+            Export export, TileUpdate tile, TerrainLayer[] imported, Predicate<TerrainLayer> isImported,
+            TerrainData data)
         {
+            List<PngImage> images = tile.WeightsFiles.ConvertAll(file => file.ReadWeights(export.Folder));
+            var others = new UserLayers(data, isImported, RowsAtOnce);
+            var layers = new List<TerrainLayer>(imported);
+            layers.AddRange(others.Layers);
             int size = tile.WeightsFiles[0].Width;
             data.alphamapResolution = size;
-            List<int> layers = export.Layers();
+            data.terrainLayers = layers.ToArray();
+            List<int> types = export.Layers();
             for (int z = 0; z < size; z += RowsAtOnce)
             {
                 int rows = Math.Min(RowsAtOnce, size - z);
-                data.SetAlphamaps(0, z, Conversion.Alphamaps(tile.WeightsFiles, tile.Weights, layers, z, rows));
+                float[,,] alphamaps =
+                    Conversion.Alphamaps(tile.WeightsFiles, images, types, z, rows, layers.Count);
+                others.AddTo(alphamaps, imported.Length, size, z);
+                data.SetAlphamaps(0, z, alphamaps);
             }
-            // Weights of all tiles together may be large.
-            tile.Weights = null;
         }
 
         /// <summary>The terrains of the open scenes, by their data.</summary>
@@ -1106,27 +1329,34 @@ namespace Upthrust
             return terrains;
         }
 
+        /// <summary>The place of a tile in the object above the tiles: x is east, y is up, z is north.</summary>
+        private static Vector3 PlaceOf(Export export, HeightmapFile file) =>
+            new Vector3((float)export.EastM(file), (float)file.MinM, (float)export.NorthM(file));
+
         /// <summary>Makes the objects that are missing in the scene, and places all of them.</summary>
         private static void PlaceObjects(
-            Export export, Export previous, string folder, Dictionary<HeightmapFile, TerrainData> data,
-            bool makesObjects)
+            Export export, Export previous, string folder, Dictionary<HeightmapFile, TerrainData> data, bool isManual,
+            List<UnityEngine.Object> assets)
         {
             Dictionary<TerrainData, Terrain> open = OpenTerrains();
+            Terrain first = null;
             Transform parent = null;
-            bool isOpen = false;
-            foreach (TerrainData tile in data.Values)
+            HeightmapFile firstFile = null;
+            foreach (KeyValuePair<HeightmapFile, TerrainData> tile in data)
             {
                 Terrain terrain;
-                if (!open.TryGetValue(tile, out terrain))
+                if (parent != null || !open.TryGetValue(tile.Value, out terrain))
                     continue;
-                isOpen = true;
-                if (parent == null)
-                    parent = terrain.transform.parent;
+                parent = terrain.transform.parent;
+                if (first != null && parent == null)
+                    continue;
+                first = terrain;
+                firstFile = tile.Key;
             }
-            if (!isOpen && !makesObjects)
+            if (first == null && !isManual)
                 return;
             if (parent == null)
-                parent = new GameObject(folder.Substring(folder.LastIndexOf('/') + 1)).transform;
+                parent = MakeParent(export, previous, folder, first, firstFile, isManual);
             HashSet<string> hidden = Hidden(folder);
             var terrains = new Dictionary<string, Terrain>();
             foreach (KeyValuePair<HeightmapFile, TerrainData> tile in data)
@@ -1137,27 +1367,63 @@ namespace Upthrust
                 {
                     GameObject made = Terrain.CreateTerrainGameObject(tile.Value);
                     made.name = TileName(export, file);
+                    RegisterMade(made, isManual);
                     terrain = made.GetComponent<Terrain>();
                 }
-                if (terrain.transform.parent != parent)
+                // Tiles that the user has put under another object stay where they are.
+                if (terrain.transform.parent == null)
                     terrain.transform.SetParent(parent, false);
-                terrain.transform.localPosition =
-                    new Vector3((float)export.EastM(file), (float)file.MinM, (float)export.NorthM(file));
+                if (terrain.transform.parent == parent)
+                    terrain.transform.localPosition = PlaceOf(export, file);
                 // Neighbours are not saved with a scene; Unity connects terrains of a group again when it opens one.
                 terrain.allowAutoConnect = true;
                 terrain.groupingID = (int)(Checksum.Number(Encoding.UTF8.GetBytes(folder)) & 0x3FFFFFFF);
                 terrains[file.TileColumn + "," + file.TileRow] = terrain;
                 Show(terrain.gameObject, TileName(export, file), hidden);
                 terrain.Flush();
+                MarkDirty(terrain.gameObject);
             }
             HideOldTiles(export, folder, open, hidden);
             Connect(data.Keys, terrains);
             // Water that was there before and is gone was deleted by the user.
-            bool makesWater = !isOpen || previous == null || !previous.WaterM.HasValue;
-            PlaceWater(export, folder, parent, makesWater, hidden);
+            bool makesWater = first == null || previous == null || !previous.WaterM.HasValue;
+            PlaceWater(export, folder, parent, makesWater, isManual, hidden, assets);
             RememberHidden(folder, hidden);
+            MarkDirty(parent.gameObject);
+        }
+
+        private static void MarkDirty(GameObject item)
+        {
             if (!EditorApplication.isPlayingOrWillChangePlaymode)
-                EditorSceneManager.MarkSceneDirty(parent.gameObject.scene);
+                EditorSceneManager.MarkSceneDirty(item.scene);
+        }
+
+        /// <summary>Lets the user undo that a manual import made an object.</summary>
+        private static void RegisterMade(GameObject made, bool isManual)
+        {
+            if (isManual)
+                Undo.RegisterCreatedObjectUndo(made, "Import Upthrust terrain");
+        }
+
+        /// <summary>
+        /// Makes the object above the tiles. If there is a tile without one, the object is made in the scene of the tile
+        /// and placed so that the tile does not move.
+        /// </summary>
+        private static Transform MakeParent(
+            Export export, Export previous, string folder, Terrain tile, HeightmapFile file, bool isManual)
+        {
+            var made = new GameObject(folder.Substring(folder.LastIndexOf('/') + 1));
+            RegisterMade(made, isManual);
+            if (tile == null)
+                return made.transform;
+            SceneManager.MoveGameObjectToScene(made, tile.gameObject.scene);
+            // The tile is where the previous import, or the user after it, has put it.
+            string name = TileName(export, file);
+            HeightmapFile before = previous?.Heightmaps.Find(each => TileName(previous, each) == name);
+            Vector3 place = tile.transform.localPosition;
+            Vector3 offset = before != null ? PlaceOf(previous, before) : PlaceOf(export, file);
+            made.transform.localPosition = new Vector3(place.x - offset.x, place.y - offset.y, place.z - offset.z);
+            return made.transform;
         }
 
         /// <summary>Hides the tiles of an earlier export that had more of them.</summary>
@@ -1192,11 +1458,29 @@ namespace Upthrust
             }
         }
 
+        /// <summary>
+        /// The water of a terrain in the open scenes, or null. It is found by its mesh, so that other objects with the
+        /// same name are left alone.
+        /// </summary>
+        private static Transform FindWater(Mesh mesh, Transform parent)
+        {
+            Transform water = null;
+            foreach (UnityEngine.Object found in Resources.FindObjectsOfTypeAll(typeof(MeshFilter)))
+            {
+                var filter = (MeshFilter)found;
+                bool isWater = mesh != null && filter.sharedMesh == mesh && !EditorUtility.IsPersistent(filter);
+                if (isWater && (water == null || filter.transform.parent == parent))
+                    water = filter.transform;
+            }
+            return water;
+        }
+
         /// <summary>A plane at the water level, as large as the terrain.</summary>
         private static void PlaceWater(
-            Export export, string folder, Transform parent, bool makesWater, HashSet<string> hidden)
+            Export export, string folder, Transform parent, bool makesWater, bool isManual, HashSet<string> hidden,
+            List<UnityEngine.Object> assets)
         {
-            Transform water = parent.Find(WaterName);
+            Transform water = FindWater(Load<Mesh>(folder + "/Water.asset"), parent);
             if (!export.WaterM.HasValue)
             {
                 if (water != null)
@@ -1206,29 +1490,50 @@ namespace Upthrust
             if (water == null && !makesWater)
                 return;
             if (water == null)
+                water = MakeWater(folder, parent, isManual, assets);
+            // Water that the user has put under another object stays where it is.
+            if (water.parent == parent)
             {
-                GameObject made = GameObject.CreatePrimitive(PrimitiveType.Plane);
-                made.name = WaterName;
-                // Water does not carry anything.
-                UnityEngine.Object.DestroyImmediate(made.GetComponent<Collider>());
-                water = made.transform;
-                water.SetParent(parent, false);
-                MeshRenderer renderer = made.GetComponent<MeshRenderer>();
-                string path = folder + "/Water.mat";
-                Material material = Load<Material>(path);
-                if (material == null)
-                {
-                    // The material of a new plane suits the render pipeline of the project.
-                    material = new Material(renderer.sharedMaterial) { color = new Color(0.10f, 0.26f, 0.33f, 1) };
-                    AssetDatabase.CreateAsset(material, path);
-                }
-                renderer.sharedMaterial = material;
+                // Unity's plane is ten metres wide.
+                water.localScale = new Vector3((float)(export.WidthM / 10), 1, (float)(export.DepthM / 10));
+                water.localPosition =
+                    new Vector3((float)(export.WidthM / 2), (float)export.WaterM.Value, (float)(export.DepthM / 2));
             }
-            // Unity's plane is ten metres wide.
-            water.localScale = new Vector3((float)(export.WidthM / 10), 1, (float)(export.DepthM / 10));
-            water.localPosition =
-                new Vector3((float)(export.WidthM / 2), (float)export.WaterM.Value, (float)(export.DepthM / 2));
             Show(water.gameObject, WaterName, hidden);
+            MarkDirty(water.gameObject);
+        }
+
+        private static Transform MakeWater(
+            string folder, Transform parent, bool isManual, List<UnityEngine.Object> assets)
+        {
+            GameObject made = GameObject.CreatePrimitive(PrimitiveType.Plane);
+            made.name = WaterName;
+            RegisterMade(made, isManual);
+            // Objects fall through water.
+            UnityEngine.Object.DestroyImmediate(made.GetComponent<Collider>());
+            made.transform.SetParent(parent, false);
+            MeshFilter filter = made.GetComponent<MeshFilter>();
+            string meshPath = folder + "/Water.asset";
+            Mesh mesh = Load<Mesh>(meshPath);
+            if (mesh == null)
+            {
+                mesh = UnityEngine.Object.Instantiate(filter.sharedMesh);
+                AssetDatabase.CreateAsset(mesh, meshPath);
+            }
+            filter.sharedMesh = mesh;
+            MeshRenderer renderer = made.GetComponent<MeshRenderer>();
+            string materialPath = folder + "/Water.mat";
+            Material material = Load<Material>(materialPath);
+            if (material == null)
+            {
+                // The material of a new plane suits the render pipeline of the project.
+                material = new Material(renderer.sharedMaterial) { color = new Color(0.10f, 0.26f, 0.33f, 1) };
+                AssetDatabase.CreateAsset(material, materialPath);
+            }
+            renderer.sharedMaterial = material;
+            assets.Add(mesh);
+            assets.Add(material);
+            return made.transform;
         }
     }
 }
