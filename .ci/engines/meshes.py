@@ -4,11 +4,7 @@ compares their surfaces, extents and textures with the heights and textures that
 meshes.py PROGRAM, in a Python environment with bpy, numpy, Pillow, trimesh and usd-core
 """
 
-import json
-import os
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -18,12 +14,8 @@ import trimesh
 from PIL import Image
 from pxr import Gf, Usd, UsdGeom, UsdShade, UsdValidation
 
-PROGRAM = str(Path(sys.argv[1]).resolve())
-# A block in the north-west corner on a step along the north: unmistakable if it is turned or mirrored.
-FAULTS = [
-    {"from_m": [300, 0], "to_m": [0, 200], "displacement_m": 800},
-    {"from_m": [900, 500], "to_m": [0, 600], "displacement_m": 150},
-]
+from common import build, finish, read_r32, report, silence_other_output, start, write_project
+
 STL_LONGER_MM, STL_BASE_MM = 200, 3
 VERSIONS = f"trimesh {trimesh.__version__}", f"Blender {bpy.app.version_string}"
 USD = "USD {}.{}".format(*Usd.GetVersion()[1:])
@@ -32,27 +24,8 @@ USD_NAMES = ["my terrain", "a@b", "@@@", "a@@@@b@", "quote\" and 'quote'", "[x] 
 # USD takes a backslash for a separator, and has no escapes for line breaks.
 USD_REFUSED = ["a\\b", "a\nb"]
 
-failures = 0
-# Blender's importer prints lines of its own; only the cases are of interest.
-console = os.fdopen(os.dup(1), "w")
-os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-
-def report(case: str, found: str, is_right: bool) -> None:
-    global failures
-    failures += not is_right
-    print(f"{'right' if is_right else 'WRONG'}  {case}: {found}", file=console, flush=True)
-
-
-def start(project: Path, *options: str) -> subprocess.CompletedProcess:
-    return subprocess.run([PROGRAM, "build", str(project), *options, "--force"], capture_output=True, text=True)
-
-
-def build(project: Path, *options: str) -> str:
-    run = start(project, *options)
-    if run.returncode != 0:
-        raise SystemExit(f"{' '.join(options)}: {run.stderr}")
-    return run.stderr
+# Blender's importer prints lines of its own.
+silence_other_output()
 
 
 def surface(places: numpy.ndarray, triangles: numpy.ndarray, shape: tuple[int, int], world) -> numpy.ndarray:
@@ -79,23 +52,23 @@ def surface(places: numpy.ndarray, triangles: numpy.ndarray, shape: tuple[int, i
 
 
 def check_surface(case: str, places, triangles, heights, world, stated_m: float, more: str = "", is_right=True) -> None:
-    """Compares the extent, the highest point and every height."""
+    """Compares the extent, the lowest point and every height."""
     heights = heights.astype("f8")
     places = numpy.asarray(places, "f8")
     low, high = places.min(axis=0), places.max(axis=0)
     extent = max(abs(low[:2] + numpy.array(world) / 2).max(), abs(high[:2] - numpy.array(world) / 2).max())
     off = abs(surface(places, numpy.asarray(triangles), heights.shape, world) - heights)
-    peak = places[places[:, 2].argmax()]
+    lowest = places[places[:, 2].argmin()]
     # Seen from above, triangles turn left.
     corners = places[triangles]
     sides = numpy.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     is_right &= not numpy.isnan(off).any() and off.max() <= stated_m + 0.001 and bool((sides[:, 2] > 0).all())
-    is_right &= extent < 0.01 and peak[0] < 0 < peak[1] and low[2] >= heights.min() - stated_m - 0.001
+    is_right &= extent < 0.01 and lowest[0] < 0 < lowest[1] and low[2] >= heights.min() - stated_m - 0.001
     is_right &= high[2] <= heights.max() + stated_m + 0.001
     report(
         case,
         f"{len(places)} vertices, {len(triangles)} triangles; border off by {extent:.4f} m, heights by {off.max():.4f} "
-        f"m (stated {stated_m:.3f} m), peak at {peak[0]:.0f}, {peak[1]:.0f} m{more}",
+        f"m (stated {stated_m:.3f} m), lowest at {lowest[0]:.0f}, {lowest[1]:.0f} m{more}",
         bool(is_right),
     )
 
@@ -210,21 +183,19 @@ def check_usd(case: str, path: Path, heights, texture, world, stated_m: float) -
 def check_usd_names() -> None:
     """The texture is found whatever the mesh is called, or the name is refused."""
     with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder, "p.upthrust.json")
-        project.write_text(json.dumps({"format": 1, "recipe": {"stack": [{"operation": "faults", "count": 20}]}}))
+        project = write_project(folder, 1, (4096, 4096))
         for name in USD_NAMES:
             path = Path(folder, f"{name}.usda")
-            build(project, "--size", "33", "--mesh", str(path), "--texture-size", "16")
+            build(project, "--size", "33", "--mesh", path, "--texture-size", "16")
             stage = Usd.Stage.Open(str(path))
             found = usd_texture(stage.GetPrimAtPath("/Terrain/Terrain"))
             is_right = found == path.with_suffix(".png") and found.exists() and not usd_errors(stage)
             report(f".usda named {name}, {USD}", f"texture {found.name}", is_right)
         for name in USD_REFUSED:
-            options = ["--size", "33", "--mesh", str(Path(folder, f"{name}.usda"))]
-            run = start(project, *options)
+            run = start(project, "--size", "33", "--mesh", Path(folder, f"{name}.usda"))
             report(f".usda named {name!r}", run.stderr.strip().splitlines()[-1], run.returncode == 1)
         bare = Path(folder, "bare.usda")
-        build(project, "--size", "33", "--mesh", str(bare), "--mesh-bare")
+        build(project, "--size", "33", "--mesh", bare, "--mesh-bare")
         stage = Usd.Stage.Open(str(bare))
         texture, errors = usd_texture(stage.GetPrimAtPath("/Terrain/Terrain")), usd_errors(stage)
         report(f".usda without texture, {USD}", f"texture {texture}, errors {errors}", texture is None and not errors)
@@ -261,21 +232,14 @@ def lowest_sample(heights, places, world) -> float:
 def check(seed: int, world: tuple[float, float], size: str, *options: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        recipe = {
-            "seed": seed,
-            "world": {"width_m": world[0], "depth_m": world[1]},
-            "stack": [{"operation": "faults", "count": 200}, {"operation": "drawn_faults", "faults": FAULTS}],
-        }
-        project = folder / "p.upthrust.json"
-        project.write_text(json.dumps({"format": 1, "recipe": recipe}))
-        build(project, "--size", size, "--heightmap", str(folder / "h.r32"), "--texture", str(folder / "t.png"),
+        project = write_project(folder, seed, world)
+        build(project, "--size", size, "--heightmap", folder / "h.r32", "--texture", folder / "t.png",
               "--texture-size", "256")
-        side = json.loads((folder / "h.r32.json").read_text())
-        heights = numpy.fromfile(folder / "h.r32", "<f4").reshape(side["height"], side["width"])
+        heights, _ = read_r32(folder / "h.r32")
         texture = numpy.asarray(Image.open(folder / "t.png").convert("RGB"))
         for format in ["glb", "obj", "usda", "stl"]:
             path = folder / f"terrain.{format}"
-            said = build(project, "--size", size, "--mesh", str(path), "--texture-size", "256", *options)
+            said = build(project, "--size", size, "--mesh", path, "--texture-size", "256", "--force", *options)
             stated = re.search(r"no height deviates by more than ([0-9.]+) m", said)
             assert stated is not None, said
             case = " ".join([f".{format}, {world[0]} × {world[1]} m, {size} samples", *options])
@@ -299,4 +263,4 @@ for seed, world, size, *options in [
 ]:
     check(seed, world, size, *options)
 check_usd_names()
-sys.exit(f"{failures} cases are wrong" if failures else 0)
+finish()

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from PIL import Image
 
-sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common import build, finish, wrong, write_project  # noqa: E402
 
