@@ -6,19 +6,23 @@ Install this file as an add-on, or import it as a module and call `register`, `i
 import ctypes
 import json
 import math
+import reprlib
+import string
 import sys
 import textwrap
 import time
 import traceback
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntVectorProperty, PointerProperty, StringProperty,
+)
 from bpy_extras.io_utils import ImportHelper
 from mathutils import Color
 
@@ -36,9 +40,17 @@ MANIFEST_NAME = "upthrust.json"
 # The newest manifest format that this add-on reads.
 FORMAT = 1
 WATCH_INTERVAL_S = 0.5
+# The longest time until an export that could not be loaded is tried again. The time doubles with every failure.
+MAX_RETRY_S = 10.0
+# How often all objects are searched for terrains; in between, only those that were found are looked at.
+SEARCH_INTERVAL_S = 5.0
+# The largest number that a manifest may have. NaN and infinity are not below it.
+MAX_NUMBER = 1e9
 # Before 4.5 every property of a path could be relative to the .blend file.
 RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()
 WATER_NAME = "Upthrust water"
+# On the node with the colour of a terrain type: the colour in the export, to tell it from one that the user chose.
+EXPORTED_COLOR = "upthrust_color"
 # What the material of a terrain shows.
 SOURCES = [
     ("TEXTURE", "Texture", "The texture of the export"),
@@ -115,7 +127,7 @@ class Export:
     weights: tuple[ImageFile, ...]
 
     def heights_key(self) -> str:
-        """A text that changes when the vertices have to be loaded again."""
+        """A key that changes when the vertices have to be loaded again."""
         return repr((self.width_m, self.depth_m, self.samples, self.heightmaps))
 
     def files(self) -> list[str]:
@@ -126,65 +138,93 @@ def crc32_of(data: bytes) -> str:
     return f"{zlib.crc32(data):08x}"
 
 
+def text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{reprlib.repr(value)} is not a text")
+    # Half of a surrogate pair cannot be encoded, and Blender does not take it.
+    value.encode()
+    return value
+
+
 def file_name(value: Any) -> str:
     # Files are beside the manifest; a path to elsewhere can only come from a damaged or malicious manifest.
-    if not isinstance(value, str) or not value or value in (".", "..") or set(value) & set('/\\:'):
-        raise ValueError(f"{value!r} is not a file name")
+    if not text(value) or value in (".", "..") or set(value) & set("/\\:\0"):
+        raise ValueError(f"{reprlib.repr(value)} is not a file name")
+    return value
+
+
+def whole(value: Any, least: int) -> int:
+    if type(value) is not int or not least <= value <= MAX_NUMBER:
+        raise ValueError(f"{reprlib.repr(value)} is not a whole number of at least {least}")
     return value
 
 
 def pair(values: Any, least: int) -> tuple[int, int]:
     first, second = values
-    if type(first) is not int or type(second) is not int or min(first, second) < least:
-        raise ValueError(f"{values!r} is not a pair of whole numbers of at least {least}")
-    return first, second
+    return whole(first, least), whole(second, least)
 
 
 def number(value: Any) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):
-        raise ValueError(f"{value!r} is not a number")
+    if type(value) not in (int, float) or not abs(value) <= MAX_NUMBER:
+        raise ValueError(f"{reprlib.repr(value)} is not a number")
     return float(value)
+
+
+def length(value: Any) -> float:
+    if number(value) <= 0:
+        raise ValueError(f"{reprlib.repr(value)} is not a length")
+    return float(value)
+
+
+def is_readable(entry: dict[str, Any]) -> bool:
+    """Whether this is a heightmap of a kind that the add-on reads. An export can have others."""
+    suffix = Path(file_name(entry["file"])).suffix.lower()
+    return suffix in IMAGE_HEIGHTMAPS | RAW_HEIGHTMAPS and entry["values"] in ("integers", "metres")
 
 
 def heightmap_entry(entry: dict[str, Any]) -> Heightmap:
     integers = entry["values"] == "integers"
+    min_m, max_m = number(entry["min_m"]), number(entry["max_m"])
+    if min_m > max_m:
+        raise ValueError(f"the heights of {entry['file']} are from {min_m} to {max_m} m")
     return Heightmap(
         file=file_name(entry["file"]),
-        crc32=entry["crc32"],
+        crc32=text(entry["crc32"]),
         first_sample=pair(entry["first_sample"], 0),
         size=pair(entry["size"], 1),
-        min_m=number(entry["min_m"]),
-        max_m=number(entry["max_m"]),
-        max_value=int(number(entry["max_value"])) if integers else None,
-        bits=entry.get("bits"),
+        min_m=min_m,
+        max_m=max_m,
+        max_value=whole(entry["max_value"], 1) if integers else None,
+        bits=None if entry.get("bits") is None else whole(entry["bits"], 1),
         byte_order=entry.get("byte_order"),
         south_first=entry.get("row_order") == "south first",
     )
 
 
 def image_entry(entry: dict[str, Any]) -> ImageFile:
-    types = tuple(int(number(index)) for index in entry.get("types") or ())
-    return ImageFile(file_name(entry["file"]), entry["crc32"], pair(entry["tile"], 0), pair(entry["size"], 1), types)
+    types = tuple(whole(index, 0) for index in entry.get("types") or ())
+    return ImageFile(
+        file_name(entry["file"]), text(entry["crc32"]), pair(entry["tile"], 0), pair(entry["size"], 1), types
+    )
 
 
 def type_entry(entry: dict[str, Any]) -> TerrainType:
-    color = entry["color"]
-    if len(color) != 7 or color[0] != "#":
-        raise ValueError(f"{color!r} is not a colour")
-    int(color[1:], 16)
-    return TerrainType(str(entry["name"]), color, bool(entry.get("covers", True)))
+    color = text(entry["color"])
+    if len(color) != 7 or color[0] != "#" or not set(color[1:]) <= set(string.hexdigits):
+        raise ValueError(f"{reprlib.repr(color)} is not a colour")
+    return TerrainType(text(entry["name"]), color, entry.get("covers", True) is True)
 
 
-def chosen_heightmaps(heightmaps: list[Heightmap]) -> tuple[Heightmap, ...]:
+def chosen_heightmaps(entries: list[dict[str, Any]]) -> tuple[Heightmap, ...]:
     """The tiles of one heightmap: of metres if there is one, because integers are rounded."""
+    readable = [heightmap_entry(entry) for entry in entries if is_readable(entry)]
+    if not readable:
+        known = ", ".join(sorted(IMAGE_HEIGHTMAPS | RAW_HEIGHTMAPS))
+        raise ImportFailed(f"The export has no heightmap that this add-on reads ({known}).")
 
     def suffix(heightmap: Heightmap) -> str:
         return Path(heightmap.file).suffix.lower()
 
-    readable = [heightmap for heightmap in heightmaps if suffix(heightmap) in IMAGE_HEIGHTMAPS | RAW_HEIGHTMAPS]
-    if not readable:
-        known = ", ".join(sorted(IMAGE_HEIGHTMAPS | RAW_HEIGHTMAPS))
-        raise ImportFailed(f"The export has no heightmap that this add-on reads ({known}).")
     best = min(readable, key=lambda heightmap: heightmap.max_value is not None)
     return tuple(heightmap for heightmap in readable if suffix(heightmap) == suffix(best))
 
@@ -216,30 +256,28 @@ def parse_manifest(folder: Path, data: bytes) -> Export:
             )
         types = tuple(type_entry(entry) for entry in content.get("types", []))
         covering = {index for index, terrain_type in enumerate(types) if terrain_type.covers}
-        weights = chosen_weights([image_entry(entry) for entry in content.get("weights", [])], covering)
+        weights = [image_entry(entry) for entry in content.get("weights", [])]
         if any(index >= len(types) for entry in weights for index in entry.types):
             raise ValueError("a map of weights has an unknown terrain type")
         export = Export(
             folder=folder,
             digest=crc32_of(data),
-            name=str(content.get("name") or "Terrain"),
-            width_m=number(content["width_m"]),
-            depth_m=number(content["depth_m"]),
+            name=text(content.get("name") or "Terrain"),
+            width_m=length(content["width_m"]),
+            depth_m=length(content["depth_m"]),
             samples=pair(content["samples"], 2),
             water_m=None if content.get("water_m") is None else number(content["water_m"]),
-            heightmaps=chosen_heightmaps([heightmap_entry(entry) for entry in content["heightmaps"]]),
+            heightmaps=chosen_heightmaps(content["heightmaps"]),
             texture=tuple(image_entry(entry) for entry in content.get("texture", [])),
             types=types,
-            weights=weights,
+            weights=chosen_weights(weights, covering),
         )
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ImportFailed(f"{MANIFEST_NAME} is damaged or incomplete. Export again.") from error
     except KeyError as error:
         raise ImportFailed(f"{MANIFEST_NAME} is damaged: {error.args[0]!r} is missing. Export again.") from error
     except (ValueError, TypeError, AttributeError) as error:
         raise ImportFailed(f"{MANIFEST_NAME} is damaged: {error}. Export again.") from error
-    if min(export.width_m, export.depth_m) <= 0:
-        raise ImportFailed(f"{MANIFEST_NAME} is damaged: the terrain has no area. Export again.")
     return export
 
 
@@ -292,7 +330,8 @@ def available_memory() -> int | None:
 
 
 def check_size(samples: tuple[int, int]) -> None:
-    """Refuses a mesh that Blender cannot hold. Blender ends when its own allocations fail, so this is checked first."""
+    """Refuses a mesh that Blender cannot hold. Blender crashes when its own allocations fail, so this is checked
+    first."""
     width, height = samples
     if 4 * (width - 1) * (height - 1) > MAX_CORNERS:
         raise ImportFailed(f"{width} × {height} samples are too many for a mesh in Blender. Export at a smaller size.")
@@ -473,7 +512,7 @@ class MaterialPlan:
     tiles: tuple[int, int]
 
     def key(self) -> str:
-        """A text that changes when the nodes have to be made again."""
+        """A key that changes when the nodes have to be made again."""
         files = [(entry.file, entry.types) for entry in self.images]
         names = [terrain_type.name for terrain_type in self.export.types] if self.source == "TYPES" else []
         return repr((self.source, files, names))
@@ -581,7 +620,7 @@ def mixed_types(
             if not terrain_type.covers:
                 continue
             rgb = nodes.add("ShaderNodeRGB", (-600, y), name=type_node_name(index), label=terrain_type.name)
-            rgb.outputs[0].default_value = linear_color(terrain_type.color)
+            set_type_color(rgb, terrain_type.color)
             color = nodes.operation("ShaderNodeVectorMath", "MULTIPLY_ADD", (-400, y), rgb.outputs[0], weight, color)
             total = nodes.operation("ShaderNodeMath", "ADD", (-400, y - 190), weight, total)
             y -= 400
@@ -621,13 +660,19 @@ def make_materials(plan: MaterialPlan, images: dict[str, bpy.types.Image]) -> li
     return [make_material(plan, (column, row), images) for row in range(rows) for column in range(columns)]
 
 
+def set_type_color(node: bpy.types.Node, color: str) -> None:
+    node.outputs[0].default_value = linear_color(color)
+    node[EXPORTED_COLOR] = color
+
+
 def update_type_colors(materials: Iterable[bpy.types.Material], export: Export) -> None:
-    """Sets the colours of the terrain types where their nodes are still there."""
+    """Sets the colours of the terrain types that have another colour in this export than in the last one. Colours that
+    the user has changed stay until then."""
     for material in materials:
         for index, terrain_type in enumerate(export.types):
             node = material.node_tree.nodes.get(type_node_name(index))
-            if node is not None and node.type == "RGB":
-                node.outputs[0].default_value = linear_color(terrain_type.color)
+            if node is not None and node.type == "RGB" and node.get(EXPORTED_COLOR) != terrain_type.color:
+                set_type_color(node, terrain_type.color)
 
 
 def water_material() -> bpy.types.Material:
@@ -662,6 +707,11 @@ class UpthrustMaterial(bpy.types.PropertyGroup):
     material: PointerProperty(type=bpy.types.Material)
 
 
+def search_terrains(_settings: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Looks for watched terrains at the next check, after a property of one has changed."""
+    watcher.next_search_s = 0.0
+
+
 class UpthrustTerrain(bpy.types.PropertyGroup):
     """What an object needs to be loaded again. It is saved in the .blend file."""
 
@@ -670,11 +720,13 @@ class UpthrustTerrain(bpy.types.PropertyGroup):
         description="The upthrust.json of the export",
         subtype="FILE_PATH",
         options=RELATIVE_PATHS,
+        update=search_terrains,
     )
     watch: BoolProperty(
         name="Reload when the export changes",
         description="Look twice a second whether Upthrust has exported again, and load what has changed",
         default=True,
+        update=search_terrains,
     )
     source: EnumProperty(
         name="Material",
@@ -686,10 +738,12 @@ class UpthrustTerrain(bpy.types.PropertyGroup):
     materials_key: StringProperty()
     images: CollectionProperty(type=UpthrustImage)
     materials: CollectionProperty(type=UpthrustMaterial)
+    # The tiles whose faces have the material of their tile; the user may have given them others since then.
+    tiles: IntVectorProperty(size=2, default=(1, 1))
     has_water: BoolProperty()
     water_m: FloatProperty()
     water: PointerProperty(type=bpy.types.Object)
-    # What came of the last load.
+    # The result of the last load.
     result: StringProperty()
     result_time: StringProperty()
     failed: BoolProperty()
@@ -736,9 +790,10 @@ def stage_image(export: Export, entry: ImageFile, old: bpy.types.Image | None) -
         if old is not None:
             image.colorspace_settings.name = old.colorspace_settings.name
             image.alpha_mode = old.alpha_mode
-        elif entry.types:
-            image.colorspace_settings.is_data = True
-            # The fourth channel is a weight, not opacity.
+        else:
+            if entry.types:
+                image.colorspace_settings.is_data = True
+            # The fourth channel is a weight, or the roughness for Terrain3D, but never opacity.
             image.alpha_mode = "CHANNEL_PACKED"
         # Asking for the size reads the file.
         if tuple(image.size) != entry.size:
@@ -787,12 +842,14 @@ def apply_water(export: Export, terrain: bpy.types.Object) -> None:
     water = settings.water if settings.water is not None and settings.water.users_collection else None
     if export.water_m is None:
         if water is not None:
-            bpy.data.objects.remove(water)
+            remove_water(water)
         settings.water = None
     elif water is None and not settings.has_water:
         settings.water = water = make_water(export, terrain)
     elif water is None:
-        settings.water = None
+        deleted, settings.water = settings.water, None
+        if deleted is not None and deleted.users == 0:
+            remove_water(deleted)
     if water is not None and export.water_m is not None:
         if len(water.data.vertices) == 4:
             water.data.vertices.foreach_set("co", [part for corner in water_corners(export) for part in corner])
@@ -801,6 +858,18 @@ def apply_water(export: Export, terrain: bpy.types.Object) -> None:
             water.location.z = export.water_m
     settings.has_water = export.water_m is not None
     settings.water_m = export.water_m or 0
+
+
+def remove_water(water: bpy.types.Object) -> None:
+    """Removes the water with its mesh and materials, unless something else uses them."""
+    mesh = water.data
+    materials = list(mesh.materials)
+    bpy.data.objects.remove(water)
+    if mesh.users == 0:
+        bpy.data.meshes.remove(mesh)
+    for material in materials:
+        if material is not None and material.users == 0:
+            bpy.data.materials.remove(material)
 
 
 def apply_heights(terrain: bpy.types.Object, places: numpy.ndarray, made: bpy.types.Mesh | None) -> None:
@@ -818,29 +887,39 @@ def apply_heights(terrain: bpy.types.Object, places: numpy.ndarray, made: bpy.ty
     made.name = name
 
 
-def apply_materials(plan: MaterialPlan, terrain: bpy.types.Object, images: dict[str, bpy.types.Image]) -> None:
+def apply_materials(
+    plan: MaterialPlan, terrain: bpy.types.Object, images: dict[str, bpy.types.Image], is_new_mesh: bool
+) -> None:
     """Makes the materials again if other images or types belong to them, and puts them in the place of the old ones."""
     settings, mesh = terrain.upthrust, terrain.data
     old = [entry.material for entry in settings.materials if entry.material is not None]
     if settings.materials_key == plan.key():
         update_type_colors(old, plan.export)
-        set_material_indices(mesh, plan.export.samples, plan.tiles)
+        if is_new_mesh:
+            set_material_indices(mesh, plan.export.samples, plan.tiles)
         return
     first = settings.materials_key == ""
     # A terrain whose materials the user has replaced keeps those.
     if first or any(material in old for material in mesh.materials):
         made = make_materials(plan, images)
         others = [material for material in mesh.materials if material not in old]
-        mesh.materials.clear()
-        for material in [*made, *others]:
-            mesh.materials.append(material)
+        # Clearing the list would also give all faces the first material.
+        for at, material in enumerate([*made, *others]):
+            if at < len(mesh.materials):
+                mesh.materials[at] = material
+            else:
+                mesh.materials.append(material)
+        while len(mesh.materials) > len(made) + len(others):
+            mesh.materials.pop()
         settings.materials.clear()
         for material in made:
             settings.materials.add().material = material
         for material in old:
             if material.users == 0:
                 bpy.data.materials.remove(material)
-        set_material_indices(mesh, plan.export.samples, plan.tiles)
+        if is_new_mesh or tuple(settings.tiles) != plan.tiles:
+            set_material_indices(mesh, plan.export.samples, plan.tiles)
+            settings.tiles = plan.tiles
     settings.materials_key = plan.key()
 
 
@@ -889,16 +968,22 @@ def load(export: Export, terrain: bpy.types.Object | None, source: str, everythi
         settings.source = source
     elif places is not None:
         apply_heights(terrain, places, made)
-    apply_images(settings, plan, staged)
+    unused = apply_images(settings, plan, staged)
     images = {entry.file: entry.image for entry in settings.images}
-    apply_materials(plan, terrain, images)
+    apply_materials(plan, terrain, images, made is not None)
+    for image in unused:
+        if image.users == 0:
+            bpy.data.images.remove(image)
     apply_water(export, terrain)
     settings.heights_key = export.heights_key()
     settings.digest = export.digest
     return terrain
 
 
-def apply_images(settings: UpthrustTerrain, plan: MaterialPlan, staged: list[StagedImage]) -> None:
+def apply_images(
+    settings: UpthrustTerrain, plan: MaterialPlan, staged: list[StagedImage]
+) -> list[bpy.types.Image]:
+    """Shows the images that were read; returns those that are no longer in the export."""
     for new in staged:
         entry = next((entry for entry in settings.images if entry.file == new.entry.file), None)
         if entry is None:
@@ -910,11 +995,14 @@ def apply_images(settings: UpthrustTerrain, plan: MaterialPlan, staged: list[Sta
             replace_image(entry.image, new.image)
             entry.image = new.image
         entry.crc32 = new.entry.crc32
-    # Images that are no longer in the export are forgotten; nodes that still use them keep them.
     files = {entry.file for entry in plan.images}
+    unused = []
     for at in reversed(range(len(settings.images))):
         if settings.images[at].file not in files:
+            if settings.images[at].image is not None:
+                unused.append(settings.images[at].image)
             settings.images.remove(at)
+    return unused
 
 
 def describe(export: Export, started: float) -> str:
@@ -976,21 +1064,51 @@ def watched_state(path: Path, settings: UpthrustTerrain, files: Iterable[str]) -
 
 
 class Watcher:
-    """Remembers which state of its export each object was checked against."""
+    """Finds the terrains to watch, and remembers which state of its export each was checked against."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
         # By object: the state, and the files other than the manifest whose change is a reason to try again.
         self.checked: dict[str, tuple[tuple[Any, ...], list[str]]] = {}
+        # By object whose export could not be loaded: when to try again, and the time between the last attempts.
+        self.retries: dict[str, tuple[float, float]] = {}
+        # The names of the watched objects: undo makes references to objects invalid.
+        self.names: list[str] = []
+        self.number_of_objects = 0
+        self.next_search_s = 0.0
 
-    def check(self, terrain: bpy.types.Object) -> None:
+    def terrains(self) -> list[bpy.types.Object]:
+        """The watched objects. Asking every object for its properties takes long in large scenes."""
+        now = self.clock()
+        if now >= self.next_search_s or len(bpy.data.objects) != self.number_of_objects:
+            self.names = [item.name for item in bpy.data.objects if is_watched(item)]
+            self.number_of_objects = len(bpy.data.objects)
+            self.next_search_s = now + SEARCH_INTERVAL_S
+        found = (bpy.data.objects.get((name, None)) for name in self.names)
+        return [item for item in found if item is not None and is_watched(item)]
+
+    def check_all(self) -> None:
+        for terrain in self.terrains():
+            retry_s, wait_s = self.retries.get(terrain.name_full, (0.0, 0.0))
+            now = self.clock()
+            if now < retry_s:
+                continue
+            if self.check(terrain):
+                self.retries.pop(terrain.name_full, None)
+            else:
+                wait_s = min(max(2 * wait_s, 2 * WATCH_INTERVAL_S), MAX_RETRY_S)
+                self.retries[terrain.name_full] = now + wait_s, wait_s
+
+    def check(self, terrain: bpy.types.Object) -> bool:
+        """Reloads a terrain if its export has changed. Returns whether the export could be loaded."""
         settings = terrain.upthrust
         path = manifest_path(settings.manifest)
         state, files = self.checked.get(terrain.name_full, ((), []))
         if watched_state(path, settings, files) == state:
-            return
+            return not settings.failed
         if is_edited(terrain):
             set_result(settings, "The export may have changed. Leave Edit Mode or Sculpt Mode to reload.", failed=True)
-            return
+            return True
         before = watched_state(path, settings, ())
         files = []
         try:
@@ -1010,6 +1128,7 @@ class Watcher:
         # From before the manifest was read: one that came since then is checked the next time.
         after = watched_state(path, settings, files)
         self.checked[terrain.name_full] = (before[0], settings.digest, before[2], *after[3:]), files
+        return not settings.failed
 
 
 watcher = Watcher()
@@ -1024,8 +1143,7 @@ def watch_exports() -> float:
     """Reloads the terrains whose exports have changed. Returns the seconds until the next call."""
     # A render reads the meshes from another thread.
     if not bpy.app.is_job_running("RENDER"):
-        for terrain in [item for item in bpy.data.objects if is_watched(item)]:
-            watcher.check(terrain)
+        watcher.check_all()
     return WATCH_INTERVAL_S
 
 
