@@ -13,7 +13,7 @@ import {GLTFLoader} from 'three/addons/loaders/GLTFLoader.js';
 
 const program = resolve(process.argv[2]);
 const {dependencies} = JSON.parse(readFileSync(new URL('package.json', import.meta.url)));
-// The north-western corner lies far below the other three: unmistakable if it is turned or mirrored.
+// The north-western corner lies far below the other three, so a terrain that is turned or mirrored is noticed.
 const faults = [
   {from_m: [0, 200], to_m: [300, 0], displacement_m: 800},
   {from_m: [0, 600], to_m: [900, 500], displacement_m: 150},
