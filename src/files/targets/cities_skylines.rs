@@ -52,7 +52,7 @@ fn second(facts: &ImportFacts) -> Vec<String> {
             facts.range_number(facts.range_m.min, METRE_PLACES)
         ),
         "the map is 14336 m wide; the world map around it, of 57344 m and also 4096 × 4096 pixels, has to continue it with \
-         the same Height Scale, and its central 14336 m have to show the same land."
+         the same Height Scale, and its central 14336 m have to contain the same terrain."
             .into(),
     ];
     steps.extend(facts.water_m.map(|water_m| {
