@@ -449,12 +449,12 @@ def check_broken(terrain: bpy.types.Object, manifest: Path) -> None:
     report("the manifest is back", settings.result, not settings.failed and not differences(before, state(terrain)))
 
     # A file that comes after the manifest, as through a shared folder: loaded as soon as it is there.
-    aside = folder / "aside.exr"
-    (folder / "height.exr").rename(aside)
+    moved = folder / "moved.exr"
+    (folder / "height.exr").rename(moved)
     manifest.write_bytes(changed(seed=77, width_m=5000))
     look()
     waited = settings.failed and not differences(before, state(terrain))
-    aside.rename(folder / "height.exr")
+    moved.rename(folder / "height.exr")
     look()
     report("a heightmap that comes late", settings.result, waited and not settings.failed
            and abs(dimensions(terrain)[0] - 5000) < 0.01)

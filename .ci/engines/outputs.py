@@ -209,9 +209,9 @@ def check_chunks(what, folder, manifest):
     colours = {entry["file"] for entry in manifest["texture"]}
     colours |= {entry["file"] for entry in manifest["weights"] if entry["types"] is None}
     for path in sorted(folder.glob("*.png")):
-        marks = [name for name in chunks(path) if name in ("gAMA", "sRGB", "iCCP", "cHRM", "cICP")]
+        found = [name for name in chunks(path) if name in ("gAMA", "sRGB", "iCCP", "cHRM", "cICP")]
         expected = ["sRGB"] if path.name in colours else []
-        confirm(f"{what} {path.name} colour chunks", marks == expected, f"{marks} for {expected}")
+        confirm(f"{what} {path.name} colour chunks", found == expected, f"{found} for {expected}")
 
 
 def check_weights(what, folder, manifest):

@@ -270,7 +270,7 @@ REFUSALS = {
     "no checksum": (without("texture", 0, "crc32"), 'no valid "file"'),
     "an unknown type": (changed([*FIRST_WEIGHTS, "types"], [99]), 'no valid "weights"'),
     "a type of true": (changed([*FIRST_WEIGHTS, "types"], [True]), 'no valid "weights"'),
-    "weights that are no list": (changed(["weights"], {"file": "a.png"}), 'no valid "weights"'),
+    "weights that are not a list": (changed(["weights"], {"file": "a.png"}), 'no valid "weights"'),
     "a file above": (changed([*FIRST_WEIGHTS, "file"], "../secret.png"), NOT_A_NAME),
     "a file below": (changed([*FIRST_WEIGHTS, "file"], "folder\\secret.png"), NOT_A_NAME),
     "a file of another drive": (changed([*FIRST_HEIGHTMAP, "file"], "C:secret.png"), NOT_A_NAME),

@@ -347,15 +347,15 @@ namespace Upthrust
             Replace(other, folder);
             Tick();
             string manifest = Path.Combine(folder, Export.ManifestName);
-            string raw = Array.Find(Directory.GetFiles(folder), path => path.EndsWith(".raw")), aside = raw + ".aside";
+            string raw = Array.Find(Directory.GetFiles(folder), path => path.EndsWith(".raw")), moved = raw + ".moved";
             Replace(copy, folder);
-            File.Move(raw, aside);
+            File.Move(raw, moved);
             int heights = TerrainData.HeightsSet;
             for (int i = 0; i < 8; i++)
                 Tick();
             bool isWaiting = TerrainData.HeightsSet == heights && Debug.Errors.Count == 1;
             Confirm("a missing file is logged once", isWaiting, Debug.Errors.Count);
-            File.Move(aside, raw);
+            File.Move(moved, raw);
             // The attempts are at 1, 2, 4, 8 and 16 s.
             Tick();
             Confirm("no attempt between two retries", TerrainData.HeightsSet == heights, TerrainData.HeightsSet);
@@ -495,7 +495,7 @@ namespace Upthrust
         private static void CheckHidden(string folder, string other, string copy)
         {
             string manifest = Path.Combine(folder, Export.ManifestName);
-            // An object of the user that happens to have the same name is none of the importer's.
+            // An object of the user that has the same name.
             var decoy = new GameObject("Water");
             decoy.transform.SetParent(Terrains()[0].transform.parent, false);
             decoy.transform.localPosition = new Vector3(1, 2, 3);
@@ -582,7 +582,7 @@ namespace Upthrust
             bool isSeparate = AssetDatabase.Assets.ContainsKey("Assets/Upthrust/Terrain/Terrain 0_0.asset") &&
                 AssetDatabase.Assets.ContainsKey("Assets/Upthrust/Terrain 2/Terrain 0_0.asset");
             Confirm("twins have their own assets", isSeparate, string.Join(", ", AssetDatabase.Assets.Keys));
-            Confirm("twins are no neighbours", terrains[0][0].groupingID != terrains[1][0].groupingID, "one group");
+            Confirm("twins are not neighbours", terrains[0][0].groupingID != terrains[1][0].groupingID, "one group");
             // The second becomes what the first is, and the first stays as it is.
             EditorUserSettings.SetConfigValue("Upthrust.Reload", "on");
             int assets = AssetDatabase.Assets.Count, objects = GameObject.All.Count;

@@ -228,10 +228,10 @@ def steps_by_hand(manifest, changed):
     steps were done."""
     heightmaps = [entry["file"] for entry in manifest["heightmaps"]]
     tiles = "" if len(heightmaps) == 1 else " (one of the tiles; Unreal finds the others)"
-    mark = " (changed)" if set(heightmaps) & set(changed) else ""
+    note = " (changed)" if set(heightmaps) & set(changed) else ""
     steps = [
         f"In Landscape mode choose Manage > Import from File (for a landscape that exists: Manage > Import) and "
-        f"{heightmaps[0]}{mark}{tiles}, with this scale and location and without a flip."
+        f"{heightmaps[0]}{note}{tiles}, with this scale and location and without a flip."
     ]
     weights = [(manifest["types"][entry["types"][0]]["name"], entry["file"]) for entry in manifest["weights"]]
     weights = [f"{name}: {file}" + (" (changed)" if file in changed else "") for name, file in weights]
