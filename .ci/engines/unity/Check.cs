@@ -485,10 +485,31 @@ namespace Upthrust
             Confirm("a new object above the tiles", isRight, made == null ? "none" : made.localPosition.x.ToString());
             foreach (Terrain terrain in Terrains())
                 Confirm("tiles below the new object", terrain.transform.parent == made, terrain.gameObject.name);
+            // Under an object of the user, at another place in it.
+            var own = new GameObject("World");
+            var places = new Dictionary<Terrain, Vector3>();
+            foreach (Terrain terrain in Terrains())
+            {
+                terrain.transform.SetParent(own.transform, false);
+                terrain.transform.localPosition += new Vector3(70, 0, 40);
+                places[terrain] = terrain.transform.localPosition;
+            }
+            Replace(other, folder);
+            Tick();
+            foreach (Terrain terrain in Terrains())
+            {
+                Vector3 moved = terrain.transform.localPosition - places[terrain];
+                bool isHere = terrain.transform.parent == own.transform && Math.Abs(moved.x) + Math.Abs(moved.z) < 0.01;
+                Confirm("tiles in an object of the user stay in their place", isHere, moved.x + ", " + moved.z);
+                terrain.transform.localPosition -= new Vector3(70, 0, 40);
+            }
+            GameObject.All.Remove(own);
             // Back to the first object, with the water.
             foreach (Terrain terrain in Terrains())
                 terrain.transform.SetParent(parent, false);
             GameObject.All.Remove(made.gameObject);
+            Replace(copy, folder);
+            Tick();
         }
 
         /// <summary>What the user hid or deleted stays so; what a reload hid comes back.</summary>

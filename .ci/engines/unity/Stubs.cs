@@ -50,6 +50,10 @@ namespace UnityEngine
             this.y = y;
             this.z = z;
         }
+
+        public static Vector3 operator +(Vector3 a, Vector3 b) => new Vector3(a.x + b.x, a.y + b.y, a.z + b.z);
+
+        public static Vector3 operator -(Vector3 a, Vector3 b) => new Vector3(a.x - b.x, a.y - b.y, a.z - b.z);
     }
 
     public struct Color

@@ -1080,6 +1080,8 @@ namespace Upthrust
                 data[tile.Heightmap] = Apply(export, tile, layers, isImported, dataPath);
             }
             assets.AddRange(data.Values);
+            // The places of the tiles are compared with those of this export the next time, even if something fails.
+            WriteRecord(folder, export.WithoutChecksums());
             PlaceObjects(export, previous, folder, data, isManual, assets);
             foreach (UnityEngine.Object asset in assets)
                 AssetDatabase.SaveAssetIfDirty(asset);
@@ -1355,8 +1357,13 @@ namespace Upthrust
             }
             if (first == null && !isManual)
                 return;
+            // How far the user has moved the tiles within their object.
+            Vector3 shift = first != null ? ShiftOf(export, previous, first, firstFile) : default(Vector3);
             if (parent == null)
-                parent = MakeParent(export, previous, folder, first, firstFile, isManual);
+            {
+                parent = MakeParent(folder, first, shift, isManual);
+                shift = default(Vector3);
+            }
             HashSet<string> hidden = Hidden(folder);
             var terrains = new Dictionary<string, Terrain>();
             foreach (KeyValuePair<HeightmapFile, TerrainData> tile in data)
@@ -1370,11 +1377,11 @@ namespace Upthrust
                     RegisterMade(made, isManual);
                     terrain = made.GetComponent<Terrain>();
                 }
-                // Tiles that the user has put under another object stay where they are.
+                // A tile that the user has put under another object than the first tile stays where it is.
                 if (terrain.transform.parent == null)
                     terrain.transform.SetParent(parent, false);
                 if (terrain.transform.parent == parent)
-                    terrain.transform.localPosition = PlaceOf(export, file);
+                    terrain.transform.localPosition = PlaceOf(export, file) + shift;
                 // Neighbours are not saved with a scene; Unity connects terrains of a group again when it opens one.
                 terrain.allowAutoConnect = true;
                 terrain.groupingID = (int)(Checksum.Number(Encoding.UTF8.GetBytes(folder)) & 0x3FFFFFFF);
@@ -1387,7 +1394,7 @@ namespace Upthrust
             Connect(data.Keys, terrains);
             // Water that was there before and is gone was deleted by the user.
             bool makesWater = first == null || previous == null || !previous.WaterM.HasValue;
-            PlaceWater(export, folder, parent, makesWater, isManual, hidden, assets);
+            PlaceWater(export, folder, parent, shift, makesWater, isManual, hidden, assets);
             RememberHidden(folder, hidden);
             MarkDirty(parent.gameObject);
         }
@@ -1405,24 +1412,25 @@ namespace Upthrust
                 Undo.RegisterCreatedObjectUndo(made, "Import Upthrust terrain");
         }
 
+        /// <summary>How far a tile is from where the previous import has put it.</summary>
+        private static Vector3 ShiftOf(Export export, Export previous, Terrain tile, HeightmapFile file)
+        {
+            string name = TileName(export, file);
+            HeightmapFile before = previous?.Heightmaps.Find(each => TileName(previous, each) == name);
+            return before == null ? default(Vector3) : tile.transform.localPosition - PlaceOf(previous, before);
+        }
+
         /// <summary>
         /// Makes the object above the tiles. If there is a tile without one, the object is made in the scene of the tile
         /// and placed so that the tile does not move.
         /// </summary>
-        private static Transform MakeParent(
-            Export export, Export previous, string folder, Terrain tile, HeightmapFile file, bool isManual)
+        private static Transform MakeParent(string folder, Terrain tile, Vector3 shift, bool isManual)
         {
             var made = new GameObject(folder.Substring(folder.LastIndexOf('/') + 1));
             RegisterMade(made, isManual);
-            if (tile == null)
-                return made.transform;
-            SceneManager.MoveGameObjectToScene(made, tile.gameObject.scene);
-            // The tile is where the previous import, or the user after it, has put it.
-            string name = TileName(export, file);
-            HeightmapFile before = previous?.Heightmaps.Find(each => TileName(previous, each) == name);
-            Vector3 place = tile.transform.localPosition;
-            Vector3 offset = before != null ? PlaceOf(previous, before) : PlaceOf(export, file);
-            made.transform.localPosition = new Vector3(place.x - offset.x, place.y - offset.y, place.z - offset.z);
+            if (tile != null)
+                SceneManager.MoveGameObjectToScene(made, tile.gameObject.scene);
+            made.transform.localPosition = shift;
             return made.transform;
         }
 
@@ -1477,8 +1485,8 @@ namespace Upthrust
 
         /// <summary>A plane at the water level, as large as the terrain.</summary>
         private static void PlaceWater(
-            Export export, string folder, Transform parent, bool makesWater, bool isManual, HashSet<string> hidden,
-            List<UnityEngine.Object> assets)
+            Export export, string folder, Transform parent, Vector3 shift, bool makesWater, bool isManual,
+            HashSet<string> hidden, List<UnityEngine.Object> assets)
         {
             Transform water = FindWater(Load<Mesh>(folder + "/Water.asset"), parent);
             if (!export.WaterM.HasValue)
@@ -1496,8 +1504,9 @@ namespace Upthrust
             {
                 // Unity's plane is ten metres wide.
                 water.localScale = new Vector3((float)(export.WidthM / 10), 1, (float)(export.DepthM / 10));
-                water.localPosition =
+                var middle =
                     new Vector3((float)(export.WidthM / 2), (float)export.WaterM.Value, (float)(export.DepthM / 2));
+                water.localPosition = middle + shift;
             }
             Show(water.gameObject, WaterName, hidden);
             MarkDirty(water.gameObject);
