@@ -36,8 +36,8 @@ TYPES = {
     "f32": gdal.GDT_Float32, "f64": gdal.GDT_Float64,
 }
 
-# How far the height of a filled hole may be from the slope that surrounds it. A constant would be off by half of the 13 m
-# by which the terrain rises across the hole.
+# How far the height of a filled hole may be from the slope that surrounds it. A constant would be off by half of the
+# 13 m by which the terrain rises across the hole.
 HOLE_TOLERANCE_M = 1.5
 
 # What the program notes about a file.

@@ -68,8 +68,8 @@ def by_text(path, side):
     return numpy.loadtxt(path, "f4", skiprows=skipped)
 
 
-# The weights that a target takes: a map for each type, packs of four types, or both. Maps that encode the types in their
-# values are not compared here, and other targets have no weights.
+# The weights that a target takes: a map for each type, packs of four types, or both. Maps that encode the types in
+# their values are not compared here, and other targets have no weights.
 WEIGHTS = {
     "unity": {"packs"}, "godot-hterrain": {"packs"}, "blender": {"packs"}, "unreal": {"maps"}, "o3de": {"maps"},
     "cryengine": {"maps"}, "generic": {"packs", "maps"},

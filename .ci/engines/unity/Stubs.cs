@@ -1,6 +1,6 @@
-// The parts of UnityEngine and UnityEditor that the importer uses, written by hand after Unity's documentation (2021.3 to
-// 6), with as much behaviour as a test needs: assets in a dictionary, objects in a list, heights as TerrainData stores
-// them. Real signatures and real behaviour can differ.
+// The parts of UnityEngine and UnityEditor that the importer uses, written by hand after Unity's documentation (2021.3
+// to 6), with as much behaviour as a test needs: assets in a dictionary, objects in a list, heights as TerrainData
+// stores them. Real signatures and real behaviour can differ.
 
 using System;
 using System.Collections.Generic;
@@ -441,9 +441,13 @@ namespace UnityEditor
 
         internal static readonly HashSet<Object> Dirty = new HashSet<Object>();
 
+        /// <summary>Called when an asset has changed, to let something happen during an import.</summary>
+        internal static Action<Object> OnDirty;
+
         public static void SetDirty(Object target)
         {
             Dirty.Add(target);
+            OnDirty?.Invoke(target);
         }
     }
 

@@ -1421,8 +1421,8 @@ namespace Upthrust
         }
 
         /// <summary>
-        /// Makes the object above the tiles. If there is a tile without one, the object is made in the scene of the tile
-        /// and placed so that the tile does not move.
+        /// Makes the object above the tiles. If there is a tile without one, the object is made in the scene of the
+        /// tile and placed so that the tile does not move.
         /// </summary>
         private static Transform MakeParent(string folder, Terrain tile, Vector3 shift, bool isManual)
         {
