@@ -18,14 +18,19 @@ import numpy
 import OpenEXR
 from PIL import Image
 
-PROGRAM = str(Path(sys.argv[1]).resolve())
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from common import build, finish, read_r32, report, write_project  # noqa: E402
+
 PROJECT = Path(sys.argv[2]).resolve()
 GODOT = os.environ.get("GODOT", "godot").split()
 ROOT = os.environ.get("GODOT_ROOT", "").rstrip("/")
-# A ridge that descends to the east, with a peak in the north-west: unmistakable if it is turned or mirrored.
-FAULTS = [
-    {"from_m": [0, 200], "to_m": [300, 0], "displacement_m": 800},
-    {"from_m": [0, 600], "to_m": [900, 500], "displacement_m": 150},
+# HTerrain has a splat map of four types.
+SPLATS = 4
+FEW_TYPES = [
+    {"name": name, "colour": colour, "elevation": [low, high], "elevation_release": 8, "slope_deg": [0, 90]}
+    for name, colour, low, high in [
+        ("Mud", "#3a2a10", 0, 35), ("Meadow", "#30a040", 35, 65), ("Snow", "#f0f4ff", 65, 100),
+    ]
 ]
 # Weights of 8 bits are rounded, and the program rounds the blend once more.
 UNCERTAIN = 3
@@ -37,12 +42,6 @@ def in_godot(path):
     return path[len(ROOT) :] if ROOT else path
 
 
-def program(*arguments):
-    run = subprocess.run([PROGRAM, "build", *map(str, arguments)], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return run
-
-
 def godot(*arguments, limit_s=900):
     run = subprocess.run(
         [*GODOT, "--headless", "--path", in_godot(PROJECT), *map(str, arguments)],
@@ -51,29 +50,22 @@ def godot(*arguments, limit_s=900):
     return run.returncode, run.stdout + run.stderr
 
 
-def write_project(path, seed, world):
-    step = {"operation": "faults", "count": 200}
-    tilt = {"operation": "drawn_faults", "faults": FAULTS}
-    recipe = {"seed": seed, "world": dict(zip(["width_m", "depth_m"], world)), "stack": [step, tilt]}
-    path.write_text(json.dumps({"format": 1, "recipe": recipe}))
-    return path
-
-
 class Case:
-    """An export, and the truth about it."""
+    """An export, and the values that are expected from it."""
 
     def __init__(self, folder, target, label, source, size, *options):
         self.folder, self.target, self.source = folder, target, source
         self.name = f"{label} {' '.join(options)}".strip()
-        program(source, "--for", target, "-o", folder / "export", *(["--size", size] if size else []), *options)
+        build(source, "--for", target, "-o", folder / "export", *(["--size", size] if size else []), *options)
         manifest = json.load(open(folder / "export" / "upthrust.json"))
         size = "{}x{}".format(*manifest["samples"])
-        program(source, "--size", size, "--heightmap", folder / "h.r32", "--weights", folder / "weights",
-                "--weights-at", "samples")
-        side = json.load(open(folder / "h.r32.json"))
-        self.heights = numpy.fromfile(folder / "h.r32", "<f4").reshape(side["height"], side["width"])
+        build(source, "--size", size, "--heightmap", folder / "h.r32", "--weights", folder / "weights",
+              "--weights-at", "samples")
+        self.heights, side = read_r32(folder / "h.r32")
         self.spacing = [side["spacing_x_m"], side["spacing_z_m"]]
-        self.types = [kind["name"] for kind in manifest["types"] if kind.get("covers", True)]
+        covering = [kind for kind in manifest["types"] if kind.get("covers", True)]
+        self.types = [kind["name"] for kind in covering]
+        self.colors = [kind["color"] for kind in covering]
         self.manifest = manifest
 
     def order(self):
@@ -82,18 +74,21 @@ class Case:
         }
 
     def compare(self, folder):
-        """Compares what Godot wrote into a folder with the truth."""
+        """Compares what Godot wrote into a folder with the expected values."""
         found = json.load(open(folder / "terrain.json"))
         depth, width = self.heights.shape
         assert found["size"] == [width, depth], (found["size"], self.heights.shape)
         assert numpy.allclose(found["spacing_m"], self.spacing, rtol=1e-6), (found["spacing_m"], self.spacing)
         assert numpy.allclose(found["origin_m"], found["asked_origin_m"], atol=1e-3), found
         half_step = numpy.ptp(self.heights) / 65535 / 2
-        errors = [
+        assert all(entry["values"] == "metres" for entry in self.manifest["heightmaps"])
+        stored, queried = (
             float(numpy.abs(numpy.fromfile(folder / file, "<f4").reshape(depth, width) - self.heights).max())
             for file in ["heights.f32", "queried.f32"]
-        ]
-        assert max(errors) <= half_step, (errors, half_step)
+        )
+        # The files have the heights as 32-bit floats, and so do the maps in Godot.
+        assert stored == 0, f"stored heights are off by {stored} m"
+        assert queried <= half_step, f"queried heights are off by {queried} m"
         assert found.get("seam_m", 0) <= half_step, found["seam_m"]
         self.check_asymmetry(half_step)
         if self.target == "godot-terrain3d":
@@ -102,11 +97,11 @@ class Case:
             weights = self.compare_splat(numpy.fromfile(folder / "splat.rgba", "u1").reshape(depth, width, 4))
         color = numpy.fromfile(folder / "color.rgba", "u1").reshape(depth, width, 4)
         assert (color == self.tiles("texture", png)).all(), "colours differ"
-        print(f"Godot {found['godot']}, {found['engine']}: {self.name}: {width} × {depth} samples, "
-              f"off by {max(errors):.6f} m at most (half a step is {half_step:.6f} m); {weights}")
+        print(f"right  Godot {found['godot']}, {found['engine']}: {self.name}: {width} × {depth} samples, "
+              f"stored heights equal, queried ones off by {queried:.6f} m at most; {weights}")
 
     def check_asymmetry(self, half_step):
-        """Every other orientation of the truth has to be wrong by far."""
+        """Every other orientation of the expected heights has to be wrong by far."""
         turned = [self.heights[::-1], self.heights[:, ::-1], self.heights[::-1, ::-1]]
         turned += [self.heights.T] if self.heights.shape[0] == self.heights.shape[1] else []
         assert all(numpy.abs(other - self.heights).max() > 100 * half_step for other in turned)
@@ -114,7 +109,7 @@ class Case:
     def tiles(self, key, read):
         """The files of a kind, joined."""
         depth, width = self.heights.shape
-        first = {tuple(of["tile"]): of["first_sample"] for of in self.manifest["heightmaps"]}
+        first = {tuple(entry["tile"]): entry["first_sample"] for entry in self.manifest["heightmaps"]}
         joined = None
         for entry in self.manifest[key]:
             part = read(self.folder / "export" / entry["file"])
@@ -152,13 +147,23 @@ class Case:
         own = self.tiles("weights", png)
         assert (splat == own).all(), f"{(splat != own).sum()} weights differ"
         sums = splat.astype(int).sum(axis=2)
-        assert abs(sums - 255).max() <= 2, (sums.min(), sums.max())
+        assert (sums == 255).all(), (sums.min(), sums.max())
+        expected = self.merged_weights()
         channels = self.manifest["weights"][0]["types"]
-        if len(self.types) <= 4:
-            maps = self.weights()
-            off = max(numpy.abs(splat[:, :, at] - maps[of]).max() for at, of in enumerate(channels))
-            assert off <= UNCERTAIN, f"the weights are off by {off}"
-        return f"{len(channels)} of {len(self.types)} types, weights add up to {sums.min()} to {sums.max()}"
+        assert channels == list(range(len(expected))), channels
+        off = max(numpy.abs(splat[:, :, at].astype(int) - weights).max() for at, weights in enumerate(expected))
+        assert off == 0, f"the weights are off by {off}"
+        return f"{len(channels)} of {len(self.types)} types, weights equal"
+
+    def merged_weights(self):
+        """The weights of the first four types. Those of each other type are added to the one of the nearest colour."""
+        maps = self.weights()
+        colors = [numpy.array([int(color[at : at + 2], 16) for at in (1, 3, 5)]) for color in self.colors]
+        merged = maps[:SPLATS].copy()
+        for number in range(SPLATS, len(maps)):
+            distances = [((colors[number] - color) ** 2).sum() for color in colors[:SPLATS]]
+            merged[int(numpy.argmin(distances))] += maps[number]
+        return merged
 
 
 def png(path):
@@ -172,8 +177,8 @@ def exr(path):
     return numpy.ascontiguousarray(pixels if pixels.ndim == 2 else pixels[:, :, 0]).view("<u4")
 
 
+# The target, the seed, the world in metres, the size of the export and further options.
 CASES = [
-    # The target, the seed, the world in metres, the size of the export and further options.
     ("godot-terrain3d", 1, (4096, 4096), "256"),
     ("godot-terrain3d", 2, (20480, 20480), "512"),
     # Cells are square where the numbers of cells have the proportions of the world.
@@ -189,40 +194,44 @@ CASES = [
     ("godot-hterrain", 3, (900, 900), "513"),
     ("godot-hterrain", 4, (4096, 4096), "1025", "--tiles", "2x2"),
 ]
+# As above, with three terrain types, which all have a channel of their own.
+FEW_TYPES_CASES = [("godot-hterrain", 5, (2048, 2048), "513"), ("godot-terrain3d", 10, (2048, 2048), "512")]
 PRESETS = [("godot-terrain3d", "alpine-range"), ("godot-terrain3d", "archipelago"), ("godot-hterrain", "arctic")]
 
 
+def cases(folder, installed):
+    """All exports for the programs that are installed."""
+    numbered = [(*case[:4], None, *case[4:]) for case in CASES]
+    numbered += [(*case, {"texture": {"unit": "percent", "types": FEW_TYPES}}) for case in FEW_TYPES_CASES]
+    for number, (target, seed, world, size, recipe, *options) in enumerate(numbered):
+        if installed[target]:
+            path = folder / f"{number}"
+            path.mkdir()
+            label = f"seed {seed}, {world[0]:g} × {world[1]:g} m" + (", few types" if recipe else "")
+            yield Case(path, target, label, write_project(path, seed, world, recipe), size, *options)
+    for target, preset in PRESETS:
+        if installed[target]:
+            path = folder / preset
+            path.mkdir()
+            yield Case(path, target, f"preset {preset}", f"preset:{preset}", None)
+
+
 def main():
-    failed = 0
     installed = {
         "godot-terrain3d": (PROJECT / "addons/terrain_3d").exists(),
         "godot-hterrain": (PROJECT / "addons/zylann.hterrain").exists(),
     }
     with tempfile.TemporaryDirectory(dir=ROOT + "/var/tmp" if ROOT else None) as name:
         folder = Path(name)
-        cases = []
-        for target, seed, world, size, *options in CASES:
-            if installed[target]:
-                path = folder / f"{len(cases)}"
-                path.mkdir()
-                project = write_project(path / "p.upthrust.json", seed, world)
-                label = f"seed {seed}, {world[0]:g} × {world[1]:g} m"
-                cases.append(Case(path, target, label, project, size, *options))
-        for target, preset in PRESETS:
-            if installed[target]:
-                path = folder / f"{len(cases)}"
-                path.mkdir()
-                cases.append(Case(path, target, f"preset {preset}", f"preset:{preset}", None))
-        for case in cases:
+        for case in cases(folder, installed):
             (folder / "cases.json").write_text(json.dumps([case.order()]))
             code, output = godot("--script", "res://follow_steps.gd", "--", in_godot(folder / "cases.json"))
             try:
                 assert code == 0 and (case.folder / "godot" / "terrain.json").exists(), f"Godot ended with {code}"
                 case.compare(case.folder / "godot")
             except AssertionError as error:
-                failed += 1
-                print(f"FAILED {case.target} {case.name}: {error}\n" + "\n".join(output.splitlines()[-12:]))
-    sys.exit(1 if failed else 0)
+                report(f"{case.target} {case.name}", f"{error}\n" + "\n".join(output.splitlines()[-12:]), False)
+    finish()
 
 
 if __name__ == "__main__":

@@ -7,15 +7,14 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 import zlib
 from pathlib import Path
 
-from check import GODOT, PROJECT, ROOT, Case, godot, in_godot, program, write_project
+from check import GODOT, PROJECT, ROOT, Case, build, finish, godot, in_godot, report, write_project
 
-# The mark: from the change of the manifest to the new heights in the running editor.
+# From the change of the manifest to the new heights in the running editor.
 RELOAD_LIMIT_S = 2
 # Other plugins have errors of their own where nothing is drawn: HTerrain bakes normals on the graphics card.
 OUR_ERROR = re.compile(r"SCRIPT ERROR.*\n(.*\n)?.*res://(addons/upthrust|follow_steps|import_with)")
@@ -23,11 +22,11 @@ SIZES = {"godot-terrain3d": "1024", "godot-hterrain": "1025"}
 
 
 def import_all(folder, orders):
-    """Runs import_with_plugin.gd. Every order is a manifest, a folder for the results, the number of a node, and
-    whether the terrain can be saved."""
-    keys = ["manifest", "out", "node", "can_save"]
+    """Runs import_with_plugin.gd. Every order is a manifest, a folder for the results, the number of a node, whether
+    the terrain can be saved, and a change that is made first as by the user."""
+    keys = ["manifest", "out", "node", "can_save", "edit"]
     (folder / "orders.json").write_text(json.dumps([
-        dict(zip(keys, [in_godot(manifest), in_godot(out), *rest])) for manifest, out, *rest in orders
+        {"edit": "", **dict(zip(keys, [in_godot(manifest), in_godot(out), *rest]))} for manifest, out, *rest in orders
     ]))
     code, output = godot("--script", "res://import_with_plugin.gd", "--", in_godot(folder / "orders.json"))
     assert code == 0 and not OUR_ERROR.search(output), output
@@ -41,8 +40,105 @@ def clean():
 
 def case(folder, target, seed, size, *options, world=(4096, 4096)):
     folder.mkdir(parents=True)
-    project = write_project(folder / "p.upthrust.json", seed, world)
+    project = write_project(folder, seed, world)
     return Case(folder, target, f"plugin, seed {seed}", project, size, *options)
+
+
+def changed(*path, to):
+    """Changes a value of the manifest."""
+    def change(manifest, folder, first, second):
+        *parents, key = path
+        for parent in parents:
+            manifest = manifest[parent]
+        manifest[key] = to
+    return change
+
+
+def missing(manifest, folder, first, second):
+    (folder / manifest["texture"][0]["file"]).unlink()
+
+
+def swapped(manifest, folder, first, second):
+    # A valid image of the same size from another export.
+    texture = manifest["texture"][0]
+    assert second.manifest["texture"][0]["size"] == texture["size"]
+    shutil.copy(second.folder / "export" / texture["file"], folder)
+
+
+def no_image(manifest, folder, first, second):
+    texture = manifest["texture"][0]
+    (folder / texture["file"]).write_text("no image")
+    texture["crc32"] = f"{zlib.crc32(b'no image'):08x}"
+
+
+def without_samples(manifest, folder, first, second):
+    del manifest["samples"]
+
+
+def without_first_sample(manifest, folder, first, second):
+    del manifest["heightmaps"][0]["first_sample"]
+
+
+IS_DAMAGED, OUTSIDE = "is damaged", "points outside its folder"
+HEIGHTMAP, TEXTURE = ("heightmaps", 0), ("texture", 0)
+# What a reload must refuse without touching the terrain, and what the message has to say.
+BROKEN = {
+    "missing": (missing, "is missing"),
+    "newer": (changed("format", to=2), "newer version of this plugin"),
+    "foreign": (changed("target", to="blender"), "is an export for \"blender\""),
+    "swapped": (swapped, "not the file that the manifest lists"),
+    "no image": (no_image, "cannot be read as an image"),
+    "outside": (changed(*TEXTURE, "file", to="../1/export/color.png"), OUTSIDE),
+    "drive": (changed(*HEIGHTMAP, "file", to="C:height.exr"), OUTSIDE),
+    "no samples": (without_samples, '"samples" is not valid'),
+    "no first sample": (without_first_sample, 'entry of "heightmaps" is not valid'),
+    "words for samples": (changed("samples", to=["many", "more"]), '"samples" is not valid'),
+    "no list of files": (changed("texture", to={"file": "color.png"}), '"texture" is not valid'),
+    "a file that is a number": (changed(*HEIGHTMAP, "file", to=5), 'entry of "heightmaps" is not valid'),
+    "a type without a colour": (changed("types", to=[{"name": "Rock"}]), '"types" is not valid'),
+    "an endless width": (changed("width_m", to=1e30), '"width_m" is not valid'),
+    "a spacing of nothing": (changed("spacing_m", to=[0, 0]), '"spacing_m" is not valid'),
+    "a heightmap beyond the terrain": (changed(*HEIGHTMAP, "first_sample", to=[9, 0]), "is larger than the terrain"),
+    "a texture of another size": (changed(*TEXTURE, "size", to=[64, 64]), "but the heightmap of its tile has"),
+    "only integers": (changed(*HEIGHTMAP, "values", to="integers"), "lists no heightmaps in metres"),
+    "uneven cells": (changed("spacing_m", to=[4, 4.1]), "one spacing for both directions"),
+    "cut": (None, "is not an Upthrust manifest"),
+}
+
+
+def broken_export(folder, first, second, change):
+    """A copy of an export with something wrong; returns its manifest. Without a change, the manifest is cut off."""
+    shutil.copytree(first.folder / "export", folder)
+    path = folder / "upthrust.json"
+    manifest = json.loads(path.read_text())
+    if change is not None:
+        change(manifest, folder, first, second)
+    text = json.dumps(manifest)
+    path.write_text(text if change is not None else text[:200])
+    return path
+
+
+def changed_export(folder, export, change):
+    """A copy of an export with another manifest, whose path is returned."""
+    shutil.copytree(export.folder / "export", folder)
+    path = folder / "upthrust.json"
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    return path
+
+
+def with_other_heightmaps(manifest):
+    own = manifest["heightmaps"][0]
+    other = {**own, "file": "height.png", "values": "integers", "bits": 16, "max_value": 65535}
+    return {**manifest, "heightmaps": [other, *manifest["heightmaps"]]}
+
+
+def with_higher_water(manifest):
+    return {**manifest, "water_m": manifest["water_m"] + 1}
+
+
+def check_water(found, manifest):
+    assert abs(found[1] - manifest["water_m"]) < 1e-3, found
+    assert [round(size, 3) for size in found[3:]] == [manifest["width_m"], manifest["depth_m"]], found
 
 
 def check_imports(folder, target):
@@ -62,36 +158,13 @@ def check_imports(folder, target):
     many_tiles = case(folder / "6", target, 6, sizes[0], "--tiles", "3x3", world=(4608, 4608))
     few_tiles = case(folder / "7", target, 7, sizes[1], "--tiles", "2x2", world=(3072, 3072))
     exports = [first, second, tiled, other_size, water, many_tiles, few_tiles]
-    manifests = [of.folder / "export" / "upthrust.json" for of in exports]
-    # What a reload must refuse without touching the terrain.
-    broken = {}
-    for kind in ["missing", "newer", "foreign", "swapped", "no image", "outside", "drive", "damaged", "cut"]:
-        shutil.copytree(first.folder / "export", folder / kind)
-        path = folder / kind / "upthrust.json"
-        manifest = json.loads(path.read_text())
-        if kind == "newer":
-            manifest["format"] = 2
-        elif kind == "foreign":
-            manifest["target"] = "blender"
-        elif kind == "missing":
-            (folder / kind / manifest["texture"][0]["file"]).unlink()
-        elif kind == "swapped":
-            # A valid image of the same size from another export.
-            texture = manifest["texture"][0]
-            assert second.manifest["texture"][0]["size"] == texture["size"]
-            shutil.copy(second.folder / "export" / texture["file"], folder / kind)
-        elif kind == "no image":
-            texture = manifest["texture"][0]
-            (folder / kind / texture["file"]).write_text(kind)
-            texture["crc32"] = f"{zlib.crc32(kind.encode()):08x}"
-        elif kind == "outside":
-            manifest["texture"][0]["file"] = "../1/export/" + manifest["texture"][0]["file"]
-        elif kind == "drive":
-            manifest["heightmaps"][0]["file"] = "C:" + manifest["heightmaps"][0]["file"]
-        elif kind == "damaged":
-            del manifest["samples"]
-        path.write_text(json.dumps(manifest)[:200] if kind == "cut" else json.dumps(manifest))
-        broken[kind] = path
+    manifests = [export.folder / "export" / "upthrust.json" for export in exports]
+    broken = {kind: broken_export(folder / kind, first, second, change) for kind, (change, _) in BROKEN.items()}
+    if target == "godot-hterrain":
+        # HTerrain has a spacing for each direction.
+        broken.pop("uneven cells")
+    others = changed_export(folder / "others", second, with_other_heightmaps)
+    higher = changed_export(folder / "higher", water, with_higher_water)
     orders = [
         (manifests[0], folder / "out0", -1, True), (manifests[1], folder / "out1", 0, True),
         (manifests[1], folder / "out2", 0, True), (manifests[3], folder / "out3", 0, True),
@@ -100,27 +173,37 @@ def check_imports(folder, target):
         (manifests[5], folder / "out8", 6, True),
         # Terrain that cannot be saved, and the next attempt.
         (manifests[1], folder / "out9", 0, False), (manifests[1], folder / "out10", 0, True),
+        # Heightmaps that the plugin does not use.
+        (others, folder / "out11", 0, True),
+        # A node of the user that is named Water, water that the user deletes, and water after an export without any.
+        (manifests[4], folder / "out12", 0, True, "add a node named Water"),
+        (higher, folder / "out13", 0, True, "delete the water"),
+        (manifests[1], folder / "out14", 0, True), (higher, folder / "out15", 0, True),
         *((path, folder / f"out {kind}", 5, True) for kind, path in broken.items()),
     ]
     results, output = import_all(folder, orders)
-    truths = [first, second, second, other_size, tiled, water, many_tiles, few_tiles, many_tiles]
-    for result, truth, (_, out, node, _) in zip(results, truths, orders):
+    shown = [first, second, second, other_size, tiled, water, many_tiles, few_tiles, many_tiles]
+    for result, expected, (_, out, node, *_) in zip(results, shown, orders):
         assert result["error"] == "" and result["is_same_node"] == (node >= 0), (result, output[-3000:])
-        truth.compare(out)
+        expected.compare(out)
     assert results[1]["is_changed"] and not results[2]["is_changed"], results[2]
     if target == "godot-hterrain":
         hidden = [[f"Tile_x{x}_y{y}", False] for x in range(3) for y in range(3) if max(x, y) == 2]
         assert sorted(results[7]["hidden"]) == hidden, results[7]["hidden"]
         assert not results[8]["hidden"], results[8]["hidden"]
     assert "cannot be" in results[9]["error"], results[9]
-    # The failed attempt is not taken for an import: everything is read again.
+    # Only the saving is tried again.
     assert results[10]["error"] == "" and results[10]["is_changed"], results[10]
-    assert re.search(r"\b(\d+) of \1 files", results[10]["message"]), results[10]["message"]
+    assert re.search(r"\b0 of [1-9]\d* files", results[10]["message"]), results[10]["message"]
+    assert results[10]["new_files"], "nothing was saved"
     second.compare(folder / "out10")
+    assert results[11]["error"] == "" and not results[11]["is_changed"], results[11]
     assert results[0]["water"] is None
-    wet = water.manifest
-    assert abs(results[5]["water"][1] - wet["water_m"]) < 1e-3, results[5]["water"]
-    assert [round(of, 3) for of in results[5]["water"][3:]] == [wet["width_m"], wet["depth_m"]], results[5]["water"]
+    check_water(results[5]["water"], water.manifest)
+    check_water(results[12]["water"], water.manifest)
+    assert results[13]["water"] is None and results[14]["water"] is None, (results[13], results[14])
+    assert abs(results[15]["water"][1] - water.manifest["water_m"] - 1) < 1e-3, results[15]["water"]
+    assert all(result["other_water"] == ["Node3D", 7] for result in results[12:16]), results[12:16]
     if target == "godot-terrain3d":
         slots = [[kind["name"], kind["color"].lstrip("#")] for kind in first.manifest["types"] if kind["covers"]]
         assert results[0]["textures"] == slots, (results[0]["textures"], slots)
@@ -128,92 +211,89 @@ def check_imports(folder, target):
     else:
         files = {"data.hterrain", "height.res", "splat.png", "color.png"}
         assert files <= set(results[0]["saved"]), results[0]["saved"]
-    words = {
-        "missing": "is missing", "newer": "newer version of this plugin", "foreign": "blender", "cut": "no manifest",
-        "swapped": "not the file that the manifest lists", "no image": "cannot be read as an image",
-        "outside": "no file of its folder", "drive": "no file of its folder", "damaged": "is damaged",
-    }
-    assert set(words) == set(broken)
     for kind, result in zip(broken, results[-len(broken):]):
-        word = words[kind]
-        assert word in result["error"], (kind, result["error"])
+        assert BROKEN[kind][1] in result["error"], (kind, result["error"])
+        assert not result["is_changed"], kind
         water.compare(folder / f"out {kind}")
-    print(f"{target}: all imports and {len(words)} refusals right; {results[1]['message']}")
+    print(f"right  {target}: all imports and {len(broken)} refusals; {results[1]['message']}")
 
 
 def check_editor(folder, target):
     """The running editor imports a terrain again when it is exported again."""
     folder.mkdir()
-    truth = case(folder / "a", target, 11, SIZES[target])
-    next_truth = case(folder / "b", target, 12, SIZES[target])
+    expected = case(folder / "a", target, 11, SIZES[target])
+    next_expected = case(folder / "b", target, 12, SIZES[target])
     export, out = folder / "export", folder / "out"
-    shutil.copytree(truth.folder / "export", export)
+    shutil.copytree(expected.folder / "export", export)
     manifest = export / "upthrust.json"
     out.mkdir()
     # The editor saves the scene.
     shutil.copy(Path(__file__).parent / "project" / "main.tscn", PROJECT)
-    rebuild = [next_truth.source, "--for", target, "-o", export, "--size", SIZES[target], "--force"]
+    rebuild = [next_expected.source, "--for", target, "-o", export, "--size", SIZES[target], "--force"]
     with Editor(folder / "log", manifest, out) as editor:
         editor.wait_for(out / "ready")
         time.sleep(4)
-        program(*rebuild)
+        build(*rebuild)
         # The manifest is renamed into place, which changes the time of its inode.
         renamed_s = manifest.stat().st_ctime_ns / 1e9
         editor.wait_for(out / "changed.json")
     changed = json.load(open(out / "changed.json"))
     assert changed["is_same_node"] and changed["children"] == 1, changed
-    truth.compare(out / "first")
-    next_truth.compare(out / "second")
+    expected.compare(out / "first")
+    next_expected.compare(out / "second")
     reload_s = changed["unix_s"] - renamed_s
     message = [line for line in editor.output().splitlines() if "Upthrust:" in line][-1]
-    print(f"{target}: {reload_s:.2f} s from the changed manifest to the new heights in the editor. {message}")
+    print(f"right  {target}: {reload_s:.2f} s from the changed manifest to the new heights in the editor. {message}")
     assert reload_s <= RELOAD_LIMIT_S, reload_s
     # An export that changed while the editor was closed.
-    program(truth.source, *rebuild[1:])
+    build(expected.source, *rebuild[1:])
     out = folder / "reopened"
     out.mkdir()
     with Editor(folder / "log", manifest, out) as editor:
         editor.wait_for(out / "changed.json")
-    next_truth.compare(out / "first")
-    truth.compare(out / "second")
-    print(f"{target}: the saved scene has its terrain, and takes what changed while the editor was closed.")
-    check_missed(folder, truth, next_truth)
+    next_expected.compare(out / "first")
+    expected.compare(out / "second")
+    print(f"right  {target}: the saved scene has its terrain, and takes what changed while the editor was closed.")
+    check_missed(folder, expected, next_expected)
 
 
-def check_missed(folder, truth, next_truth):
+def check_missed(folder, expected, next_expected):
     """Exports while the plugin cannot look, while a file is missing, and before the scene is closed unsaved. The saved
     scene and the export have the first terrain."""
     export, out = folder / "export", folder / "missed"
     manifest = export / "upthrust.json"
     out.mkdir()
 
-    def rebuild(of):
-        program(of.source, "--for", of.target, "-o", export, "--size", SIZES[of.target], "--force")
+    def rebuild(case):
+        build(case.source, "--for", case.target, "-o", export, "--size", SIZES[case.target], "--force")
 
-    def rebuild_with_lost_file(of):
-        height = of.manifest["heightmaps"][0]["file"]
-        for path in (of.folder / "export").glob("*.*"):
+    def rebuild_with_lost_file(case):
+        height = case.manifest["heightmaps"][0]["file"]
+        for path in (case.folder / "export").glob("*.*"):
             if path.name not in (height, manifest.name):
                 shutil.copy(path, export)
         (export / height).unlink()
-        shutil.copy(of.folder / "export" / manifest.name, manifest)
+        shutil.copy(case.folder / "export" / manifest.name, manifest)
         # The manifest is no longer new when the file appears.
         time.sleep(5)
-        shutil.copy(of.folder / "export" / height, export / height)
+        shutil.copy(case.folder / "export" / height, export / height)
 
-    steps = [("away", rebuild, next_truth), ("blocked", rebuild, truth), ("lost", rebuild_with_lost_file, next_truth)]
+    steps = [
+        ("away", rebuild, next_expected), ("blocked", rebuild, expected),
+        ("lost", rebuild_with_lost_file, next_expected),
+    ]
     with Editor(folder / "log", manifest, out, "missed") as editor:
-        for name, change, of in steps:
+        for name, change, case in steps:
             editor.wait_for(out / f"{name}.ready")
-            change(of)
+            change(case)
             (out / f"{name}.done").touch()
         editor.wait_for(out / "reopened" / "terrain.json")
-    for (name, _, of) in [*steps, ("reopened", None, next_truth)]:
-        of.compare(out / name)
+    for (name, _, case) in [*steps, ("reopened", None, next_expected)]:
+        case.compare(out / name)
     errors = [line for line in editor.output().splitlines() if re.search("ERROR: Upthrust: .* is missing", line)]
     assert len(errors) == 1, errors
-    print(f"{truth.target}: no export is missed while another scene is open, the editor is blocked or a file is "
-          "missing, nor by a scene that is closed unsaved and opened again.")
+    print(f"right  {expected.target}: no export is missed while another scene is open, the editor is blocked or a file "
+          "is missing, nor by a scene that is closed unsaved and opened again.")
 
 
 class Editor:
@@ -223,7 +303,7 @@ class Editor:
         self.log = log
         self.process = subprocess.Popen(
             [*GODOT, "--headless", "--editor", "--path", in_godot(PROJECT), "--",
-             *(in_godot(of) if isinstance(of, Path) else of for of in arguments)],
+             *(in_godot(argument) if isinstance(argument, Path) else argument for argument in arguments)],
             stdout=open(log, "w"), stderr=subprocess.STDOUT,
         )
 
@@ -257,17 +337,15 @@ def main():
     if "[editor_plugins]" not in settings.read_text():
         with open(settings, "a") as file:
             file.write(f"\n[editor_plugins]\n\nenabled=PackedStringArray({', '.join(enabled)})\n")
-    failed = 0
     with tempfile.TemporaryDirectory(dir=ROOT + "/var/tmp" if ROOT else None) as name:
         for target in installed:
             for check in [check_imports, check_editor]:
                 try:
                     check(Path(name) / f"{check.__name__} {target}", target)
                 except AssertionError as error:
-                    failed += 1
-                    print(f"FAILED {check.__name__} {target}: {error}")
+                    report(f"{check.__name__} {target}", error, False)
                 clean()
-    sys.exit(1 if failed else 0)
+    finish()
 
 
 if __name__ == "__main__":

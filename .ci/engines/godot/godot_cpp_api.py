@@ -3,8 +3,8 @@
 godot_cpp_api.py EXTENSION_API SOURCES API_OUT PROFILE_OUT
 
 EXTENSION_API is what "godot --dump-extension-api" wrote. Godot 4.6 marks required objects, which the older godot-cpp
-takes for a type; the marks are removed. The build profile names the classes that the sources use, because compiling all
-of them takes ten times as long.
+takes for a type, so the marks are left out. The build profile names the classes that the sources use, because compiling
+all of them takes ten times as long.
 """
 
 import json
@@ -15,9 +15,9 @@ from pathlib import Path
 
 def without_required(value):
     if isinstance(value, dict):
-        return {key: without_required(of) for key, of in value.items() if (key, of) != ("meta", "required")}
+        return {key: without_required(item) for key, item in value.items() if (key, item) != ("meta", "required")}
     if isinstance(value, list):
-        return [without_required(of) for of in value]
+        return [without_required(item) for item in value]
     return value
 
 
@@ -27,7 +27,7 @@ def main():
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(sources.glob("*.[ch]*")))
     words = set(re.findall(r"\w+", text))
     headers = {name.replace("_", "") for name in re.findall(r"godot_cpp/classes/(\w+)", text)}
-    names = [of["name"] for of in api["classes"] if of["name"] in words or of["name"].lower() in headers]
+    names = [kind["name"] for kind in api["classes"] if kind["name"] in words or kind["name"].lower() in headers]
     api_out.write_text(json.dumps(api))
     profile_out.write_text(json.dumps({"enabled_classes": names}))
 

@@ -16,7 +16,7 @@ const HTERRAIN_IMPORTER := "res://addons/zylann.hterrain/tools/importer/importer
 const QUERY_OFFSET_M := 0.005
 
 
-## Ends the program if something is not as it must be.
+## Ends the program if a condition is not met.
 static func require(condition: bool, message: String) -> void:
 	if not condition:
 		printerr(message)

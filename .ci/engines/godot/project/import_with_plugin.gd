@@ -3,9 +3,10 @@ extends SceneTree
 ##
 ## godot --headless --path PROJECT --script import_with_plugin.gd -- ORDERS.json
 ##
-## ORDERS.json is an array of {"manifest", "out", "node", "can_save"}: a manifest is imported as a new node if "node" is
-## -1, or into the node of an earlier order. Unless "can_save", a file is where the folder for terrains should be. Every
-## order writes result.json into "out", and what follow_steps.gd writes.
+## ORDERS.json is an array of {"manifest", "out", "node", "can_save", "edit"}: a manifest is imported as a new node if
+## "node" is -1, or into the node of an earlier order. "edit" changes that node first as the user may do. Unless
+## "can_save", a file is where the folder for terrains should be. Every order writes result.json into "out", and what
+## follow_steps.gd writes.
 
 const Importer := preload("res://addons/upthrust/importer.gd")
 const Folders := preload("res://addons/upthrust/folders.gd")
@@ -25,23 +26,38 @@ func _run() -> void:
 		var out: String = order["out"]
 		DirAccess.make_dir_recursive_absolute(out)
 		var node: Node3D = null if int(order["node"]) < 0 else nodes[int(order["node"])]
+		_edit(node, order["edit"])
 		if not order["can_save"]:
 			DirAccess.rename_absolute(Folders.PARENT, Folders.PARENT + "_away")
 			FileAccess.open(Folders.PARENT, FileAccess.WRITE).close()
+		var before_s := Time.get_unix_time_from_system()
 		var result := Importer.import_terrain(scene, order["manifest"], node)
 		if not order["can_save"]:
 			DirAccess.remove_absolute(Folders.PARENT)
 			DirAccess.rename_absolute(Folders.PARENT + "_away", Folders.PARENT)
 		nodes.append(node if result.node == null else result.node)
 		await process_frame
-		_write_result(out, result, nodes[-1], node)
+		_write_result(out, result, nodes[-1], node, before_s)
 		if nodes[-1] != null:
 			_write_terrain(out, nodes[-1])
 	quit()
 
 
-func _write_result(out: String, result: Importer.Result, node: Node3D, before: Node3D) -> void:
-	var water: MeshInstance3D = null if node == null else node.get_node_or_null("Water") as MeshInstance3D
+func _edit(node: Node3D, change: String) -> void:
+	match change:
+		"add a node named Water":
+			var own := Node3D.new()
+			own.name = "Water"
+			own.position.x = 7
+			node.add_child(own)
+		"delete the water":
+			var water := Importer.water_of(node)
+			node.remove_child(water)
+			water.queue_free()
+
+
+func _write_result(out: String, result: Importer.Result, node: Node3D, before: Node3D, before_s: float) -> void:
+	var water: MeshInstance3D = null if node == null else Importer.water_of(node)
 	var textures := []
 	if node != null and node.is_class("Terrain3D"):
 		var assets: Object = node.get("assets")
@@ -53,6 +69,14 @@ func _write_result(out: String, result: Importer.Result, node: Node3D, before: N
 		folder = node.get("data_directory")
 	elif node != null and node.has_method("get_data"):
 		folder = (node.call("get_data") as Resource).resource_path.get_base_dir()
+	var new_files := []
+	for file: String in DirAccess.get_files_at(folder) if folder != "" else PackedStringArray():
+		# Modification times count whole seconds.
+		if FileAccess.get_modified_time(folder.path_join(file)) >= int(before_s):
+			new_files.append(file)
+	var other_water: Node3D = null if node == null else node.get_node_or_null("Water")
+	if other_water == water:
+		other_water = null
 	var hidden := []
 	for child: Node in [] if node == null else node.get_children():
 		if child.has_method("get_data") and not (child as Node3D).visible:
@@ -69,6 +93,8 @@ func _write_result(out: String, result: Importer.Result, node: Node3D, before: N
 		],
 		"textures": textures,
 		"hidden": hidden,
+		"new_files": new_files,
+		"other_water": null if other_water == null else [other_water.get_class(), other_water.position.x],
 		"saved": Array(DirAccess.get_files_at(folder)) if folder != "" else [],
 	}))
 

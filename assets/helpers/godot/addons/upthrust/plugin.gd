@@ -1,20 +1,21 @@
 @tool
 extends EditorPlugin
-## Imports terrains by a menu entry, and imports them again when they have been exported again.
+## Imports terrains by a menu entry, and imports them again when the export changes.
 
 const Importer := preload("importer.gd")
+const Outcome := Importer.Manifest.Outcome
 
 const MENU_ITEM := "Import Upthrust terrain…"
 const POLL_INTERVAL_S := 0.5
-## Modification times count whole seconds, so a file that changed this recently may have changed again.
+## Modification times count whole seconds: a file that changed this recently may have changed again in the same second.
 const RECENT_S := 2
-## After a failure, the time until the next attempt, which doubles every time. A file may be locked for a moment only.
+## After a failure, the time until the next attempt, which doubles every time. Another program may lock a file.
 const RETRY_S := 1.0
 const MAX_RETRY_S := 60.0
 
 var _dialog: EditorFileDialog
 var _timer: Timer
-## By the terrain's instance ID, so that copies of a terrain, and scenes that are opened again, count for themselves.
+## By instance ID, so that copies of a terrain, and terrains of scenes that are opened again, have their own attempts.
 var _attempts: Dictionary[int, Attempt] = {}
 
 
@@ -46,7 +47,7 @@ func _enter_tree() -> void:
 	_dialog.access = EditorFileDialog.ACCESS_FILESYSTEM
 	_dialog.file_mode = EditorFileDialog.FILE_MODE_OPEN_FILE
 	_dialog.title = "Import Upthrust terrain"
-	_dialog.add_filter("upthrust.json", "Exports of Upthrust")
+	_dialog.add_filter("upthrust.json", "Upthrust exports")
 	_dialog.file_selected.connect(_import)
 	EditorInterface.get_base_control().add_child(_dialog)
 	_timer = Timer.new()
@@ -79,7 +80,7 @@ func _import(path: String) -> void:
 			node = terrain
 	var is_new := node == null
 	var attempt := Attempt.new(path)
-	var result := Importer.import_terrain(root, path, node)
+	var result := _import_terrain(path, node)
 	_report(result)
 	if result.node != null:
 		_remember(attempt, result, result.node)
@@ -95,6 +96,12 @@ func _import(path: String) -> void:
 		undo.add_do_reference(result.node)
 		undo.add_undo_method(root, &"remove_child", result.node)
 		undo.commit_action(false)
+
+
+## Imports a terrain. A script error, which the function itself cannot report, is a failure.
+func _import_terrain(path: String, terrain: Node3D) -> Importer.Result:
+	var result := Importer.import_terrain(EditorInterface.get_edited_scene_root(), path, terrain)
+	return Importer.Result.failed(Outcome.error_of(null)) if result == null else result
 
 
 func _poll() -> void:
@@ -121,7 +128,7 @@ func _import_if_changed(path: String, terrain: Node3D) -> void:
 		if Time.get_ticks_msec() < last.retry_ms:
 			return
 		attempt.wait_s = last.wait_s
-	var result := Importer.import_terrain(EditorInterface.get_edited_scene_root(), path, terrain)
+	var result := _import_terrain(path, terrain)
 	if last == null or result.error == "" or result.error != last.error:
 		_report(result)
 	_remember(attempt, result, terrain)

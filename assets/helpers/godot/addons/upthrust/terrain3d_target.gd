@@ -5,6 +5,7 @@ extends RefCounted
 ## Nothing here names the types of the extension, so that the plugin loads without it.
 
 const Manifest := preload("manifest.gd")
+const Outcome := Manifest.Outcome
 const Folders := preload("folders.gd")
 
 const CLASS := &"Terrain3D"
@@ -20,24 +21,38 @@ const FILLS: Array[Color] = [Color.BLACK, Color.BLACK, Color(1, 1, 1, 0.5)]
 ## The limits of vertex_spacing.
 const MIN_SPACING_M := 0.25
 const MAX_SPACING_M := 100.0
+## Terrain3D has one spacing for both directions. With a difference up to this share, the terrain is off by 0.05 % of
+## its size at most.
+const MAX_SPACING_DIFFERENCE := 0.0005
 ## The samples that the last import covered, as metadata of the node.
 const BOUNDS_META := &"upthrust_bounds"
 
 
-## Why a manifest cannot be imported, or nothing.
-static func problem(manifest: Manifest, node: Node3D) -> String:
+## Whether a manifest can be imported into a node, or as a new one.
+static func check(manifest: Manifest, node: Node3D) -> Outcome:
 	if not ClassDB.class_exists(CLASS):
-		return "this terrain is for Terrain3D. Install Terrain3D from the Asset Library and restart the editor."
+		return Outcome.failure(
+			"this terrain is for Terrain3D. Install Terrain3D from the Asset Library and restart the editor."
+		)
 	if node != null and not node.is_class(CLASS):
-		return "%s is not a Terrain3D node. Import this export as a new terrain." % node.name
-	if region_size(manifest.samples) == 0:
-		return "%d × %d samples are no complete regions of Terrain3D." % [manifest.samples.x, manifest.samples.y]
-	if manifest.spacing_m.x < MIN_SPACING_M or manifest.spacing_m.x > MAX_SPACING_M:
-		return "Terrain3D takes %s to %s m between samples, not %s." % [MIN_SPACING_M, MAX_SPACING_M, manifest.spacing_m.x]
-	return ""
+		return Outcome.failure("%s is not a Terrain3D node. Import this export as a new terrain." % node.name)
+	var samples := manifest.samples
+	if region_size(samples) == 0:
+		return Outcome.failure("%d × %d samples do not fill whole regions of Terrain3D." % [samples.x, samples.y])
+	var spacing := manifest.spacing_m
+	if minf(spacing.x, spacing.y) < MIN_SPACING_M or maxf(spacing.x, spacing.y) > MAX_SPACING_M:
+		return Outcome.failure(
+			"Terrain3D takes %s to %s m between samples, not %s." % [MIN_SPACING_M, MAX_SPACING_M, spacing.x]
+		)
+	if absf(spacing.x - spacing.y) > MAX_SPACING_DIFFERENCE * spacing.x:
+		return Outcome.failure(
+			"Terrain3D has one spacing for both directions, but samples are %s m apart eastward and %s m southward. "
+			% [spacing.x, spacing.y] + "Export with as many samples per metre in both directions."
+		)
+	return Outcome.success()
 
 
-## The size of the regions of a map that consists of complete regions, or 0.
+## The size of the regions that a map fills completely, or 0.
 static func region_size(samples: Vector2i) -> int:
 	for most: int in [REGIONS_PER_SIDE, 2 * REGIONS_PER_SIDE]:
 		for size: int in REGION_SIZES:
@@ -69,8 +84,7 @@ static func is_loaded(node: Node3D) -> bool:
 	return int((node.get("data") as Object).call("get_region_count")) > 0
 
 
-## Returns what went wrong, or nothing.
-static func apply(node: Node3D, manifest: Manifest, images: Dictionary[String, Image]) -> String:
+static func apply(node: Node3D, manifest: Manifest, images: Dictionary[String, Image]) -> Outcome:
 	var data: Object = node.get("data")
 	var is_new: bool = node.get("data_directory") == "" and int(data.call("get_region_count")) == 0
 	var size := region_size(manifest.samples)
@@ -98,7 +112,7 @@ static func apply(node: Node3D, manifest: Manifest, images: Dictionary[String, I
 		# The colour map shows the terrain as it is in Upthrust until the slots have textures.
 		node.set("show_checkered", false)
 		node.set("show_colormap", not manifest.textures.is_empty())
-	return _save(node, manifest)
+	return Outcome.success()
 
 
 ## The images of a kind with their places, in the format of their map.
@@ -180,12 +194,19 @@ static func _set_textures(node: Node3D, manifest: Manifest) -> void:
 		number += 1
 
 
-static func _save(node: Node3D, manifest: Manifest) -> String:
+## Saves the regions that were changed.
+static func save(node: Node3D, manifest: Manifest) -> Outcome:
 	var directory: String = node.get("data_directory")
 	if directory == "":
 		directory = Folders.unused(manifest.title, manifest.folder)
 	if DirAccess.make_dir_recursive_absolute(directory) != OK:
-		return "Upthrust: the terrain was imported, but the folder %s cannot be made." % directory
+		return Outcome.failure("the terrain was imported, but the folder %s cannot be made." % directory)
 	node.set("data_directory", directory)
-	(node.get("data") as Object).call("save_directory", directory)
-	return ""
+	var data: Object = node.get("data")
+	data.call("save_directory", directory)
+	# Terrain3D returns nothing, but regions that could not be saved stay marked as modified.
+	for location: Vector2i in data.call("get_region_locations"):
+		var region: Object = data.call("get_region", location)
+		if region != null and region.call("is_modified"):
+			return Outcome.failure("the terrain was imported, but cannot be saved in %s." % directory)
+	return Outcome.success()

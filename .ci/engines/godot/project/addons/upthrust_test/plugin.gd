@@ -11,9 +11,9 @@ const SCENE := "res://main.tscn"
 const OTHER_SCENE := "res://other.tscn"
 const Writer := preload("res://follow_steps.gd")
 const LIMIT_S := 300.0
-## How long a changed export may stay unseen.
+## The longest time until a changed export is noticed.
 const MISSED_LIMIT_S := 20.0
-## Longer than the plugin takes a modification time for new.
+## Longer than the plugin treats a modification time as recent.
 const OLD_S := 4.0
 
 var _manifest: String
@@ -63,7 +63,7 @@ func _run() -> void:
 
 
 ## The export changes while another scene is open, while the editor is blocked, and with a file that is missing at
-## first; at last the scene is closed without saving and opened again. Every time the terrain has to become what was
+## first; then the scene is closed without saving and opened again. Every time the terrain has to become what was
 ## exported.
 func _run_missed() -> void:
 	var root := await _open(SCENE)
