@@ -273,9 +273,11 @@ fn value(parameter: &Parameter, kind: Kind, places: &mut impl Iterator<Item = f6
             let mut row = || (0..side).map(|_| number(parameter, next())).collect::<Vec<f64>>();
             (0..side).map(|_| json!(row())).collect()
         }
-        Kind::List(of) => {
+        Kind::List(item_kind) => {
             let length = (next() * 5.0) as usize;
-            (0..length).map(|_| value(&Parameter { nullable: false, ..parameter.clone() }, *of, places)).collect()
+            (0..length)
+                .map(|_| value(&Parameter { nullable: false, ..parameter.clone() }, *item_kind, places))
+                .collect()
         }
         Kind::Group(table) => {
             let fields = table().iter().map(|field| (field.key.to_string(), value(field, field.kind, places)));

@@ -73,11 +73,11 @@ fn rivers_replace_pits_with_valleys() {
     for stack in [carved, eroded] {
         let eroded = terrain(&stack);
         assert!(pits_per_thousand(&eroded) < 0.25 * pits_per_thousand(&plain), "{stack}");
-        let of = |terrain: &Heightfield, form| forms(terrain).share(form);
-        assert!(of(&eroded, Landform::Pit) < 0.5 * of(&plain, Landform::Pit), "{stack}");
+        let share = |terrain: &Heightfield, form| forms(terrain).share(form);
+        assert!(share(&eroded, Landform::Pit) < 0.5 * share(&plain, Landform::Pit), "{stack}");
         // Real ranges have more spurs and hollows than faults alone.
         for form in [Landform::Spur, Landform::Hollow] {
-            assert!(of(&eroded, form) > of(&plain, form), "{}: {stack}", form.key());
+            assert!(share(&eroded, form) > share(&plain, form), "{}: {stack}", form.key());
         }
     }
 }

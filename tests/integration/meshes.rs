@@ -94,12 +94,12 @@ fn obj_names_its_material_and_its_triangles_face_up() {
     assert!(text.contains("mtllib land.mtl"));
     assert!(std::fs::read_to_string(folder.path().join("land.mtl")).expect("text").contains("map_Kd land.png"));
     assert_eq!(image::open(folder.path().join("land.png")).expect("an image").width(), 24);
-    let of = |kind: &str| -> Vec<Vec<f32>> {
+    let lines_of = |kind: &str| -> Vec<Vec<f32>> {
         let lines = text.lines().filter_map(|line| line.strip_prefix(kind)?.strip_prefix(' '));
         lines.map(|line| line.split(' ').map(|word| word.parse().expect("a number")).collect()).collect()
     };
-    let (vertices, shares) = (of("v"), of("vt"));
-    assert!(vertices.len() <= 300 && vertices.len() == shares.len() && vertices.len() == of("vn").len());
+    let (vertices, shares) = (lines_of("v"), lines_of("vt"));
+    assert!(vertices.len() <= 300 && vertices.len() == shares.len() && vertices.len() == lines_of("vn").len());
     // v points north.
     let north_west = vertices.iter().position(|v| v[0] == -1500.0 && v[2] == -1000.0).expect("a corner");
     assert_eq!(shares[north_west], [0.0, 1.0]);

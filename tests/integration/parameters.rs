@@ -15,7 +15,7 @@ fn with_groups((path, table): Table) -> Vec<Table> {
     fn group(kind: Kind) -> Option<&'static [Parameter]> {
         match kind {
             Kind::Group(table) => Some(table()),
-            Kind::List(of) => group(*of),
+            Kind::List(item_kind) => group(*item_kind),
             _ => None,
         }
     }

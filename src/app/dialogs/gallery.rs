@@ -231,9 +231,9 @@ impl Gallery {
             height,
             empty: "No preset matches. Try a feature: snow, island, cliffs…",
         };
-        let section = |section: Section| SECTIONS.iter().position(|(known, _)| *known == section).unwrap_or_default();
-        let items = cards.iter().map(|Card { section: of, texts, .. }| {
-            let section = section(*of);
+        let index_of = |section: Section| SECTIONS.iter().position(|(known, _)| *known == section).unwrap_or_default();
+        let items = cards.iter().map(|Card { section, texts, .. }| {
+            let section = index_of(*section);
             SearchItem { section, texts, is_enabled: true }
         });
         let items: Vec<SearchItem> = items.collect();

@@ -128,7 +128,9 @@ fn describe_value(parameter: &Parameter, old: &Value, new: &Value) -> (String, S
                 return (format!("{}.{path}", parameter.key), format!("{}: {words}", parameter.label));
             }
         }
-        (Kind::List(of), Value::List(old), Value::List(new)) => return describe_list(parameter, *of, old, new),
+        (Kind::List(item_kind), Value::List(old), Value::List(new)) => {
+            return describe_list(parameter, *item_kind, old, new);
+        }
         _ => {}
     }
     let words = match (value_text(parameter, old), value_text(parameter, new)) {
@@ -147,7 +149,7 @@ fn describe_values(table: &[Parameter], old: &Values, new: &Values) -> Option<(S
 }
 
 /// The item of a list that was added, removed or changed.
-fn describe_list(parameter: &Parameter, of: Kind, old: &Items, new: &Items) -> (String, String) {
+fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Items) -> (String, String) {
     let [Range { start: first, .. }, _] = old.difference(new);
     let item = format!("{} {}", parameter.label, first + 1);
     match new.len().cmp(&old.len()) {
@@ -156,7 +158,7 @@ fn describe_list(parameter: &Parameter, of: Kind, old: &Items, new: &Items) -> (
         std::cmp::Ordering::Equal => {
             let place = format!("{}.{first}", parameter.key);
             let (Kind::Group(table), Some(Value::Group(old)), Some(Value::Group(new))) =
-                (of, old.get(first), new.get(first))
+                (item_kind, old.get(first), new.get(first))
             else {
                 return (place, item);
             };

@@ -63,8 +63,14 @@ struct Coverage {
 
 impl Coverage {
     fn new(recipe: &TextureRecipe, range: Band) -> Self {
-        let is_active = |of: &TerrainType| of.is_active(recipe.settings.active_set.as_ref());
-        let active = recipe.types.iter().enumerate().filter(|(_, of)| is_active(of)).map(|(i, _)| i).collect();
+        let is_active = |terrain_type: &TerrainType| terrain_type.is_active(recipe.settings.active_set.as_ref());
+        let active = recipe
+            .types
+            .iter()
+            .enumerate()
+            .filter(|(_, terrain_type)| is_active(terrain_type))
+            .map(|(i, _)| i)
+            .collect();
         Self { diagram: CoverageDiagram::new(recipe, range), active }
     }
 }

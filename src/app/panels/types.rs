@@ -311,7 +311,11 @@ impl<'a> Shares<'a> {
         let painted = &preview.request.recipe.texture;
         let mut of_active = preview.shares.iter().copied();
         let is_active = |terrain_type: &TerrainType| terrain_type.is_active(painted.settings.active_set.as_ref());
-        let shares = painted.types.iter().map(|of| if is_active(of) { of_active.next() } else { None }).collect();
+        let shares = painted
+            .types
+            .iter()
+            .map(|terrain_type| if is_active(terrain_type) { of_active.next() } else { None })
+            .collect();
         Self { types: &painted.types, shares }
     }
 

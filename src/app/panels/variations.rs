@@ -90,8 +90,8 @@ impl Variations {
 
     /// Whether all thumbnails of variations of that recipe are ready.
     #[cfg(test)]
-    pub(crate) fn are_drawn(&self, thumbnails: &Thumbnails, of: &Recipe) -> bool {
-        self.origin.as_ref().is_some_and(|origin| *origin.recipe == *of)
+    pub(crate) fn are_drawn(&self, thumbnails: &Thumbnails, recipe: &Recipe) -> bool {
+        self.origin.as_ref().is_some_and(|origin| *origin.recipe == *recipe)
             && (0..COUNT).all(|place| matches!(thumbnails.get(&self.key(place)), Some(ThumbnailState::Ready(_))))
     }
 

@@ -27,7 +27,7 @@ impl Compare {
     /// Whether the views show the state before the last edit.
     pub(crate) fn shows_before(&self, document: &Document) -> bool {
         let recipe = &document.project().recipe;
-        self.before_of.as_ref().is_some_and(|of| **of == *recipe) && document.before().is_some()
+        self.before_of.as_ref().is_some_and(|before_of| **before_of == *recipe) && document.before().is_some()
     }
 
     /// Shows the state before the last edit, or the current one again. `is_held`: only until [`Self::release`].

@@ -176,14 +176,16 @@ impl FaultTool {
         step: usize,
         number: u32,
     ) -> Option<String> {
-        let (extent, of) = (recipe.world.extent(), recipe.stack.get(step).filter(|_| number > 0)?);
-        let FaultSequence::Lines(mut lines) = of.operation.faults_from(number, extent, of.stream(recipe.seed))? else {
+        let (extent, source) = (recipe.world.extent(), recipe.stack.get(step).filter(|_| number > 0)?);
+        let FaultSequence::Lines(mut lines) =
+            source.operation.faults_from(number, extent, source.stream(recipe.seed))?
+        else {
             return None;
         };
         let fault = lines.next()?;
         drop(lines);
         let ends_m = fault_line_ends(&fault, extent)?;
-        let name = format!("Convert fault {number} of {}", of.title());
+        let name = format!("Convert fault {number} of {}", source.title());
         let AnyOperation::Faults(random) = &mut recipe.stack.get_mut(step)?.operation else { return None };
         random.skipped.push(number);
         let step = step_for_faults(recipe, *selected_step);

@@ -43,7 +43,7 @@ impl RandomFaults {
         transform: &MapTransform,
         pointer: Pos2,
     ) -> Vec<(f32, RandomFault)> {
-        let known = self.found.take().filter(|(of, at, _)| *at == iteration && of == recipe);
+        let known = self.found.take().filter(|(known, at, _)| *at == iteration && known == recipe);
         let found = known.map_or_else(|| strongest(recipe, iteration), |(_, _, found)| found);
         // The recipe of this frame shares its lists with that of the next, so that comparing them takes no time.
         self.found = Some((recipe.clone(), iteration, found));
@@ -65,11 +65,11 @@ impl RandomFaults {
 pub(super) fn strongest(recipe: &Recipe, iteration: u32) -> Vec<RandomFault> {
     let extent = recipe.world.extent();
     let mut all = Vec::new();
-    for (step, (of, done)) in recipe.stack.iter().zip(recipe.step_positions(iteration)).enumerate() {
-        if !of.settings.enabled || !matches!(of.operation, AnyOperation::Faults(_)) {
+    for (step, (source, done)) in recipe.stack.iter().zip(recipe.step_positions(iteration)).enumerate() {
+        if !source.settings.enabled || !matches!(source.operation, AnyOperation::Faults(_)) {
             continue;
         }
-        if let Some(FaultSequence::Lines(lines)) = of.operation.faults(extent, of.stream(recipe.seed)) {
+        if let Some(FaultSequence::Lines(lines)) = source.operation.faults(extent, source.stream(recipe.seed)) {
             let numbered = (1..=done.min(MAX_SEARCHED)).zip(lines).filter(|(_, fault)| fault.displacement_m != 0.0);
             all.extend(numbered.filter_map(|(number, fault)| {
                 fault_line_ends(&fault, extent).map(|ends_m| RandomFault { step, number, fault, ends_m })

@@ -20,14 +20,14 @@ const BUTTON_WIDTH: f32 = 20.0;
 pub(super) fn list_header_ui(
     ui: &mut Ui,
     parameter: &Parameter,
-    of: Kind,
+    item_kind: Kind,
     value: &mut Value,
     context: &mut ParameterContext,
 ) -> bool {
     let added = ui.horizontal(|ui| {
         label_ui(ui, parameter, value, context);
         let count = if let Value::List(items) = value { items.len() } else { 0 };
-        ui.weak(if matches!(of, Kind::Weighted) { "size and weight".into() } else { count.to_string() });
+        ui.weak(if matches!(item_kind, Kind::Weighted) { "size and weight".into() } else { count.to_string() });
         let right = Layout::right_to_left(Align::Center);
         let name = format!("Add to {}", parameter.label.to_lowercase());
         ui.with_layout(right, |ui| icon_button(ui, ICON_ADD, &name).clicked()).inner
@@ -36,10 +36,10 @@ pub(super) fn list_header_ui(
 }
 
 /// A new item: a copy of the last one, if there is one.
-pub(super) fn new_item(parameter: &Parameter, of: Kind, items: &Items) -> Value {
-    items.len().checked_sub(1).and_then(|last| items.get(last)).unwrap_or_else(|| match of {
+pub(super) fn new_item(parameter: &Parameter, item_kind: Kind, items: &Items) -> Value {
+    items.len().checked_sub(1).and_then(|last| items.get(last)).unwrap_or_else(|| match item_kind {
         Kind::Weighted => Value::Weighted(Weighted { value: parameter.slider.high * 0.1, weight: 1.0 }),
-        _ => initial_value(&Parameter { kind: of, ..parameter.clone() }),
+        _ => initial_value(&Parameter { kind: item_kind, ..parameter.clone() }),
     })
 }
 

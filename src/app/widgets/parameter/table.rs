@@ -81,15 +81,21 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, context: 
         Kind::File => row(ui, parameter, value, context, file_ui),
         Kind::Texture => row(ui, parameter, value, context, texture_ui),
         Kind::Matrix => matrix_ui(ui, parameter, value, context),
-        Kind::List(of) => list_ui(ui, parameter, *of, value, context),
+        Kind::List(item_kind) => list_ui(ui, parameter, *item_kind, value, context),
         Kind::Group(table) => optional_group_ui(ui, parameter, table(), value, context),
         Kind::Weighted => false,
     }
 }
 
 /// The items one below another; returns whether the user wants to choose a file for one of them.
-fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, context: &mut ParameterContext) -> bool {
-    let adds = list_header_ui(ui, parameter, of, value, context);
+fn list_ui(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    item_kind: Kind,
+    value: &mut Value,
+    context: &mut ParameterContext,
+) -> bool {
+    let adds = list_header_ui(ui, parameter, item_kind, value, context);
     let Value::List(items) = value else { return false };
     let list = ui.scope_id().with("list");
     let mut unfolded = context.state.unfolded.remove(&list).unwrap_or_default();
@@ -102,7 +108,7 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, cont
     let drawn = heights.rows_ui(ui, items.len(), |ui, i| {
         let before = items.get(i).unwrap_or(Value::None);
         let mut item = before.clone();
-        let row = ui.push_id(i, |ui| match of {
+        let row = ui.push_id(i, |ui| match item_kind {
             Kind::Weighted => weighted_ui(ui, parameter, &mut item, &mut inner),
             Kind::Group(table) => {
                 let title = format!("{} {}", parameter.label, i + 1);
@@ -116,7 +122,8 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, cont
                 response.removed
             }
             _ => {
-                wants_file |= parameter_ui(ui, &Parameter { kind: of, ..parameter.clone() }, &mut item, &mut inner);
+                wants_file |=
+                    parameter_ui(ui, &Parameter { kind: item_kind, ..parameter.clone() }, &mut item, &mut inner);
                 icon_button(ui, ICON_CLOSE, "Remove this row").clicked()
             }
         });
@@ -149,7 +156,7 @@ fn list_ui(ui: &mut Ui, parameter: &Parameter, of: Kind, value: &mut Value, cont
         let end = items.len();
         context.state.added = Some((list, end));
         unfolded.insert(end);
-        items.splice(end..end, &[new_item(parameter, of, items)]);
+        items.splice(end..end, &[new_item(parameter, item_kind, items)]);
     }
     context.state.unfolded.insert(list, unfolded);
     wants_file
