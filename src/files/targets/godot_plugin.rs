@@ -24,3 +24,7 @@ pub(super) const GODOT_PLUGIN: &[HelperFile] = &[
     plugin_file!("plugin.gd"),
     plugin_file!("terrain3d_target.gd"),
 ];
+
+/// How to use the plugin.
+pub(super) const GODOT_PLUGIN_STEP: &str = "the plugin does all this: copy addons/upthrust from upthrust_plugin into the addons of your project, enable it, then \
+     choose Project > Tools > Import Upthrust terrain… and open upthrust.json. The other steps do it by hand.";

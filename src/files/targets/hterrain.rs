@@ -1,6 +1,6 @@
 //! The HTerrain plugin for Godot ("Heightmap terrain" by Zylann).
 
-use super::godot_plugin::GODOT_PLUGIN;
+use super::godot_plugin::{GODOT_PLUGIN, GODOT_PLUGIN_STEP};
 use super::sizes::Sizes;
 use super::target::{Checked, DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
 use crate::engine::cast::ToFloat;
@@ -22,8 +22,7 @@ pub(super) static HTERRAIN: Target = Target {
     weights: Some((WeightsLayout::Packs, WeightsSampling::Samples)),
     max_layers: Some(SPLATS),
     import,
-    helper_step: "the plugin does all this: copy addons/upthrust from upthrust_plugin into the addons of your project, enable \
-                  it, then choose Project > Tools > Import Upthrust terrain… and open upthrust.json. The other steps do it by hand.",
+    helper_step: GODOT_PLUGIN_STEP,
     checked: Checked::Run { programs: "Godot 4.6.3 with HTerrain 1.8", on: "2026-11-24" },
     helper: GODOT_PLUGIN,
     ..DEFAULTS

@@ -1,6 +1,6 @@
 //! Terrain3D for Godot (its documentation, "Importing & Exporting Data", "Controlmap Format").
 
-use super::godot_plugin::GODOT_PLUGIN;
+use super::godot_plugin::{GODOT_PLUGIN, GODOT_PLUGIN_STEP};
 use super::sizes::Sizes;
 use super::target::{Checked, DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
 use crate::files::export::{ImportFacts, TileEdges, WeightsLayout};
@@ -54,8 +54,7 @@ pub(super) static TERRAIN3D: Target = Target {
     weights: Some((WeightsLayout::Control, WeightsSampling::Samples)),
     needs_square_cells: true,
     import,
-    helper_step: "the plugin does all this: copy addons/upthrust from upthrust_plugin into the addons of your project, enable \
-                  it, then choose Project > Tools > Import Upthrust terrain… and open upthrust.json. The other steps do it by hand.",
+    helper_step: GODOT_PLUGIN_STEP,
     checked: Checked::Run { programs: "Godot 4.6.3 with Terrain3D 1.0.2", on: "2026-11-24" },
     helper: GODOT_PLUGIN,
     ..DEFAULTS
