@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::super::BYTE_ORDER_MARK;
 use super::decoded::{Decoded, checked_size};
-use super::georeference::{Georeference, HorizontalUnit};
+use super::georeference::from_esri_header;
 use super::rows::Rows;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Progress, Raster, SampleScale};
@@ -53,25 +53,8 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         return Err(FileError::invalid(path, problem));
     }
     let spacing = |key: &str| header.get(key).or(header.get("cellsize")).copied().filter(|spacing| *spacing > 0.0);
-    let georeference = spacing("dx").zip(spacing("dy")).map(|(x, z)| {
-        let number = |key: String| header.get(&key).copied();
-        // The corner of a cell is half a cell from its middle.
-        let middle = |axis: &str, cell: f64| {
-            number(format!("{axis}llcenter")).or(number(format!("{axis}llcorner")).map(|corner| corner + 0.5 * cell))
-        };
-        // A grid whose corner is the origin lies nowhere in particular.
-        let is_nowhere = ["x", "y"].iter().all(|axis| {
-            ["center", "corner"].iter().all(|kind| number(format!("{axis}ll{kind}")).is_none_or(|of| of == 0.0))
-        });
-        let [western, southern] = [middle("x", x), middle("y", z)].map(|of| of.filter(|_| !is_nowhere));
-        Georeference {
-            cell: [x, z],
-            unit: HorizontalUnit::Unknown,
-            middle_y: southern.map(|southern| southern + 0.5 * z * (height - 1).to_f64()),
-            south_west: western.zip(southern).map(Into::into),
-            epsg: None,
-        }
-    });
+    let cell = spacing("dx").zip(spacing("dy")).map(Into::into);
+    let georeference = cell.map(|cell| from_esri_header(|key| header.get(key).copied(), cell, height));
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
     Ok(Decoded { raster, notes: Vec::new(), georeference, metres: None })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::decoded::{Decoded, checked_size};
-use super::georeference::{Georeference, HorizontalUnit};
+use super::georeference::{Georeference, HorizontalUnit, from_esri_header};
 use super::layout::RawSample;
 use super::raw::decode_samples;
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -129,17 +129,12 @@ pub(super) fn decode_esri(path: &Path, bytes: &[u8], header: &str) -> Result<Dec
     let cells = [header.number(&["xdim"]).or(cell), header.number(&["ydim"]).or(cell)];
     let number = |key: &str| header.number(&[key]);
     let georeference = cells[0].zip(cells[1]).map(|(x, z)| {
+        let georeference = from_esri_header(number, [x, z], height);
+        // Other headers have the middle of the north-western cell.
+        let Some((west, north)) = number("ulxmap").zip(number("ulymap")) else { return georeference };
         let depth = z * (height - 1).to_f64();
-        // The first pair is the middle of the north-western cell, the second one the corner of the south-western one.
-        let south = number("ulymap").map(|north| north - depth).or(number("yllcorner").map(|corner| corner + 0.5 * z));
-        let west = number("ulxmap").or(number("xllcorner").map(|corner| corner + 0.5 * x));
-        Georeference {
-            cell: [x, z],
-            unit: HorizontalUnit::Unknown,
-            middle_y: south.map(|south| south + 0.5 * depth),
-            south_west: west.zip(south).map(Into::into),
-            epsg: None,
-        }
+        let (middle_y, south_west) = (Some(north - 0.5 * depth), Some([west, north - depth]));
+        Georeference { middle_y, south_west, ..georeference }
     });
     // The numbers of a grid are metres, whatever their type.
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
@@ -254,6 +249,12 @@ mod tests {
                 .is_err_and(|error| error.to_string().contains("16 bytes"))
         );
         assert!(decode_esri(Path::new("a.bil"), &doubled, "NROWS 2").is_err());
+        // The middle of the south-western cell, in degrees.
+        let centred = wide.replace("xllcorner 0", "xllcenter 10").replace("yllcorner 30", "yllcenter 60");
+        let decoded = decode_esri(Path::new("a.flt"), &doubled, &centred.replace("2,5", "0.1")).expect("readable");
+        let georeference = decoded.georeference.expect("cells");
+        assert_eq!((georeference.south_west, georeference.middle_y), (Some([10.0, 60.0]), Some(60.05)));
+        assert!(georeference.spacing_m().is_some_and(|(_, note)| note.is_some_and(|note| note.contains("degrees"))));
         let bytes: Vec<u8> = [-9999_i16, -19, 5, 6].iter().flat_map(|value| value.to_be_bytes()).collect();
         let header = "NROWS 2\nNCOLS 2\nNBITS 16\nBYTEORDER M\nNODATA -9999\n";
         let decoded = decode_esri(Path::new("a.bil"), &bytes, header).expect("readable");

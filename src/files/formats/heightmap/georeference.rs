@@ -23,14 +23,16 @@ pub(crate) struct Georeference {
     pub(super) epsg: Option<u32>,
 }
 
-/// The corner that grids have which lie nowhere in particular.
-const NOWHERE: [f64; 2] = [0.0; 2];
+/// The south-western corner of grids that are not georeferenced.
+const UNREFERENCED_CORNER: [f64; 2] = [0.0; 2];
 
 /// The unit of horizontal coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum HorizontalUnit {
     /// A length: metres per unit.
     Length(f64),
+    /// A length, but nothing says which; metres are assumed.
+    UnknownLength,
     /// Angles: degrees per unit.
     Angle(f64),
     /// Nothing says which.
@@ -40,6 +42,9 @@ pub(super) enum HorizontalUnit {
 /// Cells up to this size, in a map whose place is between the poles in degrees, are degrees rather than metres: the
 /// coordinates of a survey in metres are large numbers.
 const MAX_LIKELY_DEGREES: f64 = 0.2;
+
+/// Cells below this size are degrees rather than metres even if the map is not georeferenced: no survey is so fine.
+const MIN_LIKELY_CELL_M: f64 = 0.01;
 
 /// The latitude that is assumed for a map in degrees that does not say where it lies.
 const UNKNOWN_LATITUDE_DEG: f64 = 45.0;
@@ -52,10 +57,12 @@ impl Georeference {
     pub(super) fn origin(&self) -> Option<Origin> {
         let is_in_metres = match self.unit {
             HorizontalUnit::Length(metres) => metres == 1.0,
+            HorizontalUnit::UnknownLength => true,
             HorizontalUnit::Angle(_) => false,
             HorizontalUnit::Unknown => !self.seems_in_degrees(),
         };
-        let [easting_m, northing_m] = self.south_west.filter(|corner| is_in_metres && *corner != NOWHERE)?;
+        let [easting_m, northing_m] =
+            self.south_west.filter(|corner| is_in_metres && *corner != UNREFERENCED_CORNER)?;
         let mut origin = Origin { epsg: self.epsg, ..Origin::default() };
         let set = |origin: &mut Origin, key, value| origin.set(key, &Value::Number(value)).is_ok();
         let is_possible = set(&mut origin, "easting_m", easting_m) && set(&mut origin, "northing_m", northing_m);
@@ -73,12 +80,23 @@ impl Georeference {
         let [x, z] = self.cell.map(f64::abs);
         let (spacing_m, note) = match self.unit {
             HorizontalUnit::Length(metres) => ([x * metres, z * metres], None),
+            HorizontalUnit::UnknownLength => ([x, z], Some(self.assumption())),
             HorizontalUnit::Angle(degrees) => self.in_metres([x * degrees, z * degrees], degrees, "degrees"),
             HorizontalUnit::Unknown if self.seems_in_degrees() => self.in_metres([x, z], 1.0, "probably degrees"),
+            HorizontalUnit::Unknown if x.min(z) < MIN_LIKELY_CELL_M => ([x, z], Some(tiny_cells_note(x.min(z)))),
             HorizontalUnit::Unknown => ([x, z], None),
         };
         let is_possible = spacing_m.iter().all(|spacing| spacing.is_finite() && *spacing > 0.0);
         is_possible.then_some((spacing_m, note))
+    }
+
+    /// The note about an unknown unit of length.
+    fn assumption(&self) -> String {
+        let system = self.epsg.map_or(String::new(), |epsg| format!(" (EPSG {epsg})"));
+        format!(
+            "its file does not name the unit of its coordinate system{system}; metres are assumed. If it is feet, convert \
+             the map to a metric system first (gdalwarp does), or correct its size when you import it"
+        )
     }
 
     fn in_metres(&self, cell_deg: [f64; 2], degrees_per_unit: f64, unit: &str) -> ([f64; 2], Option<String>) {
@@ -88,6 +106,31 @@ impl Georeference {
         let place = if known.is_some() { "its latitude" } else { "an assumed latitude" };
         let note = format!("its coordinates are {unit}, converted to metres at {place} of {latitude_deg:.2}°");
         ([cell_deg[0] * east_m, cell_deg[1] * north_m], Some(note))
+    }
+}
+
+/// The note about cells that are too small to be metres.
+fn tiny_cells_note(cell: f64) -> String {
+    format!(
+        "its cells are {cell:.3e} units wide, so they are probably degrees, but they are used as metres; put the .prj of its \
+         coordinate system beside it, or correct its size when you import it"
+    )
+}
+
+/// The georeference of an Esri grid whose header has these numbers: the south-western cell's corner or middle, of cells
+/// of this size. A grid whose corner is the origin, or that has none, is not georeferenced.
+pub(super) fn from_esri_header(number: impl Fn(&str) -> Option<f64>, cell: [f64; 2], height: usize) -> Georeference {
+    let [centers, corners] = [["xllcenter", "yllcenter"], ["xllcorner", "yllcorner"]].map(|keys| keys.map(&number));
+    let is_referenced = centers.into_iter().chain(corners).flatten().any(|coordinate| coordinate != 0.0);
+    // The corner of a cell is half a cell from its middle.
+    let middle = |axis: usize| centers[axis].or(corners[axis].map(|corner| corner + 0.5 * cell[axis]));
+    let [west, south] = [0, 1].map(|axis| middle(axis).filter(|_| is_referenced));
+    Georeference {
+        cell,
+        unit: HorizontalUnit::Unknown,
+        middle_y: south.map(|south| south + 0.5 * cell[1] * (height - 1).to_f64()),
+        south_west: west.zip(south).map(Into::into),
+        epsg: None,
     }
 }
 
@@ -122,7 +165,8 @@ pub(super) fn read_beside(
         },
     };
     let Some(mut found) = found else { return Ok(None) };
-    if let (HorizontalUnit::Unknown, Some(unit)) = (found.unit, text("prj").and_then(|prj| unit_of_system(&prj))) {
+    let is_unknown = matches!(found.unit, HorizontalUnit::Unknown | HorizontalUnit::UnknownLength);
+    if let Some(unit) = text("prj").and_then(|prj| unit_of_system(&prj)).filter(|_| is_unknown) {
         found.unit = unit;
     }
     if found.epsg.is_none() {
@@ -253,19 +297,23 @@ mod tests {
 
     #[test]
     fn units_are_known_or_guessed() {
-        let of = |cell: f64, unit, middle_y| {
+        let spacing = |cell: f64, unit, middle_y| {
             Georeference { cell: [cell; 2], unit, middle_y, south_west: None, epsg: None }.spacing_m()
         };
-        assert_eq!(of(30.0, HorizontalUnit::Unknown, Some(4e6)), Some(([30.0; 2], None)));
-        assert_eq!(of(100.0, HorizontalUnit::Length(0.3048), None).map(|found| found.0), Some([30.48; 2]));
-        let ([x, z], note) = of(1.0 / 3600.0, HorizontalUnit::Unknown, Some(60.0)).expect("degrees");
+        assert_eq!(spacing(30.0, HorizontalUnit::Unknown, Some(4e6)), Some(([30.0; 2], None)));
+        assert_eq!(spacing(100.0, HorizontalUnit::Length(0.3048), None).map(|found| found.0), Some([30.48; 2]));
+        let ([x, z], note) = spacing(1.0 / 3600.0, HorizontalUnit::Unknown, Some(60.0)).expect("degrees");
         assert!((x - 15.5).abs() < 0.01 && (z - 30.948).abs() < 0.01, "{x} {z}");
         assert!(note.is_some_and(|note| note.contains("probably degrees") && note.contains("60.00°")));
         // Survey cells of one centimetre are far from the poles' numbers.
-        assert_eq!(of(0.01, HorizontalUnit::Unknown, Some(5_400_000.0)), Some(([0.01; 2], None)));
-        // Nor do maps that lie nowhere say anything about degrees.
-        assert_eq!(of(0.03, HorizontalUnit::Unknown, None), Some(([0.03; 2], None)));
-        assert_eq!(of(0.0, HorizontalUnit::Unknown, None), None);
+        assert_eq!(spacing(0.01, HorizontalUnit::Unknown, Some(5_400_000.0)), Some(([0.01; 2], None)));
+        // Nor do maps without coordinates say anything about degrees.
+        assert_eq!(spacing(0.03, HorizontalUnit::Unknown, None), Some(([0.03; 2], None)));
+        assert_eq!(spacing(0.0, HorizontalUnit::Unknown, None), None);
+        // But a cell of a third of a millimetre does.
+        let (spacing_m, note) = spacing(1.0 / 3600.0, HorizontalUnit::Unknown, None).expect("a cell");
+        assert_eq!(spacing_m, [1.0 / 3600.0; 2]);
+        assert!(note.is_some_and(|note| note.contains("2.778e-4") && note.contains("probably degrees")));
     }
 
     #[test]
@@ -278,10 +326,13 @@ mod tests {
         std::fs::write(folder.path().join("alps.pgw"), "25.0\n0\n0\n-20,0\n600000\n200000\n").expect("written");
         let found = read_beside(&path, 101, None).expect("readable").expect("a world file");
         assert_eq!((found.cell, found.unit, found.middle_y), ([25.0, 20.0], HorizontalUnit::Unknown, Some(199_000.0)));
-        assert_eq!(found.origin().map(|of| (of.easting_m, of.northing_m, of.epsg)), Some((6e5, 198_000.0, None)));
+        assert_eq!(
+            found.origin().map(|origin| (origin.easting_m, origin.northing_m, origin.epsg)),
+            Some((6e5, 198_000.0, None))
+        );
         std::fs::write(metadata_path(&path), metadata_of_system(21781)).expect("written");
         let found = read_beside(&path, 101, None).expect("readable").expect("a world file");
-        assert_eq!(found.origin().and_then(|of| of.epsg), Some(21781));
+        assert_eq!(found.origin().and_then(|origin| origin.epsg), Some(21781));
         let feet = r#"PROJCS["A",GEOGCS["B",UNIT["degree",0.0174532925199433]],UNIT["Foot_US",0.3048006096012192]]"#;
         std::fs::write(folder.path().join("alps.prj"), feet).expect("written");
         let found = read_beside(&path, 101, None).expect("readable").expect("a world file");

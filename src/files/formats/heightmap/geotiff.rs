@@ -90,13 +90,7 @@ impl GeoTags {
                 Some(9105) => 0.9,
                 _ => 1.0,
             }),
-            Some(keys::PROJECTED_MODEL) => {
-                let code = key(keys::PROJECTED_UNITS);
-                if placed.is_some() && code.is_some_and(|code| metres_of(code).is_none()) {
-                    notes.push("the unit of its coordinates is not known; metres are assumed".into());
-                }
-                HorizontalUnit::Length(code.and_then(metres_of).unwrap_or(1.0))
-            }
+            Some(keys::PROJECTED_MODEL) => projected_unit(key(keys::PROJECTED_UNITS), key(keys::PROJECTED_SYSTEM)),
             _ => HorizontalUnit::Unknown,
         };
         let is_south_up = placed.is_some_and(|(_, _, is_south_up)| is_south_up);
@@ -163,12 +157,10 @@ pub(super) fn write<W: Write + Seek, K: TiffKind>(tags: &mut DirectoryEncoder<'_
     let [dx, dz] = rows.spacing_m();
     tags.write_tag(Tag::ModelPixelScaleTag, &[dx, dz, 0.0][..])?;
     tags.write_tag(Tag::ModelTiepointTag, &[0.0, 0.0, 0.0, east_m, north_m, 0.0][..])?;
-    // Projected, samples are points; then the system, or else the unit.
-    let system = match rows.epsg() {
-        Some(epsg) => (keys::PROJECTED_SYSTEM, epsg.to_u16()),
-        None => (keys::PROJECTED_UNITS, METRE),
-    };
-    let entries = [(keys::MODEL_TYPE, keys::PROJECTED_MODEL), (keys::RASTER_TYPE, keys::POINTS), system];
+    // Projected, samples are points, and coordinates are metres. Keys are in ascending order.
+    let system = rows.epsg().map(|epsg| (keys::PROJECTED_SYSTEM, epsg.to_u16()));
+    let points = [(keys::MODEL_TYPE, keys::PROJECTED_MODEL), (keys::RASTER_TYPE, keys::POINTS)];
+    let entries: Vec<_> = points.into_iter().chain(system).chain([(keys::PROJECTED_UNITS, METRE)]).collect();
     // Version 1.1.0, and the number of keys; their values are in the directory itself.
     let header = [1, 1, 0, entries.len().to_u16()];
     let directory: Vec<u16> =
@@ -190,11 +182,48 @@ fn metres_of(code: u16) -> Option<f64> {
     }
 }
 
-/// The text of the item with a role in GDAL's metadata: `<Item name="SCALE" sample="0" role="scale">0.1</Item>`.
+/// The unit of projected coordinates, from its code or from that of the coordinate system.
+fn projected_unit(unit: Option<u16>, system: Option<u16>) -> HorizontalUnit {
+    match unit.map(metres_of) {
+        Some(Some(metres)) => HorizontalUnit::Length(metres),
+        None if system.is_some_and(is_metric) => HorizontalUnit::Length(1.0),
+        Some(None) | None => HorizontalUnit::UnknownLength,
+    }
+}
+
+/// Whether the unit of a registered coordinate system is certainly the metre: UTM zones, and the systems of many
+/// countries (EPSG Geodetic Parameter Dataset). Others can be in feet, such as those of US states.
+fn is_metric(system: u16) -> bool {
+    matches!(
+        system,
+        // UTM on WGS 84, ETRS89, ED50, NAD83 and SIRGAS 2000.
+        32_601..=32_660
+            | 32_701..=32_760
+            | 25_828..=25_838
+            | 23_028..=23_038
+            | 26_901..=26_923
+            | 31_965..=31_985
+            // Web Mercator, and the polar and European systems.
+            | 3395 | 3857 | 3034 | 3035 | 3413 | 3031 | 3995 | 3996 | 32_661 | 32_761
+            // Australia, New Zealand and Japan.
+            | 28_348..=28_358 | 7846..=7859 | 3577 | 2193 | 2443..=2461 | 6669..=6687
+            // Great Britain, Ireland, France, Switzerland, Austria, Germany and the Netherlands.
+            | 27_700 | 2157 | 29_903 | 2154 | 3942..=3950 | 2056 | 21_781 | 31_254..=31_259 | 31_287 | 31_466..=31_469 | 28_992
+            // Belgium, Italy, Poland, Sweden, Finland and the contiguous United States.
+            | 31_370 | 3812 | 3003 | 3004 | 2176..=2180 | 3006 | 3067 | 5070
+    )
+}
+
+/// The text of the first band's item with a role in GDAL's metadata:
+/// `<Item name="SCALE" sample="0" role="scale">0.1</Item>`. Without `sample`, an item applies to all bands.
 fn item<'a>(metadata: &'a str, role: &str) -> Option<&'a str> {
-    let at = metadata.find(&format!("role=\"{role}\""))?;
-    let (_, rest) = metadata[at..].split_once('>')?;
-    rest.split_once('<').map(|(text, _)| text.trim())
+    let role = format!("role=\"{role}\"");
+    metadata.split("<Item").find_map(|item| {
+        let (attributes, rest) = item.split_once('>')?;
+        let is_of_first_band = !attributes.contains("sample=") || attributes.contains("sample=\"0\"");
+        let (text, _) = rest.split_once('<').filter(|_| is_of_first_band && attributes.contains(&role))?;
+        Some(text.trim())
+    })
 }
 
 #[cfg(test)]
@@ -232,5 +261,23 @@ mod tests {
             (item(text, "scale"), item(text, "offset"), item(text, "unittype")),
             (Some("0.1"), Some("-100"), None)
         );
+    }
+
+    #[test]
+    fn items_of_other_bands_are_ignored() {
+        let text = r#"<GDALMetadata><Item name="SCALE" sample="1" role="scale">0.5</Item>
+            <Item name="OFFSET" sample="10" role="offset">7</Item><Item role="unittype">ft</Item></GDALMetadata>"#;
+        let found = ["scale", "offset", "unittype"].map(|role| item(text, role));
+        assert_eq!(found, [None, None, Some("ft")]);
+    }
+
+    #[test]
+    fn the_unit_of_a_projected_system_is_known_or_said_to_be_assumed() {
+        let unit = |unit, system| projected_unit(unit, system);
+        assert_eq!(unit(Some(9003), Some(2263)), HorizontalUnit::Length(1200.0 / 3937.0));
+        assert_eq!(unit(None, Some(32_632)), HorizontalUnit::Length(1.0));
+        assert_eq!(unit(None, Some(2263)), HorizontalUnit::UnknownLength);
+        assert_eq!(unit(Some(9005), Some(32_632)), HorizontalUnit::UnknownLength, "Clarke's feet");
+        assert_eq!(unit(None, None), HorizontalUnit::UnknownLength);
     }
 }

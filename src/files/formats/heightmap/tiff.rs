@@ -237,6 +237,16 @@ mod tests {
         let [x, z] = spacing(&degrees);
         assert!((x - 15.5).abs() < 0.01 && (z - 30.95).abs() < 0.01, "{x} {z}");
         assert_eq!((degrees.raster.samples[2], degrees.metres), (3.0, Some([0.1, -100.0])));
+        // New York Long Island, in US survey feet, but without a unit.
+        let unknown = tagged(&heights, |tags| {
+            tags.write_tag(Tag::ModelPixelScaleTag, &[100.0_f64, 100.0, 0.0][..]).expect("written");
+            tags.write_tag(Tag::ModelTiepointTag, &[0.0_f64, 0.0, 0.0, 1e6, 2e5, 0.0][..]).expect("written");
+            tags.write_tag(Tag::GeoKeyDirectoryTag, &[1_u16, 1, 0, 2, 1024, 0, 1, 1, 3072, 0, 1, 2263][..])
+                .expect("written");
+        });
+        let (spacing_m, note) = unknown.georeference.and_then(|found| found.spacing_m()).expect("known");
+        assert_eq!(spacing_m, [100.0; 2]);
+        assert!(note.is_some_and(|note| note.contains("EPSG 2263") && note.contains("metres are assumed")));
         // With south at the top.
         let south_up = tagged(&heights, |tags| {
             let matrix = [20.0_f64, 0.0, 0.0, 7.0, 0.0, 20.0, 0.0, 9.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
