@@ -17,7 +17,7 @@ use crate::engine::relief::relief;
 use crate::engine::{Grid, Heightfield, Image, Origin, Progress, Raster, Recipe, SampleScale};
 use crate::files::formats::heightmap::{
     ColourReading, Encoding, Format, Holes, LoadedHeightmap, RawLayout, ReadOptions, Rows, complete, encodes_heights,
-    exr_channels, from_image, guessed_layout, likely_sizes, read_bytes, write,
+    exr_channels, from_image, likely_sizes, read_bytes, read_to_review, write,
 };
 use crate::files::formats::image::ImageFileFormat;
 use crate::files::formats::image_decode::decode_dynamic;
@@ -98,7 +98,7 @@ impl MapSummary {
             loaded.extent().unwrap_or(Extent { width_m: (width - 1).to_f64(), depth_m: (height - 1).to_f64() });
         let longer = width.max(height).min(PICTURE_PIXELS + 1);
         let grid = Grid::fitted(extent, longer.max(2));
-        let nearest = |at: usize, count: usize, of: usize| (at * (of - 1) + (count - 1) / 2) / (count - 1);
+        let nearest = |at: usize, count: usize, samples: usize| (at * (samples - 1) + (count - 1) / 2) / (count - 1);
         let height_at =
             |r: usize, c: usize| samples[nearest(r, grid.height(), height) * width + nearest(c, grid.width(), width)];
         let heights = (0..grid.height()).flat_map(|r| (0..grid.width()).map(move |c| (r, c)));
@@ -171,9 +171,8 @@ pub fn open_any(path: &Path) -> Result<ImportedFile, FileError> {
 pub fn open_for_review(path: &Path, options: &ReadOptions) -> Result<ImportedFile, FileError> {
     Format::from_path(path)?;
     let bytes = read_file(path)?;
-    let guessed = guessed_layout(path, &bytes, options.raw);
+    let (loaded, guessed) = read_to_review(path, &bytes, options)?;
     let options = ReadOptions { raw: guessed.or(options.raw), ..options.clone() };
-    let loaded = read_bytes(path, &bytes, &options)?;
     let mut imported = shown(path, bytes, &loaded, &options);
     if let Some([width, height]) = guessed.and_then(|layout| layout.size) {
         let note = format!("nothing says how long its rows are; they are most alike in {width} × {height} samples");
@@ -434,6 +433,7 @@ fn stored_as(path: &Path, loaded: &LoadedHeightmap, values_m: Band) -> Result<(P
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::formats::heightmap::{COMPARISONS, RawSample};
     use crate::files::formats::image_decode::counting::DECODED;
     use crate::files::io::read::counting::READS;
 
@@ -533,6 +533,20 @@ mod tests {
         for open in [open_any, open_as_heightmap] {
             let extent = open(&path).expect("readable").extent.expect("known");
             assert_eq!((extent.width_m, extent.depth_m), (210.0, 100.0));
+        }
+    }
+
+    #[test]
+    fn the_byte_order_of_a_file_is_guessed_once() {
+        let folder = tempfile::tempdir().expect("folder");
+        let heights = |count: u16| (0..count).flat_map(|at| (20_000 + 37 * at).to_be_bytes()).collect::<Vec<u8>>();
+        for (name, count) in [("square.r16", 16 * 16), ("oblong.r16", 32 * 12)] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, heights(count)).expect("written");
+            COMPARISONS.set(0);
+            let opened = open_for_review(&path, &ReadOptions::default()).expect("readable");
+            let raw = opened.map.and_then(|map| map.raw).expect("headerless");
+            assert_eq!((raw.sample, COMPARISONS.get()), (RawSample::U16Be, 1), "{name}");
         }
     }
 

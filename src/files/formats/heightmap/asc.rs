@@ -56,7 +56,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let cell = spacing("dx").zip(spacing("dy")).map(Into::into);
     let georeference = cell.map(|cell| from_esri_header(|key| header.get(key).copied(), cell, height));
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
-    Ok(Decoded { raster, notes: Vec::new(), georeference, metres: None })
+    Ok(Decoded { georeference, ..Decoded::of(raster) })
 }
 
 fn is_nan(word: &str) -> bool {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::georeference::Georeference;
+use super::layout::RawSample;
 use crate::engine::Raster;
 use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::SIDE_LIMITS;
@@ -20,6 +21,15 @@ pub(super) struct Decoded {
     /// The factor and the offset that turn the samples into metres, if the file has them. They are applied after holes are
     /// found, which the file's own numbers mark.
     pub(super) metres: Option<[f64; 2]>,
+    /// The type of the samples of a headerless file.
+    pub(super) sample: Option<RawSample>,
+}
+
+impl Decoded {
+    /// A map about which nothing else is known.
+    pub(super) fn of(raster: Raster) -> Self {
+        Self { raster, notes: Vec::new(), georeference: None, metres: None, sample: None }
+    }
 }
 
 /// The size from a header, if a grid can have it and its samples fit into memory.

@@ -97,12 +97,8 @@ pub(super) fn decode(path: &Path, bytes: &[u8], channel: Option<&str>) -> Result
     if samples.len() != width * height {
         return Err(FileError::invalid(path, "the channel of the heights is subsampled; save it at full resolution"));
     }
-    Ok(Decoded {
-        raster: Raster { width, height, samples, scale: SampleScale::Metres },
-        notes,
-        georeference: None,
-        metres: None,
-    })
+    let raster = Raster { width, height, samples, scale: SampleScale::Metres };
+    Ok(Decoded { notes, ..Decoded::of(raster) })
 }
 
 /// The maximum number of bytes that [`write`] needs: a row of pixels and the table of row offsets.

@@ -33,7 +33,7 @@ pub(super) fn decode_hgt(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError
         epsg: None,
     };
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
-    Ok(Decoded { raster, notes: Vec::new(), georeference: Some(georeference), metres: None })
+    Ok(Decoded { georeference: Some(georeference), ..Decoded::of(raster) })
 }
 
 /// The southern latitude in the name of an SRTM tile.
@@ -138,7 +138,7 @@ pub(super) fn decode_esri(path: &Path, bytes: &[u8], header: &str) -> Result<Dec
     });
     // The numbers of a grid are metres, whatever their type.
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
-    Ok(Decoded { raster, notes: Vec::new(), georeference, metres: None })
+    Ok(Decoded { georeference, ..Decoded::of(raster) })
 }
 
 /// What the first bytes of a Terragen file are, and metres per unit of a file that does not say it (Planetside,
@@ -198,7 +198,7 @@ pub(super) fn decode_terragen(path: &Path, bytes: &[u8]) -> Result<Decoded, File
                     epsg: None,
                 };
                 let raster = Raster { width, height, samples, scale: SampleScale::Metres };
-                return Ok(Decoded { raster, notes: Vec::new(), georeference: Some(georeference), metres: None });
+                return Ok(Decoded { georeference: Some(georeference), ..Decoded::of(raster) });
             }
             _ => return Err(refused("this Terragen file has a part that is not known, or no heights")),
         };

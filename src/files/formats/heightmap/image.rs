@@ -104,7 +104,7 @@ pub(super) fn read_colours(
         let samples = reading.heights_m(&colours)?;
         let notes = vec![format!("its colours are read as {} heights in metres", reading.name())];
         let raster = Raster { width, height, samples, scale: SampleScale::Metres };
-        Some((Decoded { raster, notes, georeference: None, metres: None }, Some(reading)))
+        Some((Decoded { notes, ..Decoded::of(raster) }, Some(reading)))
     });
     drop(colours);
     if let Some(encoded) = encoded {
@@ -119,7 +119,7 @@ pub(super) fn read_colours(
             notes.push("it has a palette; the numbers of its colours are used as heights".into());
             let samples = indices.into_iter().map(f32::from).collect();
             let raster = Raster { samples, ..decoded.raster };
-            (Decoded { raster, notes, georeference: None, metres: None }, Some(ColourReading::Palette))
+            (Decoded { notes, ..Decoded::of(raster) }, Some(ColourReading::Palette))
         }
         None => (decoded, Some(ColourReading::Brightness)),
     })
@@ -175,7 +175,7 @@ pub(super) fn from_image(path: &Path, image: DynamicImage, format: Format) -> Re
         (image.into_luma16().into_raw().into_iter().map(f32::from).collect(), 65_535.0)
     };
     let raster = Raster { width, height, samples, scale: SampleScale::Integers { max_value } };
-    Ok(Decoded { raster, notes, georeference: None, metres: None })
+    Ok(Decoded { notes, ..Decoded::of(raster) })
 }
 
 /// The bits per pixel of a PNG (specification, 11.2.1), which may be fewer than those of the decoded pixels.

@@ -30,7 +30,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         }
     }
     let raster = Raster { width, height, samples, scale: SampleScale::Metres };
-    Ok(Decoded { raster, notes: Vec::new(), georeference: None, metres: None })
+    Ok(Decoded::of(raster))
 }
 
 pub(super) fn write(writer: &mut impl Write, rows: Rows, progress: &Progress) -> io::Result<()> {

@@ -32,9 +32,11 @@ pub(crate) use self::georeference::{metadata_of_system, metadata_path, paths_bes
 pub use self::holes::{HoleFilling, Holes};
 pub(crate) use self::image::encodes_heights;
 pub use self::layout::{ByteOrder, RawLayout, RawSample, RowOrder, Samples};
+#[cfg(test)]
+pub(crate) use self::raw::counting::COMPARISONS;
 pub(crate) use self::raw::likely_sizes;
 pub use self::read::{LoadedHeightmap, decode, read};
-pub(crate) use self::read::{complete, from_image, guessed_layout, read_bytes};
+pub(crate) use self::read::{complete, from_image, read_bytes, read_to_review};
 pub use self::rows::{Rows, grid_of};
 pub(crate) use self::write::bytes_written;
 pub use self::write::{check_size, write};

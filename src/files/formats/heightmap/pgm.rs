@@ -69,7 +69,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     }
     let samples = samples.into_iter().take(width * height).collect();
     let raster = Raster { width, height, samples, scale: SampleScale::Integers { max_value: max_value.to_f32() } };
-    Ok(Decoded { raster, notes: bit_depth_notes(max_value <= 255), georeference: None, metres: None })
+    Ok(Decoded { notes: bit_depth_notes(max_value <= 255), ..Decoded::of(raster) })
 }
 
 pub(super) fn write(writer: &mut impl Write, rows: Rows, quantiser: &Quantiser, progress: &Progress) -> io::Result<()> {

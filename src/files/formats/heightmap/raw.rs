@@ -49,7 +49,9 @@ const CLEARLY: u64 = 4;
 /// not.
 ///
 /// Bytes that are the same everywhere say nothing: they belong to 8-bit heights in either order.
-pub(super) fn seems_big_endian(bytes: &[u8]) -> bool {
+fn seems_big_endian(bytes: &[u8]) -> bool {
+    #[cfg(test)]
+    counting::COMPARISONS.set(counting::COMPARISONS.get() + 1);
     let is_constant = |first: usize| bytes.iter().skip(first).step_by(2).all(|byte| bytes.get(first) == Some(byte));
     if is_constant(0) || is_constant(1) {
         return false;
@@ -59,6 +61,16 @@ pub(super) fn seems_big_endian(bytes: &[u8]) -> bool {
         pairs.iter().map(|[a, b, c, d]| u64::from(value([*a, *b]).abs_diff(value([*c, *d])))).sum()
     };
     CLEARLY * roughness(u16::from_be_bytes) < roughness(u16::from_le_bytes)
+}
+
+/// The type of the samples of a headerless file: that of the layout, or else the usual one of the format, in the byte order
+/// in which it is a map. The bytes after the header are compared once.
+pub(super) fn likely_sample(usual: RawSample, layout: Option<RawLayout>, bytes: &[u8]) -> RawSample {
+    match layout {
+        Some(layout) => layout.sample,
+        None if usual == RawSample::U16Le && seems_big_endian(bytes) => RawSample::U16Be,
+        None => usual,
+    }
 }
 
 /// The longest side that is considered, as a multiple of the shorter one.
@@ -75,10 +87,11 @@ pub(crate) fn likely_sizes(bytes: &[u8], sample: RawSample) -> Vec<[usize; 2]> {
     if count * each != bytes.len() {
         return Vec::new();
     }
-    let at =
-        |index: usize| decode_samples(sample, &bytes[index * each..][..each]).first().map_or(0.0, |of| f64::from(*of));
+    let at = |index: usize| {
+        decode_samples(sample, &bytes[index * each..][..each]).first().map_or(0.0, |height| f64::from(*height))
+    };
     let roughness = |[width, height]: [usize; 2]| {
-        let spread = |probe: usize, of: usize| probe * of / PROBES.min(of);
+        let spread = |probe: usize, count: usize| probe * count / PROBES.min(count);
         let rows = (0..PROBES.min(height - 1)).map(|probe| spread(probe, height - 1));
         let difference = |row: usize, column: usize| (at(row * width + column) - at((row + 1) * width + column)).abs();
         let of_row = |row: usize| -> f64 {
@@ -99,11 +112,13 @@ pub(crate) fn likely_sizes(bytes: &[u8], sample: RawSample) -> Vec<[usize; 2]> {
     ranked.into_iter().map(|(_, size)| size).collect()
 }
 
+/// Decodes a headerless file of a format whose samples usually have this type. Without a layout it is square, and its byte
+/// order is a guess.
 pub(super) fn decode(
     path: &Path,
     bytes: &[u8],
     layout: Option<RawLayout>,
-    default: RawSample,
+    usual: RawSample,
 ) -> Result<Decoded, FileError> {
     let mut notes = Vec::new();
     let header_bytes = layout.map_or(0, |layout| layout.header_bytes);
@@ -111,11 +126,10 @@ pub(super) fn decode(
         let problem = format!("its header should have {header_bytes} bytes, but the file has {}", bytes.len());
         return Err(FileError::invalid(path, problem));
     };
-    let is_big_endian = layout.is_none() && default == RawSample::U16Le && seems_big_endian(bytes);
-    if is_big_endian {
+    let sample = likely_sample(usual, layout, bytes);
+    if layout.is_none() && sample == RawSample::U16Be {
         notes.push("its samples are read as big-endian, because neighbours are much more alike that way".into());
     }
-    let sample = if is_big_endian { RawSample::U16Be } else { RawSample::of(layout, default) };
     let found = bytes.len() as u64;
     let [width, height] = match layout.and_then(|layout| layout.size) {
         Some([width, height]) => [width as u64, height as u64],
@@ -144,7 +158,7 @@ pub(super) fn decode(
         return Err(FileError::RawLength { path: path.to_path_buf(), layout, expected, found });
     }
     let raster = Raster { width, height, samples: decode_samples(sample, bytes), scale: sample.scale() };
-    Ok(Decoded { raster, notes, georeference: None, metres: None })
+    Ok(Decoded { notes, sample: Some(sample), ..Decoded::of(raster) })
 }
 
 pub(super) fn write(
@@ -163,6 +177,16 @@ pub(super) fn write(
         counter.add_one().map_err(cancelled_error)?;
     }
     Ok(())
+}
+
+/// Counts comparisons of byte orders on the current thread, for tests.
+#[cfg(test)]
+pub(crate) mod counting {
+    use std::cell::Cell;
+
+    thread_local! {
+        pub(crate) static COMPARISONS: Cell<usize> = const { Cell::new(0) };
+    }
 }
 
 #[cfg(test)]
@@ -188,16 +212,16 @@ mod tests {
     #[test]
     fn the_byte_order_of_a_smooth_map_is_found() {
         let heights: Vec<u16> = (0..32 * 32).map(|at| 20_000 + 37 * (at % 32) + 113 * (at / 32)).collect();
-        let of = |bytes: Vec<u8>| decode(Path::new("a.raw"), &bytes, None, RawSample::U16Le).expect("readable");
-        let little = of(heights.iter().flat_map(|height| height.to_le_bytes()).collect());
-        let big = of(heights.iter().flat_map(|height| height.to_be_bytes()).collect());
+        let read = |bytes: Vec<u8>| decode(Path::new("a.raw"), &bytes, None, RawSample::U16Le).expect("readable");
+        let little = read(heights.iter().flat_map(|height| height.to_le_bytes()).collect());
+        let big = read(heights.iter().flat_map(|height| height.to_be_bytes()).collect());
         assert_eq!(little.raster, big.raster);
         assert!(big.notes[0].contains("big-endian") && !little.notes[0].contains("big-endian"), "{:?}", little.notes);
         // 256 times an 8-bit height.
-        let eight_bits = of((0..32 * 32).flat_map(|at: u32| [0, (at / 8) as u8]).collect());
+        let eight_bits = read((0..32 * 32).flat_map(|at: u32| [0, (at / 8) as u8]).collect());
         assert_eq!(eight_bits.raster.samples[9], 256.0);
         // Noise is as rough in either order, and little-endian is usual.
-        let noise = of((0..2 * 32 * 32).map(|at: u32| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect());
+        let noise = read((0..2 * 32 * 32).map(|at: u32| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect());
         assert!(!noise.notes[0].contains("big-endian"));
     }
 

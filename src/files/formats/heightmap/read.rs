@@ -107,7 +107,27 @@ pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<LoadedHeightmap, File
 
 /// Decodes a heightmap from the bytes of its file, and reads its sidecar or header from the disk, if there is one.
 pub fn read_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<LoadedHeightmap, FileError> {
+    read_with_sidecar(path, bytes, options, Sidecar::read_for(path))
+}
+
+/// Decodes a heightmap to show it: a headerless file of unknown size gets the likeliest one, which is also returned.
+pub(crate) fn read_to_review(
+    path: &Path,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(LoadedHeightmap, Option<RawLayout>), FileError> {
     let sidecar = Sidecar::read_for(path);
+    let guessed = guessed_layout(path, bytes, options.raw, sidecar.as_ref().ok().and_then(Option::as_ref));
+    let options = ReadOptions { raw: guessed.or(options.raw), ..options.clone() };
+    Ok((read_with_sidecar(path, bytes, &options, sidecar)?, guessed))
+}
+
+fn read_with_sidecar(
+    path: &Path,
+    bytes: &[u8],
+    options: &ReadOptions,
+    sidecar: Result<Option<Sidecar>, String>,
+) -> Result<LoadedHeightmap, FileError> {
     let known = sidecar.as_ref().ok().and_then(Option::as_ref);
     let layout = options.raw.or(known.and_then(|sidecar| layout_from_sidecar(path, sidecar, bytes.len())));
     let format = Format::from_path(path)?;
@@ -127,10 +147,7 @@ pub fn read_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Lo
         || colours.is_some_and(|reading| reading != ColourReading::Brightness)
         || options.channel.is_some()
         || (options.holes != HoleFilling::default() && loaded.holes != Holes::default());
-    let usual = format.raw_sample(layout);
-    let is_big_endian = layout.is_none() && usual == Some(RawSample::U16Le) && raw::seems_big_endian(bytes);
     loaded.header_bytes = layout.map_or(0, |layout| layout.header_bytes);
-    loaded.sample = usual.map(|usual| if is_big_endian { RawSample::U16Be } else { usual });
     complete(path, &mut loaded, sidecar)?;
     if options.is_flipped {
         flip_rows(&mut loaded.raster);
@@ -154,23 +171,20 @@ const MAX_HEADER_BYTES: u64 = 1 << 20;
 
 /// The layout of a headerless file whose size nothing says, and which is not a square: the size in which neighbouring
 /// rows are most alike. `None` if the layout is known, or if no size fits.
-pub(crate) fn guessed_layout(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Option<RawLayout> {
+fn guessed_layout(path: &Path, bytes: &[u8], raw: Option<RawLayout>, sidecar: Option<&Sidecar>) -> Option<RawLayout> {
     let usual = Format::from_path(path).ok()?.raw_sample(raw)?;
     let has_size = raw.is_some_and(|layout| layout.size.is_some());
-    let has_sidecar = || {
-        let sidecar = Sidecar::read_for(path).ok().flatten();
-        sidecar.is_some_and(|sidecar| layout_from_sidecar(path, &sidecar, bytes.len()).is_some())
-    };
-    let is_big_endian = raw.is_none() && usual == RawSample::U16Le && raw::seems_big_endian(bytes);
-    let sample = if is_big_endian { RawSample::U16Be } else { usual };
+    let has_sidecar = || sidecar.is_some_and(|sidecar| layout_from_sidecar(path, sidecar, bytes.len()).is_some());
     let header_bytes = raw.map_or(0, |layout| layout.header_bytes);
-    let bytes = bytes.get(header_bytes..)?;
-    let samples = bytes.len() as u64 / sample.bytes();
-    let is_square = samples.isqrt().pow(2) == samples && samples * sample.bytes() == bytes.len() as u64;
+    let samples = bytes.get(header_bytes..)?;
+    // The same in either byte order.
+    let count = samples.len() as u64 / usual.bytes();
+    let is_square = count.isqrt().pow(2) == count && count * usual.bytes() == samples.len() as u64;
     if has_size || is_square || has_sidecar() {
         return None;
     }
-    let size = raw::likely_sizes(bytes, sample).into_iter().next()?;
+    let sample = raw::likely_sample(usual, raw, samples);
+    let size = raw::likely_sizes(samples, sample).into_iter().next()?;
     Some(RawLayout { sample, size: Some(size), header_bytes })
 }
 
@@ -217,9 +231,12 @@ fn layout_from_sidecar(path: &Path, sidecar: &Sidecar, bytes: usize) -> Option<R
 fn is_guessed(path: &Path, layout: RawLayout, bytes: &[u8]) -> bool {
     let usual = Format::from_path(path).ok().and_then(|format| format.raw_sample(None));
     let is_square = layout.size.is_none_or(|[width, height]| width == height);
-    let is_other_order = layout.sample == RawSample::U16Le && raw::seems_big_endian(bytes);
     let is_whole = (bytes.len() as u64).is_multiple_of(layout.sample.bytes());
-    usual == Some(layout.sample) && layout.header_bytes == 0 && is_square && is_whole && !is_other_order
+    usual == Some(layout.sample)
+        && layout.header_bytes == 0
+        && is_square
+        && is_whole
+        && raw::likely_sample(layout.sample, None, bytes) == layout.sample
 }
 
 /// Reverses the order of the rows.
@@ -274,7 +291,7 @@ pub(crate) fn from_image(
 }
 
 fn loaded(path: &Path, format: Format, decoded: Decoded, filling: HoleFilling) -> Result<LoadedHeightmap, FileError> {
-    let Decoded { mut raster, mut notes, georeference, metres } = decoded;
+    let Decoded { mut raster, mut notes, georeference, metres, sample } = decoded;
     let holes = fill_holes(path, &mut raster, metres, filling, &mut notes)?;
     Ok(LoadedHeightmap {
         format,
@@ -283,15 +300,16 @@ fn loaded(path: &Path, format: Format, decoded: Decoded, filling: HoleFilling) -
         sidecar: None,
         needs_conversion: false,
         holes,
-        sample: None,
+        sample,
         header_bytes: 0,
         colours: None,
         georeference,
     })
 }
 
-/// Turns samples into metres, if the file says how, and fills those without a height. They are not finite, beyond any height, such as the ±3.4·10³⁸ that some programs write
-/// for "no data", or one of the usual numbers for it.
+/// Turns samples into metres, if the file says how, and fills those without a height. A sample has none if it is not
+/// finite, if it is beyond any height, such as the ±3.4·10³⁸ that some programs write for "no data", or if it is one of
+/// the usual numbers for it.
 fn fill_holes(
     path: &Path,
     raster: &mut Raster,

@@ -100,7 +100,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     }
     let mut raster = Raster { width, height, samples, scale };
     tags.turn(&mut raster);
-    Ok(Decoded { raster, notes, georeference: tags.georeference, metres: tags.metres })
+    Ok(Decoded { notes, georeference: tags.georeference, metres: tags.metres, ..Decoded::of(raster) })
 }
 
 /// Writes strip by strip: integers if there is a quantiser, or else metres.
