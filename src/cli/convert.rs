@@ -8,7 +8,7 @@ use super::output::{print_error, print_lines};
 use crate::engine::parameters::Band;
 use crate::engine::texture::height_range_m;
 use crate::files::export::{HeightmapOrder, write_heightmap};
-use crate::files::formats::heightmap::{self, Encoding, Format, Samples};
+use crate::files::formats::heightmap::{self, Encoding, Samples, WrittenFormat};
 use crate::files::formats::sidecar;
 use crate::files::io::atomic;
 use crate::files::io::memory::require_memory;
@@ -19,8 +19,7 @@ pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
     let integers = options.depth == Some(DepthOption::Sixteen);
     let encoding = Encoding { raw: options.out_raw, integers, ..Encoding::default() };
     let order = HeightmapOrder { path: options.output.clone(), encoding };
-    Format::for_writing(&order.path)?;
-    let to = heightmap::format_of(&order.path, encoding.raw)?;
+    let to = WrittenFormat::with_layout(&order.path, encoding.raw)?;
     atomic::check_writable(&order.path, options.force)?;
     atomic::check_writable(&sidecar::sidecar_path(&order.path), options.force)?;
 

@@ -10,12 +10,12 @@ use crate::engine::operations::recursive_filter::{Form, RecursiveFilter, Sweeps}
 use crate::engine::recipe::World;
 use crate::engine::{Grid, Recipe, Step};
 use crate::files::export::{HeightmapOrder, Order, build};
-use crate::files::formats::heightmap::Format;
+use crate::files::formats::heightmap::WrittenFormat;
 
 /// Generates the faults and writes the heights.
 pub fn run(options: &FaultOptions) -> Result<(), CliError> {
     let path = &options.output;
-    if Format::from_path(path) != Ok(Format::Krten) {
+    if WrittenFormat::from_path(path) != Ok(WrittenFormat::Krten) {
         let path = path.display();
         let problem = format!("{path}: this command writes Krten's format; use a file name that ends in .xy");
         return Err(CliError::Usage(problem));

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn import_extensions_are_those_of_readable_heightmaps() {
-        let readable: Vec<&str> = Format::ALL.iter().flat_map(|format| format.extensions()).copied().collect();
+        let readable: Vec<&str> = Format::all().flat_map(Format::extensions).copied().collect();
         assert_eq!(IMPORT_EXTENSIONS.as_slice(), readable);
     }
 }

@@ -111,7 +111,7 @@ impl DialogRequest {
         // The suffix of projects has two dots, which some dialogs do not support.
         let projects = || ("Projects", vec!["json"]);
         let heightmaps = || {
-            let extensions = Format::ALL.iter().flat_map(|format| format.extensions());
+            let extensions = Format::all().flat_map(Format::extensions);
             ("Heightmaps", extensions.copied().collect::<Vec<_>>())
         };
         let images = || ("Images", IMAGE_EXTENSIONS.to_vec());

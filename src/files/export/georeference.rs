@@ -10,7 +10,7 @@ use crate::engine::cast::ToFloat;
 use crate::engine::texture::Points;
 use crate::engine::{Grid, Origin};
 use crate::files::formats::heightmap::{
-    Format, RowOrder, metadata_of_system, metadata_path, world_file, world_file_path,
+    RowOrder, WrittenFormat, metadata_of_system, metadata_path, world_file, world_file_path,
 };
 
 /// The files of the maps of an order.
@@ -21,7 +21,7 @@ pub(super) struct PlannedMaps<'a> {
     pub(super) maps: &'a [Vec<TileFile>],
 }
 
-/// The files beside the maps of an order, with their contents; none if the world lies nowhere.
+/// The files beside the maps of an order, with their contents; none if the world is not georeferenced.
 pub(super) fn plan(order: &Order, planned: &PlannedMaps) -> BTreeMap<PathBuf, String> {
     let Some(origin) = &order.origin else { return BTreeMap::new() };
     let mut files = BTreeMap::new();
@@ -68,25 +68,21 @@ pub(super) fn beside(tile: &TileFile, origin: &Origin, grid: Grid, points: Point
     let first_m = [origin.easting_m + east_m, origin.northing_m + extent.depth_m - south_m];
     let system = origin.epsg.map(|epsg| (metadata_path(path), metadata_of_system(epsg)));
     let world = (world_file_path(path), world_file(cell_m, first_m));
-    match Format::from_path(path) {
+    match WrittenFormat::from_path(path) {
         // Its tags contain the system; world files are for programs that do not read them.
-        Ok(Format::Tiff) => vec![world],
-        Ok(Format::Png | Format::Bmp | Format::Jpg | Format::Tga | Format::Pgm | Format::Exr) => {
-            iter::once(world).chain(system).collect()
-        }
-        // The header of an Esri grid contains the place, and programs ignore metadata beside it.
+        Ok(WrittenFormat::Tiff) => vec![world],
         Ok(
-            Format::Asc
-            | Format::Raw16
-            | Format::Raw32
-            | Format::Krten
-            | Format::Hgt
-            | Format::EsriBinary
-            | Format::Terragen
-            | Format::WebP
-            | Format::Ppm,
-        )
-        | Err(_) => Vec::new(),
+            WrittenFormat::Png
+            | WrittenFormat::Bmp
+            | WrittenFormat::Jpg
+            | WrittenFormat::Tga
+            | WrittenFormat::Pgm
+            | WrittenFormat::Exr,
+        ) => iter::once(world).chain(system).collect(),
+        // The header of an Esri grid contains the place, and programs ignore metadata beside it.
+        Ok(WrittenFormat::Asc | WrittenFormat::Raw16 | WrittenFormat::Raw32 | WrittenFormat::Krten) | Err(_) => {
+            Vec::new()
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::tiles::{TileFile, Tiles};
 use crate::engine::parameters::Band;
 use crate::engine::texture::Points;
 use crate::engine::{Grid, Heightfield, Origin, Progress};
-use crate::files::formats::heightmap::{self, Encoding, Format, RawSample, Rows, Samples};
+use crate::files::formats::heightmap::{self, Encoding, RawSample, Rows, Samples, WrittenFormat};
 use crate::files::formats::region::Region;
 use crate::files::formats::sidecar::{SidecarContents, sidecar_path};
 use crate::files::io::atomic::{self, StagedFile};
@@ -18,8 +18,7 @@ use crate::files::io::error::FileError;
 /// The files of a heightmap, without sidecars; an error if they cannot be written.
 pub(super) fn plan(order: &HeightmapOrder, grid: Grid, tiles: Option<Tiles>) -> Result<Vec<TileFile>, FileError> {
     // An unknown extension is reported before an impossible size.
-    Format::for_writing(&order.path)?;
-    heightmap::format_of(&order.path, order.encoding.raw)?;
+    WrittenFormat::with_layout(&order.path, order.encoding.raw)?;
     let files = TileFile::of_samples(tiles, &order.path, [grid.width(), grid.height()])?;
     for TileFile { path, region, .. } in &files {
         heightmap::check_size(path, region.size, order.encoding.raw)?;
@@ -30,7 +29,7 @@ pub(super) fn plan(order: &HeightmapOrder, grid: Grid, tiles: Option<Tiles>) -> 
 /// Uncompressed bytes per sample; `None` for text.
 pub(super) fn sample_bytes(order: &HeightmapOrder) -> Option<u64> {
     let channels = if order.encoding.as_rgb { 3 } else { 1 };
-    let bits = match Format::from_path(&order.path).ok()?.samples(order.encoding) {
+    let bits = match WrittenFormat::from_path(&order.path).ok()?.samples(order.encoding) {
         Samples::Integers { bits, .. } => Some(bits),
         Samples::Metres { bits, .. } => bits,
     };
@@ -47,7 +46,7 @@ pub(super) fn sidecar_contents<'a>(
     span_m: Band,
 ) -> Result<SidecarContents<'a>, FileError> {
     let own_m = rows.range_m();
-    let format = Format::from_path(path)?;
+    let format = WrittenFormat::from_path(path)?;
     let limits_m = match format.samples(encoding) {
         Samples::Metres { .. } => format.raw_sample(encoding.raw).and_then(RawSample::limits_m),
         Samples::Integers { .. } => Some(span_m),

@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::tiles::{TileEdges, TileFile, Tiles};
 use crate::engine::parameters::{Band, group_to_json};
 use crate::engine::texture::{Points, TerrainType};
-use crate::files::formats::heightmap::{Encoding, Format, RowOrder, Samples};
+use crate::files::formats::heightmap::{Encoding, RowOrder, Samples, WrittenFormat};
 use crate::files::io::atomic::{self, StagedFile};
 use crate::files::io::error::FileError;
 
@@ -160,7 +160,7 @@ impl Manifest<'_> {
     }
 
     fn heightmap(&self, StagedHeights { file, encoding, range_m }: &StagedHeights) -> Result<Value, FileError> {
-        let (values, max_value, bits, byte_order) = match Format::from_path(&file.path)?.samples(*encoding) {
+        let (values, max_value, bits, byte_order) = match WrittenFormat::from_path(&file.path)?.samples(*encoding) {
             Samples::Integers { max_value, bits, byte_order } => ("integers", Some(max_value), Some(bits), byte_order),
             Samples::Metres { bits, byte_order } => ("metres", None, bits, byte_order),
         };

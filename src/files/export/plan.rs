@@ -9,7 +9,7 @@ use super::order::Order;
 use super::tiles::TileFile;
 use super::{frames, heightmap, maps, mesh, rivers, texture, weights};
 use crate::engine::{Grid, Progress, stack};
-use crate::files::formats::heightmap::{Format, Samples};
+use crate::files::formats::heightmap::{Samples, WrittenFormat};
 use crate::files::formats::region::Region;
 use crate::files::formats::sidecar::sidecar_path;
 use crate::files::import::InputFiles;
@@ -224,7 +224,7 @@ impl Plan {
 fn single_tile(order: &Order, heightmaps: &[Vec<TileFile>]) -> Option<Region> {
     let is_single = order.tiles.is_some_and(|tiles| tiles.only.is_some());
     let in_metres = |(path, encoding)| {
-        let format = Format::from_path(path).ok();
+        let format = WrittenFormat::from_path(path).ok();
         format.is_some_and(|format| matches!(format.samples(encoding), Samples::Metres { .. }))
     };
     let writes_heights_only =

@@ -7,7 +7,7 @@ use super::order::Order;
 use super::plan::Plan;
 use crate::engine::Grid;
 use crate::engine::parameters::Band;
-use crate::files::formats::heightmap::{Format, Samples, grid_of};
+use crate::files::formats::heightmap::{Samples, WrittenFormat, grid_of};
 
 /// The heights that integers span in an export whose heights have the range `own_m`.
 pub(super) fn span_m(order: &Order, own_m: Band) -> Band {
@@ -44,7 +44,7 @@ fn steps_of_all(plan: &Plan, own_m: Band, is_estimate: bool) -> Vec<String> {
     let is_fixed = order.fixed_range_m().is_some();
     let mut all = Vec::new();
     for (heightmap, files) in order.heightmaps.iter().zip(&plan.heightmaps) {
-        let (Ok(format), Some(file)) = (Format::from_path(&heightmap.path), files.first()) else {
+        let (Ok(format), Some(file)) = (WrittenFormat::from_path(&heightmap.path), files.first()) else {
             continue;
         };
         let (range_m, is_estimate) = match format.samples(heightmap.encoding) {

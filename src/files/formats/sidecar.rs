@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::BYTE_ORDER_MARK;
-use super::heightmap::{Encoding, Format, RawLayout, RawSample, RowOrder, Samples};
+use super::heightmap::{Encoding, RawLayout, RawSample, RowOrder, Samples, WrittenFormat};
 use super::numbers::metres;
 use crate::engine::Grid;
 use crate::engine::cast::ToInteger;
@@ -102,29 +102,24 @@ pub struct SidecarContents<'a> {
 impl SidecarContents<'_> {
     /// The contents of the file.
     pub fn to_json(&self) -> Result<Value, FileError> {
-        let format = Format::from_path(self.path)?;
+        let format = WrittenFormat::from_path(self.path)?;
         let samples = format.samples(self.encoding);
         let (bits, byte_order) = match samples {
             Samples::Integers { bits, byte_order, .. } => (Some(bits), byte_order),
             Samples::Metres { bits, byte_order } => (bits, byte_order),
         };
         let row_order = match format {
-            Format::Krten => "columns from west to east, each from north to south",
-            Format::Png
-            | Format::Raw16
-            | Format::Raw32
-            | Format::Asc
-            | Format::Pgm
-            | Format::Bmp
-            | Format::Jpg
-            | Format::Tga
-            | Format::Exr
-            | Format::Tiff
-            | Format::Hgt
-            | Format::EsriBinary
-            | Format::Terragen
-            | Format::WebP
-            | Format::Ppm => match self.encoding.row_order {
+            WrittenFormat::Krten => "columns from west to east, each from north to south",
+            WrittenFormat::Png
+            | WrittenFormat::Raw16
+            | WrittenFormat::Raw32
+            | WrittenFormat::Asc
+            | WrittenFormat::Pgm
+            | WrittenFormat::Bmp
+            | WrittenFormat::Jpg
+            | WrittenFormat::Tga
+            | WrittenFormat::Exr
+            | WrittenFormat::Tiff => match self.encoding.row_order {
                 RowOrder::NorthFirst => FROM_NORTH,
                 RowOrder::SouthFirst => FROM_SOUTH,
             },

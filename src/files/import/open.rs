@@ -16,8 +16,8 @@ use crate::engine::parameters::{Band, FileName};
 use crate::engine::relief::relief;
 use crate::engine::{Grid, Heightfield, Image, Origin, Progress, Raster, Recipe, SampleScale};
 use crate::files::formats::heightmap::{
-    ColourReading, Encoding, Format, Holes, LoadedHeightmap, RawLayout, ReadOptions, Rows, complete, encodes_heights,
-    exr_channels, from_image, likely_sizes, read_bytes, read_to_review, write,
+    ColourReading, Encoding, Format, Holes, LoadedHeightmap, RawLayout, ReadOptions, Rows, WrittenFormat, complete,
+    encodes_heights, exr_channels, from_image, likely_sizes, read_bytes, read_to_review, write,
 };
 use crate::files::formats::image::ImageFileFormat;
 use crate::files::formats::image_decode::decode_dynamic;
@@ -115,7 +115,8 @@ impl MapSummary {
             }
             (SampleScale::Metres, _) => (values, None),
         };
-        let (channels, channel) = if loaded.format == Format::Exr { exr_channels(bytes) } else { Default::default() };
+        let (channels, channel) =
+            if loaded.format == Format::Written(WrittenFormat::Exr) { exr_channels(bytes) } else { Default::default() };
         let channel = options.channel.clone().unwrap_or(channel);
         Self {
             size: [width, height],
@@ -153,7 +154,7 @@ pub fn open_any(path: &Path) -> Result<ImportedFile, FileError> {
             Ok(texture(path, bytes, &image))
         }
         Ok((detected, image)) if detected == format.in_image_crate() => {
-            let mut loaded = from_image(path, Format::from_path(path)?, image)?;
+            let mut loaded = from_image(path, detected, image)?;
             complete(path, &mut loaded, Sidecar::read_for(path))?;
             Ok(shown(path, bytes, &loaded, &ReadOptions::default()))
         }
@@ -299,8 +300,11 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
 /// Whether floats are shares of a height rather than metres: between 0 and 1 but not only these, in a format of programs
 /// that write shares, and in a map that does not say where it lies.
 fn are_shares(loaded: &LoadedHeightmap, [low, high]: [f32; 2]) -> bool {
-    let is_possible =
-        matches!(loaded.format, Format::Exr | Format::Tiff | Format::Raw32 | Format::Asc) && loaded.extent().is_none();
+    let is_usual = matches!(
+        loaded.format,
+        Format::Written(WrittenFormat::Exr | WrittenFormat::Tiff | WrittenFormat::Raw32 | WrittenFormat::Asc)
+    );
+    let is_possible = is_usual && loaded.extent().is_none();
     let is_between = || loaded.raster.samples.iter().any(|sample| 0.0 < *sample && *sample < 1.0);
     is_possible && low >= 0.0 && high <= 1.0 && low < high && is_between()
 }

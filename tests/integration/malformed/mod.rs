@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use upthrust::engine::heightfield::MAX_HEIGHT_M;
 use upthrust::engine::parameters::Band;
 use upthrust::engine::{Extent, Grid, Heightfield, Progress, SampleScale};
-use upthrust::files::formats::heightmap::{self, Encoding, Format, Rows};
+use upthrust::files::formats::heightmap::{self, Encoding, Rows, WrittenFormat};
 use upthrust::files::formats::image_decode::decode_texture;
 use upthrust::files::formats::sidecar::Sidecar;
 use upthrust::project::{ProjectFile, presets};
@@ -35,7 +35,7 @@ fn heightmaps() -> Files {
     let terrain = Heightfield::from_fn(grid, |c, r| (c * 3 + r * 40) as f32 - 10.5);
     let range_m = Band { min: -10.5, max: 860.0 };
     let mut files = Files::new();
-    for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
+    for format in WrittenFormat::ALL {
         for encoding in [Encoding::default(), Encoding { integers: true, as_rgb: true, ..Encoding::default() }] {
             let name = format!("a.{}", format.extensions()[0]);
             let mut bytes = Cursor::new(Vec::new());

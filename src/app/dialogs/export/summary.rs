@@ -7,7 +7,7 @@ use crate::app::dialogs::byte_size::bytes;
 use crate::app::widgets::theme::colours;
 use crate::engine::parameters::Band;
 use crate::files::export::{CostEstimate, HeightmapOrder, Order, Plan, estimated_import_steps};
-use crate::files::formats::heightmap::{Format, Samples};
+use crate::files::formats::heightmap::{Samples, WrittenFormat};
 
 /// The most files that are listed.
 pub(super) const MAX_LISTED: usize = 64;
@@ -89,7 +89,7 @@ fn heights_of_steps(order: &Order, context: &SummaryContext) -> Option<Band> {
 /// Whether all heightmaps have integers, whose range is the fixed range if there is one.
 fn has_only_integers(order: &Order) -> bool {
     order.heightmaps.iter().all(|HeightmapOrder { path, encoding }| {
-        Format::from_path(path).is_ok_and(|format| matches!(format.samples(*encoding), Samples::Integers { .. }))
+        WrittenFormat::from_path(path).is_ok_and(|format| matches!(format.samples(*encoding), Samples::Integers { .. }))
     })
 }
 

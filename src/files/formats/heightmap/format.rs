@@ -7,9 +7,69 @@ use super::holes::HoleFilling;
 use super::layout::{ByteOrder, RawLayout, RawSample, RowOrder, Samples};
 use crate::files::io::error::FileError;
 
-/// A heightmap format.
+/// A heightmap format that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// One that is written, too.
+    Written(WrittenFormat),
+    /// SRTM tiles: whole metres, big-endian, one degree along a side.
+    Hgt,
+    /// Esri's binary grids, whose header is a file beside them.
+    EsriBinary,
+    /// Terragen.
+    Terragen,
+    /// 8-bit images.
+    WebP,
+    /// Portable pixmaps.
+    Ppm,
+}
+
+impl Format {
+    /// The formats that are only read.
+    const ONLY_READ: [Self; 5] = [Self::Hgt, Self::EsriBinary, Self::Terragen, Self::WebP, Self::Ppm];
+
+    /// Every format.
+    pub fn all() -> impl Iterator<Item = Self> + Clone {
+        WrittenFormat::ALL.into_iter().map(Self::Written).chain(Self::ONLY_READ)
+    }
+
+    /// The name of the format of a file; see [`WrittenFormat::name`].
+    pub fn name(self, path: &Path) -> String {
+        match self {
+            Self::Written(format) => format.name(path),
+            Self::Hgt | Self::EsriBinary | Self::Terragen | Self::WebP | Self::Ppm => self.extensions()[0].into(),
+        }
+    }
+
+    /// The file extensions without the dot, the usual one first.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Written(format) => format.extensions(),
+            Self::Hgt => &["hgt"],
+            Self::EsriBinary => &["bil", "flt"],
+            Self::Terragen => &["ter"],
+            Self::WebP => &["webp"],
+            Self::Ppm => &["ppm"],
+        }
+    }
+
+    /// The format of a file by its extension, case-insensitively.
+    pub fn from_path(path: &Path) -> Result<Self, FileError> {
+        find(path, Self::all(), Self::extensions)
+    }
+
+    /// The sample type of a headerless file with this layout; `None` for formats with a header.
+    pub(crate) fn raw_sample(self, raw: Option<RawLayout>) -> Option<RawSample> {
+        match self {
+            Self::Written(format) => format.raw_sample(raw),
+            Self::Hgt | Self::EsriBinary | Self::Terragen | Self::WebP | Self::Ppm => None,
+        }
+    }
+}
+
+/// A heightmap format that is read and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrittenFormat {
     /// 16-bit grey; 8 bits can be read too.
     Png,
     /// Headerless samples, u16 little-endian by default.
@@ -32,21 +92,11 @@ pub enum Format {
     Exr,
     /// 32-bit floats in metres, or 16-bit integers.
     Tiff,
-    /// SRTM tiles: whole metres, big-endian, one degree along a side. Only read, like those below.
-    Hgt,
-    /// Esri's binary grids, whose header is a file beside them.
-    EsriBinary,
-    /// Terragen.
-    Terragen,
-    /// 8-bit images.
-    WebP,
-    /// Portable pixmaps.
-    Ppm,
 }
 
-impl Format {
+impl WrittenFormat {
     /// Every format.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 11] = [
         Self::Png,
         Self::Raw16,
         Self::Raw32,
@@ -58,17 +108,7 @@ impl Format {
         Self::Tga,
         Self::Exr,
         Self::Tiff,
-        Self::Hgt,
-        Self::EsriBinary,
-        Self::Terragen,
-        Self::WebP,
-        Self::Ppm,
     ];
-
-    /// Whether heightmaps are written in this format.
-    pub fn is_written(self) -> bool {
-        !matches!(self, Self::Hgt | Self::EsriBinary | Self::Terragen | Self::WebP | Self::Ppm)
-    }
 
     /// The name in sidecars. For headerless formats it is the file's extension, because `raw` does not imply a sample
     /// type as `r16` does.
@@ -90,56 +130,42 @@ impl Format {
             Self::Tga => &["tga"],
             Self::Exr => &["exr"],
             Self::Tiff => &["tif", "tiff"],
-            Self::Hgt => &["hgt"],
-            Self::EsriBinary => &["bil", "flt"],
-            Self::Terragen => &["ter"],
-            Self::WebP => &["webp"],
-            Self::Ppm => &["ppm"],
         }
     }
 
-    /// The format of a file by its extension, case-insensitively.
-    pub fn from_path(path: &Path) -> Result<Self, FileError> {
-        Self::find(path, |_| true)
-    }
-
     /// The format in which a file with this extension is written.
-    pub fn for_writing(path: &Path) -> Result<Self, FileError> {
-        Self::find(path, Self::is_written)
+    pub fn from_path(path: &Path) -> Result<Self, FileError> {
+        find(path, Self::ALL.into_iter(), Self::extensions)
     }
 
-    fn find(path: &Path, is_possible: fn(Self) -> bool) -> Result<Self, FileError> {
-        let extension = extension_of(path);
-        let possible = || Self::ALL.into_iter().filter(|format| is_possible(*format));
-        possible().find(|format| format.extensions().contains(&extension.as_str())).ok_or_else(|| {
-            let known: Vec<String> =
-                possible().flat_map(|format| format.extensions()).map(|extension| format!(".{extension}")).collect();
-            FileError::UnknownExtension { path: path.to_path_buf(), known: known.join(" ") }
-        })
+    /// The format in which a file with this extension and layout is written. Only headerless files may have a layout.
+    pub fn with_layout(path: &Path, raw: Option<RawLayout>) -> Result<Self, FileError> {
+        let format = Self::from_path(path)?;
+        check_layout(path, Format::Written(format), raw)?;
+        Ok(format)
     }
 
     /// The sample type of a file.
     pub fn samples(self, encoding: Encoding) -> Samples {
         let Encoding { raw, integers, .. } = encoding;
         match self {
-            Self::Png => Samples::Integers { max_value: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
-            Self::Pgm => Samples::Integers { max_value: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) },
+            Self::Png | Self::Pgm => {
+                Samples::Integers { max_value: 65_535, bits: 16, byte_order: Some(ByteOrder::Big) }
+            }
             Self::Bmp | Self::Jpg | Self::Tga => Samples::Integers { max_value: 255, bits: 8, byte_order: None },
             Self::Raw16 => RawSample::of(raw, RawSample::U16Le).samples(),
             Self::Raw32 => RawSample::of(raw, RawSample::F32Le).samples(),
-            Self::Krten => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
+            Self::Krten | Self::Exr => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) },
             Self::Asc => Samples::Metres { bits: None, byte_order: None },
             Self::Tiff if integers => {
                 Samples::Integers { max_value: 65_535, bits: 16, byte_order: Some(ByteOrder::NATIVE) }
             }
             Self::Tiff => Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::NATIVE) },
-            Self::Exr | Self::Hgt | Self::EsriBinary | Self::Terragen | Self::WebP | Self::Ppm => {
-                Samples::Metres { bits: Some(32), byte_order: Some(ByteOrder::Little) }
-            }
         }
     }
 
-    pub(super) fn is_raw(self) -> bool {
+    /// Whether files have no header.
+    pub fn is_raw(self) -> bool {
         self.raw_sample(None).is_some()
     }
 
@@ -156,14 +182,22 @@ impl Format {
             | Self::Jpg
             | Self::Tga
             | Self::Exr
-            | Self::Tiff
-            | Self::Hgt
-            | Self::EsriBinary
-            | Self::Terragen
-            | Self::WebP
-            | Self::Ppm => None,
+            | Self::Tiff => None,
         }
     }
+}
+
+/// The format with the extension of a file; the error lists the extensions of all.
+fn find<F: Copy>(
+    path: &Path,
+    formats: impl Iterator<Item = F> + Clone,
+    extensions: fn(F) -> &'static [&'static str],
+) -> Result<F, FileError> {
+    let extension = extension_of(path);
+    formats.clone().find(|format| extensions(*format).contains(&extension.as_str())).ok_or_else(|| {
+        let known: Vec<String> = formats.flat_map(extensions).map(|extension| format!(".{extension}")).collect();
+        FileError::UnknownExtension { path: path.to_path_buf(), known: known.join(" ") }
+    })
 }
 
 fn extension_of(path: &Path) -> String {
@@ -213,8 +247,12 @@ impl From<Option<RawLayout>> for Encoding {
 /// The format of a file with this extension and layout. Only headerless files may have a layout.
 pub fn format_of(path: &Path, raw: Option<RawLayout>) -> Result<Format, FileError> {
     let format = Format::from_path(path)?;
-    if raw.is_some() && !format.is_raw() {
-        return Err(FileError::NotRaw(path.to_path_buf()));
-    }
+    check_layout(path, format, raw)?;
     Ok(format)
+}
+
+/// An error if there is a layout, but the file has a header.
+fn check_layout(path: &Path, format: Format, raw: Option<RawLayout>) -> Result<(), FileError> {
+    let has_header = format.raw_sample(None).is_none();
+    if raw.is_some() && has_header { Err(FileError::NotRaw(path.to_path_buf())) } else { Ok(()) }
 }

@@ -7,7 +7,6 @@ use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageFormat, ImageRea
 
 use super::decoded::{Decoded, bit_depth_notes, check_decoded_length, checked_size};
 use super::encoded_colours::{self, ColourReading, are_heights};
-use super::format::Format;
 use super::quantiser::Quantiser;
 use super::rows::Rows;
 use crate::engine::cast::ToInteger;
@@ -18,47 +17,25 @@ use crate::files::io::cancellable::CancellableWriter;
 use crate::files::io::error::FileError;
 use crate::files::io::memory::require_memory;
 
-/// The image format of a heightmap format that is one, and BMP for the others.
-fn image_format(format: Format) -> ImageFormat {
-    match format {
-        Format::Png => ImageFormat::Png,
-        Format::Jpg => ImageFormat::Jpeg,
-        Format::Tga => ImageFormat::Tga,
-        Format::WebP => ImageFormat::WebP,
-        Format::Ppm => ImageFormat::Pnm,
-        Format::Bmp
-        | Format::Raw16
-        | Format::Raw32
-        | Format::Krten
-        | Format::Asc
-        | Format::Pgm
-        | Format::Exr
-        | Format::Tiff
-        | Format::Hgt
-        | Format::EsriBinary
-        | Format::Terragen => ImageFormat::Bmp,
-    }
-}
-
 /// Decodes the pixels of an image.
-fn decode_image(path: &Path, bytes: &[u8], format: Format) -> Result<DynamicImage, FileError> {
+fn decode_image(path: &Path, bytes: &[u8], format: ImageFormat) -> Result<DynamicImage, FileError> {
     let refused = |reason: &str| {
         let problem = format!("this image cannot be read ({reason}); it may be damaged, or its extension wrong");
         FileError::invalid(path, problem)
     };
     let broken = |error: image::ImageError| refused(error.to_string().trim_end());
-    if format == Format::Jpg && is_truncated_jpeg(bytes) {
+    if format == ImageFormat::Jpeg && is_truncated_jpeg(bytes) {
         return Err(refused(TRUNCATED));
     }
     let mut reader = ImageReader::new(Cursor::new(bytes));
-    reader.set_format(image_format(format));
+    reader.set_format(format);
     // Sizes are limited by free memory, not by a constant.
     reader.limits(Limits::no_limits());
     let decoder = reader.into_decoder().map_err(broken)?;
     let (width, height) = decoder.dimensions();
     let [width, height] = checked_size(path, width.into(), height.into())?;
     let stored = match format {
-        Format::Png => png_bits(bytes).map(|bits| (width as u64 * height as u64 * bits).div_ceil(8)),
+        ImageFormat::Png => png_bits(bytes).map(|bits| (width as u64 * height as u64 * bits).div_ceil(8)),
         _ => None,
     };
     check_decoded_length(path, bytes, stored.unwrap_or(decoder.total_bytes()))?;
@@ -67,7 +44,7 @@ fn decode_image(path: &Path, bytes: &[u8], format: Format) -> Result<DynamicImag
 }
 
 /// Decodes an image, whose colours are read as brightness.
-pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decoded, FileError> {
+pub(super) fn decode(path: &Path, bytes: &[u8], format: ImageFormat) -> Result<Decoded, FileError> {
     from_image(path, decode_image(path, bytes, format)?, format)
 }
 
@@ -76,7 +53,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8], format: Format) -> Result<Decode
 pub(super) fn decode_colours(
     path: &Path,
     bytes: &[u8],
-    format: Format,
+    format: ImageFormat,
     reading: Option<ColourReading>,
 ) -> Result<(Decoded, Option<ColourReading>), FileError> {
     let image = decode_image(path, bytes, format)?;
@@ -90,7 +67,7 @@ pub(super) fn decode_colours(
 pub(super) fn read_colours(
     path: &Path,
     image: DynamicImage,
-    format: Format,
+    format: ImageFormat,
     reading: Option<ColourReading>,
     indices: Option<Vec<u8>>,
 ) -> Result<(Decoded, Option<ColourReading>), FileError> {
@@ -132,13 +109,13 @@ pub(crate) fn encodes_heights(image: &DynamicImage) -> bool {
 }
 
 /// Whether colours are exact in this format; heights are not encoded in others.
-fn is_lossless(format: Format) -> bool {
-    matches!(format, Format::Png | Format::WebP)
+fn is_lossless(format: ImageFormat) -> bool {
+    matches!(format, ImageFormat::Png | ImageFormat::WebP)
 }
 
 /// The numbers of the colours of a PNG with a palette that is not grey.
-fn indices(bytes: &[u8], format: Format) -> Option<Vec<u8>> {
-    if format != Format::Png {
+fn indices(bytes: &[u8], format: ImageFormat) -> Option<Vec<u8>> {
+    if format != ImageFormat::Png {
         return None;
     }
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
@@ -156,13 +133,13 @@ fn indices(bytes: &[u8], format: Format) -> Option<Vec<u8>> {
 }
 
 /// The heights of a decoded image.
-pub(super) fn from_image(path: &Path, image: DynamicImage, format: Format) -> Result<Decoded, FileError> {
+pub(super) fn from_image(path: &Path, image: DynamicImage, format: ImageFormat) -> Result<Decoded, FileError> {
     let [width, height] = checked_size(path, image.width().into(), image.height().into())?;
     let colour = image.color();
     let is_eight_bit = colour.bytes_per_pixel() / colour.channel_count() == 1;
     let mut notes = bit_depth_notes(is_eight_bit);
     // Krten's BMP reader takes the first byte of a pixel, which is blue.
-    let is_blue = colour.has_color() && format == Format::Bmp;
+    let is_blue = colour.has_color() && format == ImageFormat::Bmp;
     if colour.has_color() {
         let part = if is_blue { "its blue channel" } else { "the brightness of its colours" };
         notes.push(format!("it is in colour; {part} is used as the height"));
@@ -195,16 +172,11 @@ pub(super) fn write(
     writer: &mut (impl Write + Seek),
     rows: Rows,
     quantiser: &Quantiser,
-    format: Format,
+    format: ImageFileFormat,
     progress: &Progress,
 ) -> io::Result<()> {
     let pixels: Vec<u8> =
         (0..rows.height()).flat_map(|r| rows.row(r)).map(|&height| quantiser.value(height).to_u8()).collect();
-    let format = match format {
-        Format::Jpg => ImageFileFormat::Jpg,
-        Format::Tga => ImageFileFormat::Tga,
-        _ => ImageFileFormat::Bmp,
-    };
     let size = [rows.width().to_u32(), rows.height().to_u32()];
     format.encode(&mut CancellableWriter::new(writer, progress), &pixels, size, ExtendedColorType::L8)
 }
@@ -223,12 +195,12 @@ mod tests {
     fn eight_bits_and_colours_are_read_and_noted() {
         let colours = image::RgbImage::from_fn(3, 2, |x, y| image::Rgb([255, 0, (10 * x + y) as u8]));
         let bytes = encoded(&colours.clone().into(), image::ImageFormat::Bmp);
-        let blue = decode(Path::new("a.bmp"), &bytes, Format::Bmp).expect("readable");
+        let blue = decode(Path::new("a.bmp"), &bytes, ImageFormat::Bmp).expect("readable");
         assert_eq!(blue.raster.samples, [0.0, 10.0, 20.0, 1.0, 11.0, 21.0]);
         assert_eq!(blue.notes.len(), 2);
 
         let bytes = encoded(&colours.into(), image::ImageFormat::Png);
-        let luma = decode(Path::new("a.png"), &bytes, Format::Png).expect("readable");
+        let luma = decode(Path::new("a.png"), &bytes, ImageFormat::Png).expect("readable");
         assert!(luma.raster.samples[0] > 40.0 && luma.raster.samples[0] < 80.0, "{:?}", luma.raster.samples);
         assert_eq!(luma.raster.scale, SampleScale::Integers { max_value: 255.0 });
         assert!(luma.notes[0].contains("8 bits") && luma.notes[1].contains("brightness"), "{:?}", luma.notes);
@@ -236,7 +208,7 @@ mod tests {
         let grey =
             image::ImageBuffer::<image::Luma<u16>, _>::from_fn(3, 2, |x, y| image::Luma([(1000 * x + y) as u16]));
         let bytes = encoded(&grey.into(), image::ImageFormat::Png);
-        let deep = decode(Path::new("a.png"), &bytes, Format::Png).expect("readable");
+        let deep = decode(Path::new("a.png"), &bytes, ImageFormat::Png).expect("readable");
         assert_eq!(deep.raster.samples, [0.0, 1000.0, 2000.0, 1.0, 1001.0, 2001.0]);
         assert!(deep.notes.is_empty());
     }
@@ -252,9 +224,9 @@ mod tests {
             let mut writer = encoder.write_header().expect("a header");
             writer.write_image_data(&vec![0xff; 1024 * 8192]).expect("written");
             drop(writer);
-            let decoded = decode(Path::new("a.png"), &bytes, Format::Png).expect("complete");
+            let decoded = decode(Path::new("a.png"), &bytes, ImageFormat::Png).expect("complete");
             assert!(decoded.raster.samples.iter().all(|sample| *sample == 255.0), "{colour:?}");
-            assert!(decode(Path::new("a.png"), &bytes[..1000], Format::Png).is_err());
+            assert!(decode(Path::new("a.png"), &bytes[..1000], ImageFormat::Png).is_err());
         }
     }
 
@@ -262,8 +234,8 @@ mod tests {
     fn a_truncated_jpeg_is_refused() {
         let grey = image::GrayImage::from_fn(64, 64, |x, y| image::Luma([(x * y) as u8]));
         let bytes = encoded(&grey.into(), image::ImageFormat::Jpeg);
-        assert!(decode(Path::new("a.jpg"), &bytes, Format::Jpg).is_ok());
-        let cut = decode(Path::new("a.jpg"), &bytes[..bytes.len() - 50], Format::Jpg);
+        assert!(decode(Path::new("a.jpg"), &bytes, ImageFormat::Jpeg).is_ok());
+        let cut = decode(Path::new("a.jpg"), &bytes[..bytes.len() - 50], ImageFormat::Jpeg);
         assert!(cut.is_err_and(|error| error.to_string().contains("a.jpg: ")));
     }
 }

@@ -27,7 +27,7 @@ mod write;
 
 pub use self::encoded_colours::ColourReading;
 pub(crate) use self::exr::channels as exr_channels;
-pub use self::format::{Encoding, Format, ReadOptions, format_of};
+pub use self::format::{Encoding, Format, ReadOptions, WrittenFormat, format_of};
 pub(crate) use self::georeference::{metadata_of_system, metadata_path, paths_beside, world_file, world_file_path};
 pub use self::holes::{HoleFilling, Holes};
 pub(crate) use self::image::encodes_heights;

@@ -4,10 +4,12 @@
 
 use std::path::Path;
 
+use ::image::ImageFormat;
+
 use super::decoded::Decoded;
 use super::encoded_colours::ColourReading;
 use super::foreign;
-use super::format::{Format, ReadOptions, format_of};
+use super::format::{Format, ReadOptions, WrittenFormat, format_of};
 use super::georeference::{self, Georeference};
 use super::holes::{self, HoleFilling, Holes};
 use super::layout::{RawLayout, RawSample, RowOrder};
@@ -131,12 +133,12 @@ fn read_with_sidecar(
     let known = sidecar.as_ref().ok().and_then(Option::as_ref);
     let layout = options.raw.or(known.and_then(|sidecar| layout_from_sidecar(path, sidecar, bytes.len())));
     let format = Format::from_path(path)?;
-    let (decoded, colours) = match format {
-        Format::EsriBinary => (read_esri(path, bytes)?, None),
-        Format::Png | Format::WebP if !bytes.is_empty() => {
+    let (decoded, colours) = match (format, image_with_colours(format)) {
+        (Format::EsriBinary, _) => (read_esri(path, bytes)?, None),
+        (_, Some(image_format)) if !bytes.is_empty() => {
             // Heights with a sidecar are those of an export, which are never encoded in colours.
             let reading = options.colours.or(known.map(|_| ColourReading::Brightness));
-            guard_decoder(path, || image::decode_colours(path, bytes, format, reading))?
+            guard_decoder(path, || image::decode_colours(path, bytes, image_format, reading))?
         }
         _ => (decode_file(path, bytes, &ReadOptions { raw: layout, ..options.clone() })?, None),
     };
@@ -252,23 +254,38 @@ pub fn decode(path: &Path, bytes: &[u8], raw: Option<RawLayout>) -> Result<Loade
     loaded(path, format_of(path, raw)?, decode_file(path, bytes, &raw.into())?, HoleFilling::default())
 }
 
+/// The image format whose colours can encode heights.
+fn image_with_colours(format: Format) -> Option<ImageFormat> {
+    match format {
+        Format::Written(WrittenFormat::Png) => Some(ImageFormat::Png),
+        Format::WebP => Some(ImageFormat::WebP),
+        Format::Written(_) | Format::Hgt | Format::EsriBinary | Format::Terragen | Format::Ppm => None,
+    }
+}
+
 fn decode_file(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Decoded, FileError> {
     let ReadOptions { raw, ref channel, colours: _, is_flipped: _, holes: _ } = *options;
     let format = format_of(path, raw)?;
     if bytes.is_empty() {
         return Err(FileError::invalid(path, "this file is empty; choose another one"));
     }
+    let image = |format| image::decode(path, bytes, format);
     guard_decoder(path, || match format {
-        Format::Png | Format::Bmp | Format::Jpg | Format::Tga | Format::WebP | Format::Ppm => {
-            image::decode(path, bytes, format)
-        }
-        Format::Raw16 => raw::decode(path, bytes, raw, RawSample::U16Le),
-        Format::Raw32 => raw::decode(path, bytes, raw, RawSample::F32Le),
-        Format::Krten => krten::decode(path, bytes),
-        Format::Asc => asc::decode(path, bytes),
-        Format::Pgm => pgm::decode(path, bytes),
-        Format::Exr => exr::decode(path, bytes, channel.as_deref()),
-        Format::Tiff => tiff::decode(path, bytes),
+        Format::Written(format) => match format {
+            WrittenFormat::Png => image(ImageFormat::Png),
+            WrittenFormat::Bmp => image(ImageFormat::Bmp),
+            WrittenFormat::Jpg => image(ImageFormat::Jpeg),
+            WrittenFormat::Tga => image(ImageFormat::Tga),
+            WrittenFormat::Raw16 => raw::decode(path, bytes, raw, RawSample::U16Le),
+            WrittenFormat::Raw32 => raw::decode(path, bytes, raw, RawSample::F32Le),
+            WrittenFormat::Krten => krten::decode(path, bytes),
+            WrittenFormat::Asc => asc::decode(path, bytes),
+            WrittenFormat::Pgm => pgm::decode(path, bytes),
+            WrittenFormat::Exr => exr::decode(path, bytes, channel.as_deref()),
+            WrittenFormat::Tiff => tiff::decode(path, bytes),
+        },
+        Format::WebP => image(ImageFormat::WebP),
+        Format::Ppm => image(ImageFormat::Pnm),
         Format::Hgt => foreign::decode_hgt(path, bytes),
         Format::Terragen => foreign::decode_terragen(path, bytes),
         Format::EsriBinary => {
@@ -278,13 +295,14 @@ fn decode_file(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Decod
     })
 }
 
-/// A heightmap from an image that is decoded already. `path` supplies the name for messages.
+/// A heightmap from an image that is decoded already.
 pub(crate) fn from_image(
     path: &Path,
-    format: Format,
+    image_format: ImageFormat,
     image: ::image::DynamicImage,
 ) -> Result<LoadedHeightmap, FileError> {
-    let (decoded, colours) = image::read_colours(path, image, format, None, None)?;
+    let format = Format::from_path(path)?;
+    let (decoded, colours) = image::read_colours(path, image, image_format, None, None)?;
     let needs_conversion = colours.is_some_and(|reading| reading != ColourReading::Brightness);
     let loaded = loaded(path, format, decoded, HoleFilling::default())?;
     Ok(LoadedHeightmap { colours, needs_conversion, ..loaded })
