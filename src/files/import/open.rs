@@ -136,7 +136,7 @@ impl MapSummary {
 /// Integers without a sidecar that are no higher than the highest mountain are probably metres.
 const LIKELY_METRES: f32 = 9000.0;
 
-/// The height of white in an image whose heights nothing says, metres.
+/// The height of white in an image and of 1 in normalised heights, if nothing says it, metres.
 const WHITE_M: f64 = 1000.0;
 
 /// Opens a coloured image as a texture, and any other file as a heightmap.
@@ -252,7 +252,7 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
     let samples = || loaded.raster.samples.iter().copied();
     let (low, high) = (samples().fold(f32::INFINITY, f32::min), samples().fold(f32::NEG_INFINITY, f32::max));
     let extent = loaded.extent();
-    let mut notes = loaded.all_notes();
+    let mut notes = loaded.all_notes(Some(WHITE_M));
     let range_m = match (&loaded.sidecar, loaded.raster.scale) {
         (Some(_), _) if loaded.needs_conversion => {
             notes.push("its heights are converted to metres with north at the top, as its sidecar says".into());
@@ -272,17 +272,16 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
             notes.push("black is 0 m and white is 1000 m; change the heights if they are not".into());
             Some(Band { min: 0.0, max: WHITE_M })
         }
-        // Gaea and World Machine write shares of a height that only the user knows.
-        (None, SampleScale::Metres) if are_shares(loaded, [low, high]) => {
-            notes.push(format!(
-                "its values from {low} to {high} are taken as shares of {WHITE_M} m; change the heights if they are not"
-            ));
-            Some(Band { min: WHITE_M * f64::from(low), max: WHITE_M * f64::from(high) })
-        }
-        (None, SampleScale::Metres) => {
-            notes.push(format!("{low} to {high} m"));
-            None
-        }
+        (None, SampleScale::Metres) => match loaded.normalised_range() {
+            Some(range) => {
+                let [min, max] = range.map(|height| WHITE_M * f64::from(height));
+                Some(Band { min, max })
+            }
+            None => {
+                notes.push(format!("{low} to {high} m"));
+                None
+            }
+        },
     };
     notes.extend(extent.map(|extent| format!("it is {} in size", size_text(extent))));
     ImportedFile {
@@ -295,18 +294,6 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
         notes,
         map: Some(map),
     }
-}
-
-/// Whether floats are shares of a height rather than metres: between 0 and 1 but not only these, in a format of programs
-/// that write shares, and in a map that does not say where it lies.
-fn are_shares(loaded: &LoadedHeightmap, [low, high]: [f32; 2]) -> bool {
-    let is_usual = matches!(
-        loaded.format,
-        Format::Written(WrittenFormat::Exr | WrittenFormat::Tiff | WrittenFormat::Raw32 | WrittenFormat::Asc)
-    );
-    let is_possible = is_usual && loaded.extent().is_none();
-    let is_between = || loaded.raster.samples.iter().any(|sample| 0.0 < *sample && *sample < 1.0);
-    is_possible && low >= 0.0 && high <= 1.0 && low < high && is_between()
 }
 
 /// Completes the heightmaps that were just read from `folder`, not `embedded` in the project, with their sidecars: a file
@@ -330,10 +317,13 @@ pub fn apply_sidecars(
             let path = folder.join(&heightmap.file.0);
             let Ok(loaded) = read_bytes(&path, bytes, &ReadOptions::default()) else { continue };
             let extent = loaded.extent();
+            let has_range = heightmap.low_m.is_some() || heightmap.high_m.is_some();
             match complete_step(heightmap, &path, &loaded, files, &mut max_bytes) {
                 Ok(()) => {}
                 Err(error) => notes.push(error.to_string()),
             }
+            let normalised = loaded.normalised_note(None).filter(|_| !has_range);
+            notes.extend(normalised.map(|note| format!("{}: {note}", path.display())));
             notes.extend(extent.filter(|extent| !is_same_size(*extent, world)).map(|extent| {
                 format!("{} is {}, but the world is {}", path.display(), size_text(extent), size_text(world))
             }));
@@ -518,13 +508,17 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_a_height_are_not_taken_as_metres() {
+    fn normalised_heights_are_not_taken_as_metres() {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("gaea.asc");
         std::fs::write(&path, "ncols 2\nnrows 2\n0.25 0.5\n0.5 1\n").expect("written");
         let imported = open_any(&path).expect("readable");
         assert_eq!(imported.range_m, Some(Band { min: 250.0, max: 1000.0 }));
-        assert!(imported.notes.iter().any(|note| note.contains("shares of 1000 m")), "{:?}", imported.notes);
+        assert!(
+            imported.notes.iter().any(|note| note.contains("normalised heights (0–1), scaled to 1000 m")),
+            "{:?}",
+            imported.notes
+        );
     }
 
     #[test]
@@ -620,12 +614,13 @@ mod tests {
     }
 
     #[test]
-    fn floats_between_0_and_1_are_shares_unless_the_file_says_where_it_lies() {
+    fn floats_between_0_and_1_are_normalised_heights_unless_the_file_says_its_size() {
         let folder = tempfile::tempdir().expect("folder");
         let path = |name: &str| folder.path().join(name);
         let open = |name: &str| open_heightmap(&path(name), &ReadOptions::default()).expect(name).range_m;
-        std::fs::write(path("shares.r32"), [0.0_f32, 0.25, 0.5, 1.0].map(f32::to_le_bytes).concat()).expect("written");
-        assert_eq!(open("shares.r32"), Some(Band { min: 0.0, max: 1000.0 }));
+        std::fs::write(path("normalised.r32"), [0.0_f32, 0.25, 0.5, 1.0].map(f32::to_le_bytes).concat())
+            .expect("written");
+        assert_eq!(open("normalised.r32"), Some(Band { min: 0.0, max: 1000.0 }));
         std::fs::write(path("whole.r32"), [0.0_f32, 1.0, 1.0, 1.0].map(f32::to_le_bytes).concat()).expect("written");
         std::fs::write(path("lagoon.asc"), "ncols 2\nnrows 2\ncellsize 30\n0 0.5\n1 1\n").expect("written");
         assert_eq!((open("whole.r32"), open("lagoon.asc")), (None, None));

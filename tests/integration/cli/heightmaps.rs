@@ -94,6 +94,35 @@ fn convert_notes_heights_that_the_format_cannot_hold() {
 }
 
 #[test]
+fn convert_and_inspect_note_what_is_probably_not_metres() {
+    let sandbox = Sandbox::new();
+    let asc = |header: &str, heights: &str| format!("ncols 2\nnrows 2\n{header}{heights}\n");
+    sandbox.write("normalised.asc", asc("", "0 0.25 0.5 1"));
+    sandbox.write("degrees.asc", asc("xllcorner 0\nyllcorner 0\ncellsize 0.000277777777778\n", "1 2 3 4"));
+    sandbox.write("metres.asc", asc("xllcorner 5e5\nyllcorner 4e6\ncellsize 30\n", "0 0.25 0.5 1"));
+    // A degree of latitude is 111 km long; one of longitude is half as long at 60° north.
+    sandbox.write("centre.hdr", asc("xllcenter 10\nyllcenter 60\ncellsize 0.001\nbyteorder LSBFIRST\n", ""));
+    sandbox.write("centre.flt", [7.0_f32; 4].map(f32::to_le_bytes).concat());
+    for (file, note) in [
+        ("normalised.asc", Some("normalised heights (0–1)")),
+        ("degrees.asc", Some("probably degrees")),
+        ("metres.asc", None),
+        ("centre.flt", Some("latitude of 60.00°")),
+    ] {
+        let output = sandbox.command(&format!("convert {file} out.r32 --force")).output().expect("the program runs");
+        let converted = String::from_utf8_lossy(&output.stderr).into_owned();
+        let inspected = sandbox.json(&format!("inspect {file} --json"))["notes"].to_string();
+        for notes in [converted, inspected] {
+            let has_note = notes.contains("probably") || notes.contains("latitude");
+            assert_eq!(has_note, note.is_some(), "{file}: {notes}");
+            assert!(note.is_none_or(|note| notes.contains(note)), "{file}: {notes}");
+        }
+    }
+    let spacing = sandbox.json("inspect centre.flt --json")["spacing_x_m"].as_f64().expect("a number");
+    assert!((spacing - 55.8).abs() < 0.01, "{spacing}");
+}
+
+#[test]
 fn low_and_high_scale_integers_to_metres() {
     let sandbox = Sandbox::new();
     sandbox.write("a.raw", [0, 255, 51, 102]);

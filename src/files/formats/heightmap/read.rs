@@ -72,10 +72,42 @@ impl LoadedHeightmap {
         self.georeference.and_then(|georeference| georeference.spacing_m())
     }
 
-    /// Everything that the user should know, including how the spacing was found.
-    pub fn all_notes(&self) -> Vec<String> {
+    /// Everything that the user should know, including how the spacing was found. Normalised heights are scaled to
+    /// `scaled_to_m`; `None`: they are used as metres.
+    pub fn all_notes(&self, scaled_to_m: Option<f64>) -> Vec<String> {
         let of_spacing = self.own_spacing().filter(|_| self.sidecar.is_none()).and_then(|(_, note)| note);
-        self.notes.iter().cloned().chain(of_spacing).collect()
+        self.notes.iter().cloned().chain(of_spacing).chain(self.normalised_note(scaled_to_m)).collect()
+    }
+
+    /// The note about normalised heights, if the samples are those.
+    pub(crate) fn normalised_note(&self, scaled_to_m: Option<f64>) -> Option<String> {
+        let [low, high] = self.normalised_range()?;
+        Some(match scaled_to_m {
+            Some(height_m) => format!(
+                "its values from {low} to {high} are taken as normalised heights (0–1), scaled to {height_m} m; change the \
+                 heights if they are not"
+            ),
+            None => format!(
+                "its values from {low} to {high} are probably normalised heights (0–1), but they are used as metres; \
+                 import it in the editor to scale them"
+            ),
+        })
+    }
+
+    /// The lowest and the highest value if the samples are normalised heights rather than metres, as Gaea and World
+    /// Machine write them: between 0 and 1 but not only these, in a format of such programs, and in a map that does not
+    /// say how large it is.
+    pub fn normalised_range(&self) -> Option<[f32; 2]> {
+        let is_usual = matches!(
+            self.format,
+            Format::Written(WrittenFormat::Exr | WrittenFormat::Tiff | WrittenFormat::Raw32 | WrittenFormat::Asc)
+        );
+        let is_possible = is_usual && self.raster.scale == SampleScale::Metres && self.extent().is_none();
+        let samples = || self.raster.samples.iter().copied();
+        let [low, high] = [samples().fold(f32::INFINITY, f32::min), samples().fold(f32::NEG_INFINITY, f32::max)];
+        let is_normalised =
+            is_possible && 0.0 <= low && high <= 1.0 && samples().any(|sample| 0.0 < sample && sample < 1.0);
+        (is_normalised && low < high).then_some([low, high])
     }
 
     /// The heights of the value 0 and of the largest value of an integer format: from the sidecar, or else the values
