@@ -29,7 +29,6 @@ pub fn order(source: &Source, file: ProjectFile, options: &BuildOptions) -> Resu
     let target = options.target.as_deref().map(target_of).transpose()?;
     target.map_or(Ok(()), |target| check_options(target, options))?;
     let counts = options.tiles.map_or([1; 2], TileCounts::counts);
-    let size = texture_size(options, settings.export.texture_pixels, extent, counts);
     let size_option = options.size.unwrap_or(Size::longer(settings.export.samples));
     let grid = match (target, size_option.longer_side()) {
         (Some(target), Some(longer)) if options.size.is_some() => target.grid(extent, longer, counts),
@@ -37,6 +36,11 @@ pub fn order(source: &Source, file: ProjectFile, options: &BuildOptions) -> Resu
         (_, None) | (None, _) => size_option.grid(extent),
     };
     target.map_or(Ok(()), |target| target.check(grid, counts)).map_err(CliError::Usage)?;
+    let fixed_size = target.and_then(|target| Some((target, target.fixed_texture_size(grid, counts)?)));
+    let size = match fixed_size {
+        Some((target, size)) => check_texture_size(target, options, extent, size).map(|()| size)?,
+        None => texture_size(options, settings.export.texture_pixels, extent, counts),
+    };
     let tiles = options.tiles.map(|counts| counts.tiles(options.tile));
     // A target names its own files; without one, the output folder has a heightmap and a texture.
     let default_folder = options.output.as_deref().filter(|_| target.is_none());
@@ -152,6 +156,23 @@ fn check_options(target: &Target, options: &BuildOptions) -> Result<(), CliError
         )));
     }
     Ok(())
+}
+
+/// Rejects a size of the texture other than the only one that the target supports.
+fn check_texture_size(
+    target: &Target,
+    options: &BuildOptions,
+    extent: Extent,
+    [width, height]: [usize; 2],
+) -> Result<(), CliError> {
+    match options.texture_size.map(|size| size.size(extent)) {
+        Some([columns, rows]) if [columns, rows] != [width, height] => Err(CliError::Usage(format!(
+            "--texture-size: {} needs a pixel for each sample of the heightmap, {width} × {height}, not {columns} × {rows}; \
+             omit --texture-size, or change --size",
+            target.label
+        ))),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The target with a key.

@@ -376,6 +376,13 @@ impl Target {
         ))
     }
 
+    /// The only size that the texture can have, if it depends on the grid.
+    pub fn fixed_texture_size(&self, grid: Grid, counts: [usize; 2]) -> Option<[usize; 2]> {
+        let tile = self.tile_size(grid, counts);
+        // Pixels belong to one tile each, so shared samples count twice.
+        self.texture_at_samples.then(|| [0, 1].map(|axis| tile[axis] * counts[axis]))
+    }
+
     /// Adds the files of the target to an order, all in one folder. Outputs that the order already has are kept.
     pub fn add_to(&'static self, order: &mut Order, folder: &Path, texture: [usize; 2]) {
         let path = |name: &str| folder.join(name);
@@ -383,10 +390,7 @@ impl Target {
             *tiles = Tiles { only: tiles.only, ..self.tiles(tiles.counts) };
         }
         let counts = order.tiles.map_or([1; 2], |tiles| tiles.counts);
-        let tile = self.tile_size(order.grid, counts);
-        // Pixels belong to one tile each, so shared samples count twice.
-        let at_samples = [0, 1].map(|axis| tile[axis] * counts[axis]);
-        let texture = if self.texture_at_samples { at_samples } else { texture };
+        let texture = self.fixed_texture_size(order.grid, counts).unwrap_or(texture);
         let heightmap = |(name, encoding): &(&str, Encoding)| HeightmapOrder { path: path(name), encoding: *encoding };
         order.heightmaps.extend(self.heightmaps.iter().map(heightmap));
         if order.texture.is_none() {

@@ -93,3 +93,15 @@ fn targets_are_listed_and_written() {
     let [north, whole] = ["north.r32", "whole.r32"].map(|name| floats(&sandbox.read(name)));
     assert!(north.iter().zip(&whole).all(|(a, b)| (a - b).abs() <= 0.501 * step));
 }
+
+#[test]
+fn textures_for_godot_have_a_pixel_for_each_sample() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p.upthrust.json", painted_project());
+    let build = "build p.upthrust.json --for godot-terrain3d -o g --size 128 --texture mine.png";
+    sandbox.fail(&format!("{build} --texture-size 100"), 2, "128 × 64, not 100 × 75");
+    sandbox.succeed(&format!("{build} --texture-size 128x64"));
+    assert_eq!(image::image_dimensions(sandbox.path("mine.png")).expect("an image"), (128, 64));
+    sandbox.succeed(&format!("{build} --force"));
+    assert_eq!(image::image_dimensions(sandbox.path("mine.png")).expect("an image"), (128, 64));
+}
