@@ -175,8 +175,9 @@ pub struct BuildOptions {
     /// named.
     #[arg(long, value_name = "C,R", requires = "tiles")]
     pub tile: Option<TileIndex>,
-    /// Build again whenever the project or a file that it reads is saved, until interrupted. Existing files are replaced
-    /// from the second build on; those that would not change are left alone.
+    /// Build again whenever the project or a file that it reads is saved, until interrupted. Later builds replace the
+    /// files that earlier ones of this run have written, and no others without --force; those that would not change are
+    /// left alone.
     #[arg(long, conflicts_with_all = ["seeds", "sizes"])]
     pub watch: bool,
     /// The number of threads, which does not change the result [default: all cores].

@@ -28,7 +28,12 @@ pub fn paths(options: &BuildOptions) -> Vec<PathBuf> {
 }
 
 /// Renders the images, if any, and writes them to temporary files that still have to be committed.
-pub fn stage(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Result<Vec<StagedFile>, CliError> {
+pub fn stage(
+    file: &ProjectFile,
+    options: &BuildOptions,
+    overwrite: bool,
+    progress: &Progress,
+) -> Result<Vec<StagedFile>, CliError> {
     let Some(path) = &options.render else { return Ok(Vec::new()) };
     let size = options.render_size.0;
     image::check_size(path, size.map(|side| side as usize))?;
@@ -46,7 +51,7 @@ pub fn stage(file: &ProjectFile, options: &BuildOptions, progress: &Progress) ->
             let image = progress.stage(share(i)..rendered, render);
             progress.check()?;
             let image = image.map_err(CliError::Render)?;
-            let write = || atomic::stage(path, options.force, |writer| image::write(writer, path, &image, progress));
+            let write = || atomic::stage(path, overwrite, |writer| image::write(writer, path, &image, progress));
             Ok(progress.stage(rendered..end, write)?)
         };
         paths.iter().enumerate().map(render_and_write).collect()

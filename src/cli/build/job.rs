@@ -35,7 +35,9 @@ impl<'a> Job<'a> {
         let start = Instant::now();
         let mut staged = Vec::new();
         if let Some((options, file)) = &self.render {
-            staged = progress.stage(0.0..0.5, || render::stage(file, options, progress))?;
+            let order = self.plan.order();
+            order.check_replaceable(render::paths(options).iter())?;
+            staged = progress.stage(0.0..0.5, || render::stage(file, options, order.overwrite, progress))?;
         }
         let mut report = BuildReport::default();
         if writes_files {

@@ -285,6 +285,13 @@ impl Order {
         folder.into_iter().flat_map(move |folder| files.iter().map(move |file| (folder.join(file.path), file.contents)))
     }
 
+    /// An error if this is a repeated export that would replace a file that the first one did not write.
+    pub fn check_replaceable<P: AsRef<Path>>(&self, mut paths: impl Iterator<Item = P>) -> Result<(), FileError> {
+        let Some(replaceable) = &self.replaceable else { return Ok(()) };
+        let is_foreign = |path: &P| !replaceable.contains(path.as_ref()) && path.as_ref().symlink_metadata().is_ok();
+        paths.find(is_foreign).map_or(Ok(()), |path| Err(FileError::Exists(path.as_ref().to_path_buf())))
+    }
+
     /// Whether terrain types are painted or weighted.
     pub fn needs_painting(&self) -> bool {
         self.has_texture() || self.weights.is_some()

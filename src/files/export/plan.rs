@@ -192,14 +192,8 @@ impl Plan {
 
     /// Checks that every file can be written, and that none is replaced that may not be.
     pub(super) fn check_paths(&self) -> Result<(), FileError> {
-        let Order { overwrite, replaceable, .. } = &self.order;
-        if let Some(replaceable) = replaceable {
-            let is_foreign = |path: &&Path| !replaceable.contains(*path) && path.symlink_metadata().is_ok();
-            if let Some(path) = self.paths().find(is_foreign) {
-                return Err(FileError::Exists(path.to_path_buf()));
-            }
-        }
-        check_paths(self.paths(), *overwrite)
+        self.order.check_replaceable(self.paths())?;
+        check_paths(self.paths(), self.order.overwrite)
     }
 
     /// Sets whether existing files may be replaced.

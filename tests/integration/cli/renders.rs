@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Sandbox;
 
 /// Whether the program can render here, which needs a graphics adapter.
-fn can_render(sandbox: &Sandbox) -> bool {
+pub(super) fn can_render(sandbox: &Sandbox) -> bool {
     let output = sandbox.run("build preset:krten-wind --render probe.png --render-size 16x16 --size 33");
     let errors = String::from_utf8_lossy(&output.stderr);
     let lacks = errors.contains("no graphics adapter was found");

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::renders::can_render;
 use super::{Sandbox, faults_project, painted_project, project};
 
 /// The lines that the program prints to standard error, which end with one about waiting.
@@ -128,6 +129,24 @@ fn files_that_the_first_build_did_not_write_are_not_replaced() {
     sandbox.write("p.upthrust.json", painted_project().replace("Meadow", "Grass"));
     watch.wait("built in");
     assert_ne!(sandbox.read("out/weights_RGBA_1.png"), b"mine");
+}
+
+#[test]
+fn renders_are_replaced_by_later_builds() {
+    let sandbox = Sandbox::new();
+    if !can_render(&sandbox) {
+        return;
+    }
+    sandbox.write("p.upthrust.json", faults_project("normal_form"));
+    let render = "--render r.png --render-size 64x64 --size 33";
+    let watch = Watch::start(&sandbox, &format!("build p.upthrust.json --watch {render} --turntable 2"));
+    watch.wait("built in");
+    let first = sandbox.read("r_000.png");
+    sandbox.write("p.upthrust.json", faults_project("normal_form").replace("90.0", "900.0"));
+    watch.wait("built in");
+    assert_ne!(sandbox.read("r_000.png"), first);
+    // The first build replaces nothing.
+    sandbox.fail(&format!("build p.upthrust.json --watch {render} --turntable 2"), 1, "r_000.png");
 }
 
 #[test]
