@@ -40,14 +40,15 @@ impl<'a> Job<'a> {
             staged = progress.stage(0.0..0.5, || render::stage(file, options, order.overwrite, progress))?;
         }
         let mut report = BuildReport::default();
+        let compared = self.plan.comparing_starts_at();
         if writes_files {
             let start = if self.render.is_some() { 0.5 } else { 0.0 };
-            let (files, files_report) = progress.stage(start..1.0, || stage(&self.plan, evaluator, progress))?;
+            let (files, files_report) = progress.stage(start..compared, || stage(&self.plan, evaluator, progress))?;
             // The manifest is the last of them.
             staged.extend(files);
             report = files_report;
         }
-        let report = commit(&self.plan, staged, report, progress)?;
+        let report = progress.stage(compared..1.0, || commit(&self.plan, staged, report, progress))?;
         Ok(BuildReport { took: start.elapsed(), ..report })
     }
 }

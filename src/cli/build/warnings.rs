@@ -1,17 +1,40 @@
 //! Warnings that are known before anything is computed.
 
+use std::path::PathBuf;
+
 use crate::cli::output::print_error;
 use crate::engine::texture::{TerrainType, TextureRecipe, TextureSettings};
 use crate::files::export::Order;
+use crate::files::targets;
 
 /// Prints the warnings for an order to standard error.
 pub fn print(order: &Order) {
     for warning in order.target.map(|target| target.warnings(order.grid, &order.recipe.texture)).unwrap_or_default() {
         print_error(&format!("warning: {warning}"));
     }
+    displaced(order).iter().for_each(|warning| print_error(warning));
     if order.needs_painting() {
         texture_warnings(&order.recipe.texture).iter().for_each(|warning| print_error(warning));
     }
+}
+
+/// Warnings about files of a target that are written elsewhere, so that an import helper does not find them.
+fn displaced(order: &Order) -> Vec<String> {
+    let target = order.target.and_then(|target| targets::from_key(target.key()));
+    let (Some(target), Some(manifest)) = (target, &order.manifest) else { return Vec::new() };
+    let texture = target.texture.map(|(name, _)| name).zip(order.texture.as_ref().map(|texture| &texture.path));
+    let mesh = target.mesh.zip(order.mesh.as_ref().map(|mesh| &mesh.path));
+    let displaced =
+        [("texture", texture), ("mesh", mesh)].into_iter().filter_map(|(option, files)| Some((option, files?)));
+    let displaced = displaced.filter(|(_, (_, path))| !manifest.outputs.contains(*path));
+    let warning = |(option, (name, path)): (&str, (&str, &PathBuf))| {
+        format!(
+            "warning: --{option}: {} replaces {name}, which {} does not list now; omit --{option} to import it with the rest",
+            path.display(),
+            manifest.path.display()
+        )
+    };
+    displaced.map(warning).collect()
 }
 
 /// Warnings about names in a texture that no terrain type has. They are not errors, because types come and go while a
@@ -25,7 +48,8 @@ fn texture_warnings(texture: &TextureRecipe) -> Vec<String> {
         )
     });
     // The name refers to the first type that has it.
-    let covers = |name: &str| texture.active().find(|of| of.name == name).is_some_and(TerrainType::covers);
+    let covers =
+        |name: &str| texture.active().find(|terrain_type| terrain_type.name == name).is_some_and(TerrainType::covers);
     let fallback = fallback.iter().filter(|name| !covers(name)).map(|name| {
         format!(
             "warning: recipe.texture.fallback: no active terrain type that covers the surface is called \"{name}\"; \

@@ -43,8 +43,9 @@ pub fn build(order: &Order, progress: &Progress) -> Result<BuildReport, FileErro
 /// had already replaced older ones when renaming another one failed.
 pub fn build_plan(plan: &Plan, progress: &Progress) -> Result<BuildReport, FileError> {
     let start = Instant::now();
-    let (staged, report) = stage(plan, &mut Evaluator::uncached(), progress)?;
-    let report = commit(plan, staged, report, progress)?;
+    let compared = plan.comparing_starts_at();
+    let (staged, report) = progress.stage(0.0..compared, || stage(plan, &mut Evaluator::uncached(), progress))?;
+    let report = progress.stage(compared..1.0, || commit(plan, staged, report, progress))?;
     Ok(BuildReport { took: start.elapsed(), ..report })
 }
 
@@ -55,10 +56,17 @@ pub fn commit(
     report: BuildReport,
     progress: &Progress,
 ) -> Result<BuildReport, FileError> {
-    let is_kept = |file: &StagedFile| plan.order().keeps_unchanged && file.is_unchanged();
-    let (kept, changed): (Vec<_>, Vec<_>) = staged.into_iter().partition(is_kept);
+    let (mut unchanged, mut changed) = (Vec::new(), Vec::new());
+    let count = staged.len();
+    for (at, file) in staged.into_iter().enumerate() {
+        let share = at.to_f32() / count.to_f32()..(at + 1).to_f32() / count.to_f32();
+        if plan.order().keeps_unchanged && progress.stage(share, || file.is_unchanged(progress))? {
+            unchanged.push(file.path().to_path_buf());
+        } else {
+            changed.push(file);
+        }
+    }
     progress.check()?;
-    let unchanged = kept.iter().map(|file| file.path().to_path_buf()).collect();
     let report = BuildReport { files: atomic::commit_all(changed)?, unchanged, ..report };
     progress.report(1.0);
     Ok(report)
@@ -108,6 +116,7 @@ const MAP_UNITS: usize = 1;
 const RIVERS_UNITS: usize = 1;
 const MESH_UNITS: usize = 4;
 const FRAME_UNITS: usize = 1;
+const MANIFEST_UNITS: usize = 1;
 
 /// The progress after the evaluation, divided among the files.
 struct Stages {
@@ -122,6 +131,7 @@ impl Stages {
         let weights = if order.weights.is_some() { WEIGHTS_UNITS } else { 0 };
         let mesh = if order.mesh.is_some() { MESH_UNITS } else { 0 };
         let rivers = if order.rivers.is_some() { RIVERS_UNITS } else { 0 };
+        let manifest = if order.manifest.is_some() { MANIFEST_UNITS } else { 0 };
         let units = order.heightmaps.len()
             + order.maps.len() * MAP_UNITS
             + plan.texture.len() * TEXTURE_UNITS
@@ -129,7 +139,8 @@ impl Stages {
             + rivers
             + surface
             + weights
-            + mesh;
+            + mesh
+            + manifest;
         Self { next: EVALUATION_SHARE, per_unit: (1.0 - EVALUATION_SHARE) / units.max(1).to_f32() }
     }
 
@@ -167,7 +178,8 @@ impl Staging<'_> {
                     let tile = Tile { plan, heightmap, file, heights, own_m: *own_m };
                     let (staged_files, range_m) = progress.stage(share, || tile.stage(&mut report.notes, progress))?;
                     staged.extend(staged_files);
-                    staged_heights.push(StagedHeights { file, encoding: heightmap.encoding, range_m });
+                    let HeightmapOrder { path: ordered, encoding } = heightmap;
+                    staged_heights.push(StagedHeights { ordered, file, encoding: *encoding, range_m });
                 }
                 Ok::<_, FileError>(())
             })?;
@@ -256,10 +268,11 @@ impl Staging<'_> {
 
     /// Stages the manifest, which lists the other files, and so comes last.
     fn manifest(&mut self) -> Result<(), FileError> {
-        let Self { plan, own_m, staged, report, staged_heights, .. } = self;
-        if let Some(path) = &plan.order().manifest {
-            let manifest = Manifest { plan, own_m: *own_m, heights: staged_heights, staged, steps: &report.steps };
-            let files = manifest.stage(path)?;
+        let Self { plan, own_m, stages, progress, staged, report, staged_heights, .. } = self;
+        if let Some(order) = &plan.order().manifest {
+            let (own_m, steps) = (*own_m, &report.steps);
+            let manifest = Manifest { order, plan, own_m, heights: staged_heights, staged, steps };
+            let files = stages.run(MANIFEST_UNITS, progress, || manifest.stage(progress))?;
             staged.extend(files);
         }
         Ok(())

@@ -2,16 +2,19 @@
 //!
 //! It is renamed last, so a program that watches it sees a complete export whenever it changes.
 
-use std::io::{self, Read};
+use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::order::{Order, WeightsLayout};
+use super::order::{ManifestOrder, Order, WeightsLayout};
 use super::plan::Plan;
 use super::tiles::{TileEdges, TileFile, Tiles};
+use crate::engine::Progress;
+use crate::engine::cast::ToFloat;
 use crate::engine::parameters::{Band, group_to_json};
-use crate::engine::texture::{Points, TerrainType};
+use crate::engine::texture::TerrainType;
 use crate::files::formats::heightmap::{Encoding, RowOrder, Samples, WrittenFormat};
 use crate::files::io::atomic::{self, StagedFile};
 use crate::files::io::error::FileError;
@@ -24,14 +27,20 @@ const FORMAT: u32 = 1;
 
 /// The heights of a staged heightmap.
 pub(super) struct StagedHeights<'a> {
+    /// The path of the heightmap in the order.
+    pub(super) ordered: &'a Path,
     pub(super) file: &'a TileFile,
     pub(super) encoding: Encoding,
     /// For integers, the heights of 0 and of the largest value; for metres, the lowest and the highest height.
     pub(super) range_m: Band,
 }
 
+/// The CRC-32 of staged files.
+type Checksums<'a> = BTreeMap<&'a Path, u32>;
+
 /// What a manifest contains.
 pub(super) struct Manifest<'a> {
+    pub(super) order: &'a ManifestOrder,
     pub(super) plan: &'a Plan,
     /// The range of the heights.
     pub(super) own_m: Band,
@@ -40,23 +49,6 @@ pub(super) struct Manifest<'a> {
     pub(super) staged: &'a [StagedFile],
     /// The import steps.
     pub(super) steps: &'a [String],
-}
-
-/// The CRC-32 of a file that has been staged.
-fn crc32(staged: &StagedFile) -> io::Result<u32> {
-    let mut file = staged.open()?;
-    let mut hasher = crc32fast::Hasher::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hasher.finalize()),
-            read => hasher.update(&buffer[..read]),
-        }
-    }
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The numbers of the active terrain types that cover the surface.
@@ -86,34 +78,43 @@ fn mapped_types(order: &Order) -> Vec<Option<Vec<usize>>> {
 }
 
 impl Manifest<'_> {
-    fn to_json(&self) -> Result<Value, FileError> {
+    /// Whether an output is one of the target.
+    fn lists(&self, ordered: &Path) -> bool {
+        self.order.outputs.contains(ordered)
+    }
+
+    fn to_json(&self, checksums: &Checksums) -> Result<Value, FileError> {
         let Self { plan, own_m, steps, .. } = self;
         let order = plan.order();
         let Order { grid, recipe, .. } = order;
         let tiles = order.tiles.unwrap_or(Tiles::new([1; 2]));
         let colour = |[red, green, blue]: [u8; 3]| format!("#{red:02x}{green:02x}{blue:02x}");
-        let types = recipe.texture.active().filter(|_| order.weights.is_some());
-        let types =
-            types.map(|of: &TerrainType| json!({"name": of.name, "color": colour(of.colour.0), "covers": of.covers()}));
-        let images = |files: &[TileFile]| files.iter().map(|file| self.image(file)).collect::<Result<Vec<_>, _>>();
-        let maps = order.maps.iter().zip(&plan.maps).flat_map(|(map, files)| files.iter().map(move |file| (map, file)));
+        let has_weights = order.weights.as_ref().is_some_and(|weights| self.lists(&weights.folder));
+        let types = recipe.texture.active().filter(|_| has_weights);
+        let types = types.map(|terrain_type: &TerrainType| {
+            let TerrainType { name, colour: types_colour, .. } = terrain_type;
+            json!({"name": name, "color": colour(types_colour.0), "covers": terrain_type.covers()})
+        });
+        let heights = self.heights.iter().filter(|heights| self.lists(heights.ordered));
+        let heightmaps = heights.map(|heights| self.heightmap(heights, checksums));
+        let texture = order.texture.iter().filter(|texture| self.lists(&texture.path)).flat_map(|_| &plan.texture);
+        let texture = texture.map(|file| self.image(file, checksums));
+        let maps = order.maps.iter().zip(&plan.maps).filter(|(map, _)| self.lists(&map.path));
+        let maps = maps.flat_map(|(map, files)| files.iter().map(move |file| (map, file)));
         let maps = maps.map(|(map, file)| {
-            let mut entry = self.image(file)?;
+            let mut entry = self.image(file, checksums)?;
             entry["map"] = map.analysis_map.key().into();
             Ok(entry)
         });
-        let weights = mapped_types(order).into_iter().zip(&plan.weights);
+        let weights = mapped_types(order).into_iter().zip(&plan.weights).filter(|_| has_weights);
         let weights = weights.flat_map(|(types, files)| files.iter().map(move |file| (types.clone(), file)));
         let weights = weights.map(|(types, file)| {
-            let mut entry = self.image(file)?;
+            let mut entry = self.image(file, checksums)?;
             entry["types"] = json!(types);
-            entry["sampling"] = json!(match order.weights.as_ref().map(|weights| weights.points) {
-                Some(Points::Samples) => "samples",
-                Some(Points::Pixels(_) | Points::PixelRegion(_)) | None => "cells",
-            });
             Ok(entry)
         });
-        let mesh = order.mesh.iter().map(|mesh| self.entry(&mesh.path));
+        let mesh = order.mesh.iter().filter(|mesh| self.lists(&mesh.path));
+        let mesh = mesh.map(|mesh| self.entry(&mesh.path, checksums));
         Ok(json!({
             "upthrust": env!("CARGO_PKG_VERSION"),
             "format": FORMAT,
@@ -133,8 +134,8 @@ impl Manifest<'_> {
                 TileEdges::Shared => "shared",
                 TileEdges::SideBySide => "side by side",
             },
-            "heightmaps": self.heights.iter().map(|heights| self.heightmap(heights)).collect::<Result<Vec<_>, _>>()?,
-            "texture": images(&plan.texture)?,
+            "heightmaps": heightmaps.collect::<Result<Vec<_>, _>>()?,
+            "texture": texture.collect::<Result<Vec<_>, _>>()?,
             "maps": maps.collect::<Result<Vec<_>, FileError>>()?,
             "mesh": mesh.collect::<Result<Vec<_>, FileError>>()?,
             "types": types.collect::<Vec<_>>(),
@@ -143,28 +144,29 @@ impl Manifest<'_> {
         }))
     }
 
-    /// The name and the checksum of a file.
-    fn entry(&self, path: &Path) -> Result<Value, FileError> {
-        let failed = |error: io::Error| FileError::writing(path, &error);
-        let staged = self.staged.iter().find(|staged| staged.path() == path);
-        let staged = staged.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
-        let crc32 = crc32(staged).map_err(failed)?;
-        Ok(json!({"file": file_name(path), "crc32": format!("{crc32:08x}")}))
+    /// The path of a file from the folder of the manifest, and its checksum.
+    fn entry(&self, path: &Path, checksums: &Checksums) -> Result<Value, FileError> {
+        let crc32 = checksums.get(path).ok_or_else(|| FileError::writing(path, &io::ErrorKind::NotFound.into()))?;
+        let relative = path.strip_prefix(self.folder()).unwrap_or(path);
+        let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+        Ok(json!({"file": parts.join("/"), "crc32": format!("{crc32:08x}")}))
     }
 
-    fn image(&self, file: &TileFile) -> Result<Value, FileError> {
-        let mut entry = self.entry(&file.path)?;
+    fn image(&self, file: &TileFile, checksums: &Checksums) -> Result<Value, FileError> {
+        let mut entry = self.entry(&file.path, checksums)?;
         entry["tile"] = json!(file.tile.unwrap_or_default());
         entry["size"] = json!(file.region.size);
         Ok(entry)
     }
 
-    fn heightmap(&self, StagedHeights { file, encoding, range_m }: &StagedHeights) -> Result<Value, FileError> {
-        let (values, max_value, bits, byte_order) = match WrittenFormat::from_path(&file.path)?.samples(*encoding) {
+    fn heightmap(&self, heights: &StagedHeights, checksums: &Checksums) -> Result<Value, FileError> {
+        let StagedHeights { file, encoding, range_m, .. } = heights;
+        let samples = WrittenFormat::from_path(&file.path)?.samples(*encoding);
+        let (values, max_value, bits, byte_order) = match samples {
             Samples::Integers { max_value, bits, byte_order } => ("integers", Some(max_value), Some(bits), byte_order),
             Samples::Metres { bits, byte_order } => ("metres", None, bits, byte_order),
         };
-        let mut entry = self.image(file)?;
+        let mut entry = self.image(file, checksums)?;
         entry["first_sample"] = json!(file.region.first);
         entry["values"] = json!(values);
         entry["min_m"] = json!(range_m.min);
@@ -179,13 +181,30 @@ impl Manifest<'_> {
         Ok(entry)
     }
 
+    fn folder(&self) -> &Path {
+        self.order.path.parent().unwrap_or(Path::new(""))
+    }
+
+    /// The checksums of the staged files in the folder of the manifest.
+    fn checksums(&self, progress: &Progress) -> Result<Checksums<'_>, FileError> {
+        let staged: Vec<_> = self.staged.iter().filter(|staged| staged.path().starts_with(self.folder())).collect();
+        let share = |at: usize| at.to_f32() / staged.len().to_f32();
+        let mut checksums = Checksums::new();
+        for (at, file) in staged.iter().enumerate() {
+            let crc32 = progress.stage(share(at)..share(at + 1), || file.crc32(progress))?;
+            checksums.insert(file.path(), crc32);
+        }
+        Ok(checksums)
+    }
+
     /// Stages the manifest and the helper of the target.
-    pub(super) fn stage(&self, path: &Path) -> Result<Vec<StagedFile>, FileError> {
+    pub(super) fn stage(&self, progress: &Progress) -> Result<Vec<StagedFile>, FileError> {
         let order = self.plan.order();
         let put = |path: &Path, bytes: &[u8]| atomic::stage_bytes(path, order.overwrite, bytes);
         let helper = order.helper_files().map(|(path, contents)| put(&path, contents.as_bytes()));
         let mut staged = helper.collect::<Result<Vec<_>, _>>()?;
-        staged.push(put(path, format!("{:#}\n", self.to_json()?).as_bytes())?);
+        let contents = self.to_json(&self.checksums(progress)?)?;
+        staged.push(put(&self.order.path, format!("{contents:#}\n").as_bytes())?);
         Ok(staged)
     }
 }

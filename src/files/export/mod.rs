@@ -30,8 +30,8 @@ pub use self::import_guide::{HelperFile, ImportFacts, ImportGuide};
 pub use self::manifest::MANIFEST_NAME;
 pub use self::memory::memory_needed;
 pub use self::order::{
-    FramesOrder, HeightmapOrder, MapOrder, MeshOrder, Order, Patches, RiversOrder, TextureOrder, WeightsLayout,
-    WeightsOrder, load_inputs, texture_size,
+    FramesOrder, HeightmapOrder, ManifestOrder, MapOrder, MeshOrder, Order, Patches, RiversOrder, TextureOrder,
+    WeightsLayout, WeightsOrder, load_inputs, texture_size,
 };
 pub use self::plan::{FileKind, Plan, PlannedFile, check_paths};
 pub use self::report::BuildReport;

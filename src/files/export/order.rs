@@ -56,13 +56,23 @@ pub struct Order {
     /// The target program; sidecars contain its import steps.
     pub target: Option<&'static dyn ImportGuide>,
     /// The manifest to write, with the import helper of the target beside it.
-    pub manifest: Option<PathBuf>,
+    pub manifest: Option<ManifestOrder>,
     /// Whether existing files may be replaced.
     pub overwrite: bool,
     /// The files that may be replaced if it is a repeated export; `None`: any, as far as `overwrite` allows it.
     pub replaceable: Option<BTreeSet<PathBuf>>,
     /// Whether files that would not change are left alone, so that programs that watch them do not load them again.
     pub keeps_unchanged: bool,
+}
+
+/// A manifest to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManifestOrder {
+    /// The path.
+    pub path: PathBuf,
+    /// The outputs of the target, which it lists if they are ordered: the paths of maps, as in the order, and the folder of
+    /// weights. All are in the folder of the manifest.
+    pub outputs: BTreeSet<PathBuf>,
 }
 
 /// A heightmap to write.
@@ -280,7 +290,7 @@ impl Order {
 
     /// The files of the target's import helper, beside the manifest: their paths and contents.
     pub(super) fn helper_files(&self) -> impl Iterator<Item = (PathBuf, &'static str)> {
-        let folder = self.manifest.as_deref().map(folder_of).map(Path::to_path_buf);
+        let folder = self.manifest.as_ref().map(|manifest| folder_of(&manifest.path).to_path_buf());
         let files = self.target.map_or(&[][..], |target| target.helper());
         folder.into_iter().flat_map(move |folder| files.iter().map(move |file| (folder.join(file.path), file.contents)))
     }

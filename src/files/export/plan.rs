@@ -144,13 +144,13 @@ impl Plan {
             .iter()
             .map(|(path, text)| file(path.clone(), FileKind::Georeference, None, Some(text.len() as u64)));
         files.extend(georeference_files);
-        if let Some(path) = &order.manifest {
+        if let Some(manifest) = &order.manifest {
             for (path, contents) in order.helper_files() {
                 files.push(file(path, FileKind::Helper, None, Some(contents.len() as u64)));
             }
             let listed = files.len() + order.recipe.texture.active().count();
             let max_bytes = OVERHEAD_BYTES * 2 + ENTRY_BYTES * listed as u64;
-            files.push(file(path.clone(), FileKind::Manifest, None, Some(max_bytes)));
+            files.push(file(manifest.path.clone(), FileKind::Manifest, None, Some(max_bytes)));
         }
         let single_tile = single_tile(&order, &heightmaps);
         Ok(Self { order, files, heightmaps, texture, weights, maps, georeference, frame_positions, single_tile })
@@ -188,6 +188,11 @@ impl Plan {
         self.order.overwrite = true;
         self.order.replaceable = Some(written);
         self.order.keeps_unchanged = true;
+    }
+
+    /// The fraction of the time after which new files are compared with those that they replace; 1 if they are not.
+    pub fn comparing_starts_at(&self) -> f32 {
+        if self.order.keeps_unchanged { 0.98 } else { 1.0 }
     }
 
     /// Checks that every file can be written, and that none is replaced that may not be.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::build::{build, build_plan};
 use super::memory::memory_needed;
-use super::order::{HeightmapOrder, MapOrder, Order, Patches, TextureOrder, WeightsLayout, WeightsOrder};
+use super::order::{
+    HeightmapOrder, ManifestOrder, MapOrder, Order, Patches, TextureOrder, WeightsLayout, WeightsOrder,
+};
 use super::plan::Plan;
 use super::tiles::Tiles;
 use crate::engine::operations::faults::Faults;
@@ -280,6 +282,38 @@ fn tiles_are_parts_of_the_map_with_one_range_and_shared_edges() {
     assert!(refused.contains("the nearest is 30 or 33"), "{refused}");
 }
 
+/// A manifest in this folder of an export whose target has these outputs.
+fn manifest(folder: &Path, outputs: &[&str]) -> ManifestOrder {
+    ManifestOrder {
+        path: folder.join("upthrust.json"),
+        outputs: outputs.iter().map(|name| folder.join(name)).collect(),
+    }
+}
+
+#[test]
+fn the_manifest_lists_only_the_files_of_the_target() {
+    let folder = tempfile::tempdir().expect("folder");
+    let folder = folder.path();
+    std::fs::create_dir(folder.join("other")).expect("made");
+    let mut order = Order { manifest: Some(manifest(folder, &["h.png", "t.png"])), ..order(folder) };
+    order.heightmaps.push(HeightmapOrder::new(folder.join("other/h.r32")));
+    order.texture = Some(TextureOrder::new(folder.join("other/t.png"), [16, 16]));
+    order.maps.push(MapOrder {
+        path: folder.join("slope.png"),
+        analysis_map: AnalysisMap::Slope,
+        size: [16, 16],
+        depth: BitDepth::Eight,
+    });
+    build(&order, &Progress::new()).expect("built");
+    let bytes = std::fs::read(folder.join("upthrust.json")).expect("there");
+    let manifest: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+    let files = |kind: &str| -> Vec<_> {
+        manifest[kind].as_array().expect(kind).iter().map(|entry| entry["file"].clone()).collect()
+    };
+    assert_eq!(files("heightmaps"), ["h.png"]);
+    assert!(["texture", "maps", "mesh", "weights", "types"].iter().all(|kind| files(kind).is_empty()), "{manifest:#}");
+}
+
 #[test]
 fn the_manifest_lists_every_map_with_its_checksum_and_comes_last() {
     let folder = tempfile::tempdir().expect("folder");
@@ -295,11 +329,11 @@ fn the_manifest_lists_every_map_with_its_checksum_and_comes_last() {
         tiles: Some(Tiles::new([2, 1])),
         weights: Some(weights),
         sea_m: Some(-3.5),
-        manifest: Some(folder.path().join("upthrust.json")),
+        manifest: Some(manifest(folder.path(), &["h.png", "h.r32", "t.png", ""])),
         ..order(folder.path())
     };
     let built = build(&order, &Progress::new()).expect("built");
-    assert_eq!(built.files.last(), order.manifest.as_ref());
+    assert_eq!(built.files.last(), order.manifest.as_ref().map(|manifest| &manifest.path));
     let read = |name: &str| std::fs::read(folder.path().join(name)).expect(name);
     let manifest: serde_json::Value = serde_json::from_slice(&read("upthrust.json")).expect("JSON");
     let listed = ["heightmaps", "texture", "weights"].map(|kind| manifest[kind].as_array().expect(kind).clone());
@@ -309,7 +343,7 @@ fn the_manifest_lists_every_map_with_its_checksum_and_comes_last() {
     }
     let [heightmaps, texture, weights] = listed;
     let active: Vec<_> = order.recipe.texture.active().collect();
-    let covering = active.iter().filter(|of| of.covers()).count();
+    let covering = active.iter().filter(|terrain_type| terrain_type.covers()).count();
     assert_eq!((heightmaps.len(), texture.len()), (4, 2));
     assert_eq!(weights.len(), 2 * (active.len() + covering.div_ceil(4)));
     assert_eq!(manifest["types"].as_array().map(Vec::len), Some(active.len()));

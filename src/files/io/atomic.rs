@@ -12,10 +12,13 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
+use super::cancellable::cancelled_error;
 use super::error::FileError;
 use super::failure::{self, Operation};
 use super::folders::folder_of;
 use super::temp_files::{self, TempFiles};
+use crate::engine::cast::ToInteger;
+use crate::engine::{Cancelled, Progress};
 
 /// A file that has been written completely but still has its temporary name.
 #[derive(Debug)]
@@ -35,29 +38,43 @@ impl StagedFile {
         &self.path
     }
 
-    /// Opens the staged file to read it.
-    pub fn open(&self) -> io::Result<File> {
-        let staged = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        File::open(staged)
+    /// The CRC-32 of its contents.
+    pub fn crc32(&self, progress: &Progress) -> Result<u32, FileError> {
+        let mut hasher = crc32fast::Hasher::new();
+        let read = self.open().and_then(|file| {
+            read_chunks(file, progress, |chunk| {
+                hasher.update(chunk);
+                Ok(true)
+            })
+        });
+        // A cancelled reader returns an I/O error.
+        progress.check()?;
+        read.map_err(|error| FileError::writing(&self.path, &error))?;
+        Ok(hasher.finalize())
     }
 
     /// Whether the file that it would replace has the same contents.
-    pub fn is_unchanged(&self) -> bool {
+    pub fn is_unchanged(&self, progress: &Progress) -> Result<bool, Cancelled> {
         let is_equal = || -> io::Result<bool> {
-            let (mut new, mut old) = (self.open()?, File::open(&self.target)?);
+            let (new, mut old) = (self.open()?, File::open(&self.target)?);
             if new.metadata()?.len() != old.metadata()?.len() {
                 return Ok(false);
             }
-            let (mut left, mut right) = (vec![0; 1 << 20], vec![0; 1 << 20]);
-            loop {
-                let read = new.read(&mut left)?;
-                old.read_exact(&mut right[..read])?;
-                if read == 0 || left[..read] != right[..read] {
-                    return Ok(read == 0);
-                }
-            }
+            let mut replaced = vec![0; CHUNK];
+            read_chunks(new, progress, |chunk| {
+                let replaced = &mut replaced[..chunk.len()];
+                old.read_exact(replaced)?;
+                Ok(chunk == replaced)
+            })
         };
-        is_equal().unwrap_or(false)
+        let is_equal = is_equal().unwrap_or(false);
+        progress.check()?;
+        Ok(is_equal)
+    }
+
+    fn open(&self) -> io::Result<File> {
+        let staged = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        File::open(staged)
     }
 
     fn commit(&mut self, temp_files: &mut TempFiles) -> Result<(), FileError> {
@@ -87,6 +104,26 @@ impl Drop for StagedFile {
             let mut temp_files = temp_files::lock();
             temp_files.unfinished.remove::<Path>(&file);
             drop(file);
+        }
+    }
+}
+
+/// The bytes that are read at a time.
+const CHUNK: usize = 1 << 20;
+
+/// Passes the contents of a file to `use_chunk` until that returns false; returns whether it never did.
+fn read_chunks(
+    mut file: File,
+    progress: &Progress,
+    mut use_chunk: impl FnMut(&[u8]) -> io::Result<bool>,
+) -> io::Result<bool> {
+    let counter = progress.counter((file.metadata()?.len() / CHUNK as u64).to_usize() + 1);
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let read = file.read(&mut chunk)?;
+        counter.add_one().map_err(cancelled_error)?;
+        if read == 0 || !use_chunk(&chunk[..read])? {
+            return Ok(read == 0);
         }
     }
 }
@@ -284,6 +321,23 @@ mod tests {
         let staged = ["a", "b"].map(|name| stage(&path(name), true, put("new")).expect("staged"));
         assert_eq!(commit_all(staged.into()), Ok(vec![path("a"), path("b")]));
         assert_eq!(std::fs::read_to_string(path("b")).expect("there"), "new");
+    }
+
+    #[test]
+    fn reading_staged_files_can_be_cancelled() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("a");
+        write_atomically(&path, false, put("same")).expect("written");
+        let staged = stage(&path, true, put("same")).expect("staged");
+        let progress = Progress::new();
+        assert_eq!(staged.crc32(&progress), Ok(crc32fast::hash(b"same")));
+        assert_eq!(progress.fraction(), 1.0);
+        assert_eq!(staged.is_unchanged(&Progress::new()), Ok(true));
+        let other = stage(&path, true, put("else")).expect("staged");
+        assert_eq!(other.is_unchanged(&Progress::new()), Ok(false));
+        progress.cancel();
+        assert_eq!(staged.crc32(&progress), Err(FileError::Cancelled));
+        assert_eq!(staged.is_unchanged(&progress), Err(Cancelled));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The description of an export target. The files, their sizes and the import steps are derived from it before anything
 //! is computed.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::sizes::{QUADS, RECOMMENDED, Sizes};
@@ -10,8 +11,8 @@ use crate::engine::heightfield::{Extent, SIDE_LIMITS};
 use crate::engine::parameters::Band;
 use crate::engine::texture::{AnalysisMap, Points, TerrainType, TextureRecipe};
 use crate::files::export::{
-    BitDepth, HeightmapOrder, HelperFile, ImportFacts, ImportGuide, MANIFEST_NAME, MapOrder, MeshDetail, MeshOrder,
-    Order, TextureOrder, TileEdges, TileNaming, Tiles, WeightsLayout, WeightsOrder,
+    BitDepth, HeightmapOrder, HelperFile, ImportFacts, ImportGuide, MANIFEST_NAME, ManifestOrder, MapOrder, MeshDetail,
+    MeshOrder, Order, TextureOrder, TileEdges, TileNaming, Tiles, WeightsLayout, WeightsOrder,
 };
 use crate::files::formats::heightmap::{Encoding, RowOrder};
 use crate::files::formats::numbers::{metres, scale};
@@ -383,9 +384,11 @@ impl Target {
         self.texture_at_samples.then(|| [0, 1].map(|axis| tile[axis] * counts[axis]))
     }
 
-    /// Adds the files of the target to an order, all in one folder. Outputs that the order already has are kept.
+    /// Adds the files of the target to an order, all in one folder. Outputs that the order already has are kept, but the
+    /// manifest does not list them.
     pub fn add_to(&'static self, order: &mut Order, folder: &Path, texture: [usize; 2]) {
         let path = |name: &str| folder.join(name);
+        let mut outputs: BTreeSet<_> = self.map_names().map(path).collect();
         if let Some(tiles) = &mut order.tiles {
             *tiles = Tiles { only: tiles.only, ..self.tiles(tiles.counts) };
         }
@@ -405,6 +408,7 @@ impl Target {
                 WeightsSampling::Cells => Points::Pixels([grid.width() - 1, grid.height() - 1]),
             };
             let folder = folder.to_path_buf();
+            outputs.insert(folder.clone());
             order.weights = Some(WeightsOrder {
                 folder,
                 points,
@@ -428,7 +432,7 @@ impl Target {
         order.range_m = order.range_m.or(self.range_m);
         // Processes that write a tile each would replace each other's manifests.
         let is_complete = order.tiles.is_none_or(|tiles| tiles.only.is_none());
-        order.manifest = is_complete.then(|| path(MANIFEST_NAME));
+        order.manifest = is_complete.then(|| ManifestOrder { path: path(MANIFEST_NAME), outputs });
         order.target = Some(self);
     }
 
@@ -460,6 +464,12 @@ impl Target {
     /// The line of the target in a list.
     pub fn line(&self) -> String {
         format!("{:<18} {} ({}): {}", self.key, self.label, self.sizes.describe(), self.file_names())
+    }
+
+    /// The names of the files, without weights and before they are cut into tiles.
+    fn map_names(&self) -> impl Iterator<Item = &'static str> {
+        let heightmaps = self.heightmaps.iter().map(|(name, _)| *name);
+        heightmaps.chain(self.texture.map(|(name, _)| name)).chain(self.normals).chain(self.mesh)
     }
 
     /// The names of the files, for lists.

@@ -95,6 +95,23 @@ fn targets_are_listed_and_written() {
 }
 
 #[test]
+fn the_manifest_lists_no_file_that_is_written_elsewhere() {
+    let sandbox = Sandbox::new();
+    sandbox.write("p.upthrust.json", painted_project());
+    let build =
+        "build p.upthrust.json --for unity -o u --size 65 --texture-size 32 --heightmap mine.r32 --texture mine.png";
+    let output = sandbox.run(&format!("{build} --normals normals.png"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.contains("mine.png replaces texture.png"), "{errors}");
+    let manifest: Value = serde_json::from_slice(&sandbox.read("u/upthrust.json")).expect("JSON");
+    let lists = ["heightmaps", "texture", "maps", "mesh", "weights"].map(|kind| manifest[kind].as_array().expect(kind));
+    let files: Vec<_> = lists.into_iter().flatten().map(|entry| entry["file"].as_str().expect("a name")).collect();
+    assert_eq!(files, ["height.raw", "weights_RGBA_0.png", "weights_RGBA_1.png"]);
+    assert!(files.iter().all(|file| sandbox.path("u").join(file).exists()));
+    assert!(sandbox.path("mine.r32").exists() && sandbox.path("mine.png").exists());
+}
+
+#[test]
 fn textures_for_godot_have_a_pixel_for_each_sample() {
     let sandbox = Sandbox::new();
     sandbox.write("p.upthrust.json", painted_project());
