@@ -159,9 +159,9 @@ impl App {
                 self.services.file_tasks.read_again(dialog, options, purpose);
                 true
             }
-            Some(ImportResponse::Import(file, place)) => {
+            Some(ImportResponse::Import(file, destination)) => {
                 let target = dialog.target.take();
-                self.ui.pending_import = Some(PendingImport { file: *file, target, place });
+                self.ui.pending_import = Some(PendingImport { file: *file, target, destination });
                 false
             }
             Some(ImportResponse::Cancel) => false,

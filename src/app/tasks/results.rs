@@ -12,7 +12,7 @@ use crate::app::dialogs::closing::ClosingStep;
 use crate::app::dialogs::export::COPY_NOTES;
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
 use crate::app::dialogs::gallery::{GalleryResponse, UserPreset};
-use crate::app::dialogs::import::{Imported, MapPlace, PendingImport, ReadPurpose};
+use crate::app::dialogs::import::{ImportDestination, Imported, PendingImport, ReadPurpose};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::Question;
 use crate::app::dialogs::recovered_projects::{RecoveryResponse, recovery_ui};
@@ -32,7 +32,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::recipe::Blend;
-use crate::engine::{Extent, Recipe, Step};
+use crate::engine::{Extent, Origin, Recipe, Step};
 use crate::files::export::BuildReport;
 use crate::files::import::{ImportedFile, size_text};
 use crate::project::{OpenedHeightmap, PROJECT_SUFFIX, Project, ProjectFile};
@@ -246,7 +246,10 @@ impl App {
         } else {
             let Imported { file, target, .. } = imported;
             match file {
-                Ok(file) => self.finish_import(PendingImport { file, target, place: MapPlace::World }),
+                Ok(file) => {
+                    let destination = ImportDestination::World;
+                    self.finish_import(PendingImport { file, target, destination });
+                }
                 Err(error) => self.show_error(error),
             }
         }
@@ -254,8 +257,8 @@ impl App {
 
     /// Assigns an imported image or heightmap to the step or type it was chosen for, and to nothing else; one that was
     /// not chosen for anything goes into a new step.
-    pub(crate) fn finish_import(&mut self, PendingImport { file, target, place }: PendingImport) {
-        if let MapPlace::NewProject(extent) = place {
+    pub(crate) fn finish_import(&mut self, PendingImport { file, target, destination }: PendingImport) {
+        if let ImportDestination::NewProject(extent) = destination {
             self.open_heightmap(file, extent);
             return;
         }
@@ -269,11 +272,13 @@ impl App {
         let is_terrain = is_for_step && !is_texture;
         let mut project = (**self.document.project()).clone();
         let name = project.import_file(&file_name(&path), bytes);
-        if let MapPlace::ResizedWorld(extent) = place {
-            project.origin = origin.or(project.origin);
-            project.recipe.world.set_extent(extent);
-            notes.push(format!("the world is {} now", size_text(project.recipe.world.extent())));
+        if let ImportDestination::ResizedWorld(extent) = destination {
+            notes.extend(take_world(&mut project, extent, origin));
             self.show_whole_terrain();
+        } else if is_terrain && origin.is_some() && origin != project.origin {
+            let note = "the coordinates of the map are not used, because the world stays as it is; open the map as a new \
+                        project to use them";
+            notes.push(note.into());
         }
         let Recipe { stack, texture, .. } = &mut project.recipe;
         match target.map(|target| target.slot) {
@@ -586,6 +591,20 @@ impl App {
         self.show_message(format!("Saved the preset {}; open it with File > Presets", path.display()));
         self.read_presets();
     }
+}
+
+/// Gives the world the size and the coordinates of an imported map; returns what the user should know.
+fn take_world(project: &mut Project, extent: Extent, origin: Option<Origin>) -> Vec<String> {
+    project.recipe.world.set_extent(extent);
+    let mut notes = vec![format!("the world is {} now", size_text(project.recipe.world.extent()))];
+    let note = match (&project.origin, &origin) {
+        (Some(_), None) => Some("the world is no longer georeferenced, because the map has no coordinates"),
+        (before, Some(_)) if *before != origin => Some("the world has the coordinates of the map now"),
+        (None | Some(_), None | Some(_)) => None,
+    };
+    notes.extend(note.map(String::from));
+    project.origin = origin;
+    notes
 }
 
 /// Makes a heightmap step use a file with its range; a file in metres needs none.

@@ -12,10 +12,10 @@ use crate::app::commands::{Command, FileSlot};
 use crate::app::dialogs::file_dialogs::DialogOutcome;
 use crate::app::dialogs::modal::Modal;
 use crate::app::tests::{accept_import, chosen, editor, editor_with, pause, press, settle, type_of, type_text, wait};
-use crate::engine::Step;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::faults::Faults;
 use crate::engine::operations::heightmap::Heightmap;
+use crate::engine::{Extent, Origin, Step};
 use crate::files::formats::heightmap::decode;
 use crate::project::Project;
 
@@ -124,6 +124,39 @@ fn a_heightmap_gives_the_world_its_size_if_the_user_wants() {
 }
 
 #[test]
+fn a_map_that_resizes_the_world_brings_its_coordinates_or_their_absence() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = |name: &str| folder.path().join(name);
+    let corner = |corner: &str| format!("ncols 3\nnrows 2\n{corner}cellsize 700\n1 2 3\n4 5 6\n");
+    std::fs::write(path("placed.asc"), corner("xllcenter 2e6\nyllcenter 1e6\n")).expect("written");
+    std::fs::write(path("plain.asc"), corner("")).expect("written");
+    let mut editor = editor_with([path("placed.asc"), path("placed.asc"), path("plain.asc")].map(chosen).into());
+    pause(&mut editor);
+    let placed = Origin { easting_m: 2e6, northing_m: 1e6, ..Origin::default() };
+    let other = Origin { easting_m: 5e5, ..Origin::default() };
+    for (answer, expected, note) in [
+        ("Stretch the map over the world", Some(&other), "coordinates of the map are not used"),
+        ("Make the world", Some(&placed), "has the coordinates of the map"),
+        ("Make the world", None, "no longer georeferenced"),
+    ] {
+        editor.state_mut().edit(|project| {
+            project.recipe.world.set_extent(Extent { width_m: 5000.0, depth_m: 5000.0 });
+            project.origin = Some(other.clone());
+        });
+        let context = editor.ctx.clone();
+        editor.state_mut().execute(&context, Command::ImportHeightmap);
+        wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+        editor.run_steps(3);
+        editor.get_by_label_contains(answer).click();
+        editor.run_steps(3);
+        accept_import(&mut editor);
+        let app = editor.state();
+        assert_eq!(app.document.project().origin.as_ref(), expected, "{answer}");
+        assert!(app.ui.message.as_ref().is_some_and(|message| message.text.contains(note)), "{:?}", app.ui.message);
+    }
+}
+
+#[test]
 fn a_headerless_file_of_unknown_size_is_read_as_the_window_says() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("land.raw");
@@ -139,7 +172,7 @@ fn a_headerless_file_of_unknown_size_is_read_as_the_window_says() {
     editor.get_by_label_contains("they are most alike in 40 × 30 samples");
     assert!(reads(editor.state(), [40, 30]));
     // The other size fits too, but not with four bytes per sample.
-    editor.get_by_label("Others…").click();
+    editor.get_by_label("Other sizes").click();
     editor.run_steps(3);
     editor.get_by_label("50 × 24").click();
     wait(&mut editor, "the other size", |app| reads(app, [50, 24]));

@@ -101,6 +101,8 @@ pub(crate) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl 
 #[track_caller]
 pub(crate) fn accept_import(harness: &mut Harness<'static, App>) {
     wait(harness, "the import window", |app| matches!(app.ui.modal, Some(Modal::Import(_))));
+    // While a file is read again, the button is disabled.
+    wait(harness, "the file", |app| app.services.file_tasks.is_idle());
     harness.run_steps(3);
     let open = harness.query_by_role_and_label(Role::Button, "Open").map(|button| button.click());
     open.unwrap_or_else(|| harness.get_by_role_and_label(Role::Button, "Import").click());

@@ -57,7 +57,7 @@ pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, fitting: &[[usize; 2]]) 
         labelled_number(ui, side(height), "Samples from north to south");
         size = fitted(before, size, fitting);
         if fitting.len() > 1 {
-            ui.menu_button("Others…", |ui| {
+            ui.menu_button("Other sizes", |ui| {
                 ui.weak("Sizes that fit, the likeliest first");
                 for other @ [width, height] in fitting.iter().take(MAX_SIZES_LISTED) {
                     ui.selectable_value(&mut size, *other, format!("{width} × {height}"));
@@ -134,7 +134,7 @@ pub(super) fn holes_ui(ui: &mut Ui, holes: Holes, filling: HoleFilling) -> Optio
         (HoleFilling::Interpolated, _) => "Interpolate".to_string(),
         (HoleFilling::Lowest, _) => "Lowest height".to_string(),
         (HoleFilling::OnlyDeclared, Some(value)) => format!("{value} is a height"),
-        (HoleFilling::OnlyDeclared, None) => "None".to_string(),
+        (HoleFilling::OnlyDeclared, None) => "Declared only".to_string(),
     };
     let mut chosen = filling;
     let shown = ComboBox::from_id_salt("holes").selected_text(text_of(filling)).width(CHOICE_WIDTH).show_ui(ui, |ui| {

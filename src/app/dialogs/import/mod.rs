@@ -72,12 +72,12 @@ pub(crate) struct PendingImport {
     /// The step or terrain type that it is for; `None`: a new one.
     pub(crate) target: Option<ImportTarget>,
     /// Where its heights go.
-    pub(crate) place: MapPlace,
+    pub(crate) destination: ImportDestination,
 }
 
 /// Where the heights of a file go.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum MapPlace {
+pub(crate) enum ImportDestination {
     /// Into a new project, whose world has this size.
     NewProject(Extent),
     /// Into the project, whose world gets this size.
@@ -86,9 +86,9 @@ pub(crate) enum MapPlace {
     World,
 }
 
-/// The choice between these places.
+/// The choice between these destinations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Placing {
+enum DestinationChoice {
     NewProject,
     ResizedWorld,
     World,
@@ -99,7 +99,7 @@ pub(crate) enum ImportResponse {
     /// Read the file again in this way.
     Read(ReadOptions, ReadPurpose),
     /// Import the file.
-    Import(Box<ImportedFile>, MapPlace),
+    Import(Box<ImportedFile>, ImportDestination),
     Cancel,
 }
 
@@ -138,7 +138,7 @@ pub(crate) struct ImportDialog {
     has_edited_range: bool,
     /// Whether changing one side changes the other.
     keeps_proportions: bool,
-    placing: Placing,
+    destination: DestinationChoice,
 }
 
 impl ImportDialog {
@@ -160,14 +160,14 @@ impl ImportDialog {
             range_m: [0.0; 2],
             has_edited_range: false,
             keeps_proportions: true,
-            placing: Placing::World,
+            destination: DestinationChoice::World,
         };
         let has_size = imported.file.as_ref().is_ok_and(|file| file.extent.is_some());
         window.receive(imported);
-        window.placing = match (window.is_opened, has_size || is_world_free) {
-            (true, _) => Placing::NewProject,
-            (false, true) => Placing::ResizedWorld,
-            (false, false) => Placing::World,
+        window.destination = match (window.is_opened, has_size || is_world_free) {
+            (true, _) => DestinationChoice::NewProject,
+            (false, true) => DestinationChoice::ResizedWorld,
+            (false, false) => DestinationChoice::World,
         };
         window
     }
@@ -205,7 +205,7 @@ impl ImportDialog {
 
     /// Draws the window.
     pub(crate) fn ui(&mut self, ctx: &Context, context: &ImportContext) -> Option<ImportResponse> {
-        let verb = if self.placing == Placing::NewProject { "Open" } else { "Import" };
+        let verb = if self.destination == DestinationChoice::NewProject { "Open" } else { "Import" };
         let is_converting = self.reading == Some(ReadPurpose::Import);
         let shown = modal("import", ctx).show(ctx, |ui| {
             ui.set_width(PICTURE + COLUMN + 16.0);
@@ -265,12 +265,14 @@ impl ImportDialog {
         let file = self.file.take_if(|_| import)?;
         let range_m = self.has_edited_range.then_some(Band { min: self.range_m[0], max: self.range_m[1] });
         let file = ImportedFile { range_m: range_m.or(file.range_m), ..file };
-        let place = match self.placing {
-            Placing::NewProject => MapPlace::NewProject(self.extent),
-            Placing::ResizedWorld if !is_same_size(self.extent, context.world) => MapPlace::ResizedWorld(self.extent),
-            Placing::ResizedWorld | Placing::World => MapPlace::World,
+        let destination = match self.destination {
+            DestinationChoice::NewProject => ImportDestination::NewProject(self.extent),
+            DestinationChoice::ResizedWorld if !is_same_size(self.extent, context.world) => {
+                ImportDestination::ResizedWorld(self.extent)
+            }
+            DestinationChoice::ResizedWorld | DestinationChoice::World => ImportDestination::World,
         };
-        Some(ImportResponse::Import(Box::new(file), place))
+        Some(ImportResponse::Import(Box::new(file), destination))
     }
 
     fn read(&mut self, options: ReadOptions, purpose: ReadPurpose) -> ImportResponse {
@@ -289,9 +291,11 @@ impl ImportDialog {
         if self.range_m[0] > self.range_m[1] {
             return Some("The minimum height is above the maximum height.".into());
         }
-        let (available, obstacle) = match self.placing {
-            Placing::NewProject => (MAX_FILE_BYTES, None),
-            Placing::ResizedWorld | Placing::World => (context.remaining_bytes, context.obstacle.clone()),
+        let (available, obstacle) = match self.destination {
+            DestinationChoice::NewProject => (MAX_FILE_BYTES, None),
+            DestinationChoice::ResizedWorld | DestinationChoice::World => {
+                (context.remaining_bytes, context.obstacle.clone())
+            }
         };
         let size = file.bytes.len() as u64;
         let is_too_large = !file.needs_conversion && size > available;
@@ -316,7 +320,7 @@ impl ImportDialog {
             let image = ColorImage::from_rgba_unmultiplied([picture.width, picture.height], &pixels);
             ui.ctx().load_texture("import", image, TextureOptions::LINEAR)
         });
-        let shown = if self.placing == Placing::World { world } else { self.extent };
+        let shown = if self.destination == DestinationChoice::World { world } else { self.extent };
         let aspect = (shown.width_m / shown.depth_m).to_f32();
         let size =
             if aspect >= 1.0 { Vec2::new(PICTURE, PICTURE / aspect) } else { Vec2::new(PICTURE * aspect, PICTURE) };
@@ -353,7 +357,7 @@ impl ImportDialog {
         });
         if self.file.is_some() {
             ui.add_space(4.0);
-            self.placing_ui(ui, world);
+            self.destination_ui(ui, world);
         }
         if self.reading.is_some() { None } else { read }
     }
@@ -388,7 +392,7 @@ impl ImportDialog {
         if map.holes != Holes::default() {
             options.holes = holes_ui(ui, map.holes, options.holes).unwrap_or(options.holes);
         }
-        ui.label("Rows");
+        ui.label("Orientation");
         checkbox(ui, &mut options.is_flipped, "Flip north and south")
             .on_hover_text("For files whose first row is the southern one");
         ui.end_row();
@@ -433,8 +437,8 @@ impl ImportDialog {
             let Extent { width_m, depth_m } = self.extent;
             self.extent = Extent { width_m: width_m.clamp(low, high), depth_m: depth_m.clamp(low, high) };
             self.has_edited_extent = true;
-            if self.placing == Placing::World {
-                self.placing = Placing::ResizedWorld;
+            if self.destination == DestinationChoice::World {
+                self.destination = DestinationChoice::ResizedWorld;
             }
         }
     }
@@ -458,21 +462,22 @@ impl ImportDialog {
     }
 
     /// The choice of where the heights go.
-    fn placing_ui(&mut self, ui: &mut Ui, world: Extent) {
-        let mut option = |ui: &mut Ui, placing, text: &str| drop(radio_button(ui, &mut self.placing, placing, text));
+    fn destination_ui(&mut self, ui: &mut Ui, world: Extent) {
+        let mut option =
+            |ui: &mut Ui, destination, text: &str| drop(radio_button(ui, &mut self.destination, destination, text));
         if self.is_opened {
-            option(ui, Placing::NewProject, "New project");
+            option(ui, DestinationChoice::NewProject, "New project");
         }
         match (self.is_opened, is_same_size(self.extent, world)) {
-            (true, true) => option(ui, Placing::World, "This project"),
+            (true, true) => option(ui, DestinationChoice::World, "This project"),
             (true, false) => {
-                option(ui, Placing::ResizedWorld, "This project, whose world is resized");
-                option(ui, Placing::World, &format!("This project, stretched to {}", rounded(world)));
+                option(ui, DestinationChoice::ResizedWorld, "This project (resize the world)");
+                option(ui, DestinationChoice::World, &format!("This project (stretch the map to {})", rounded(world)));
             }
             (false, true) => {}
             (false, false) => {
-                option(ui, Placing::ResizedWorld, &format!("Make the world {}", rounded(self.extent)));
-                option(ui, Placing::World, &format!("Stretch the map over the world, {}", rounded(world)));
+                option(ui, DestinationChoice::ResizedWorld, &format!("Make the world {}", rounded(self.extent)));
+                option(ui, DestinationChoice::World, &format!("Stretch the map over the world, {}", rounded(world)));
             }
         }
     }
