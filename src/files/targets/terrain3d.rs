@@ -27,7 +27,7 @@ fn region_size(size: [usize; 2]) -> Option<usize> {
     fits(REGIONS_PER_SIDE).or_else(|| fits(2 * REGIONS_PER_SIDE))
 }
 
-/// The farthest vertex from the origin at which the importer puts a map; it clamps other positions without a word
+/// The farthest vertex from the origin at which the importer puts a map; it silently clamps other positions
 /// (Terrain3DData, "import_images").
 const MAX_POSITION: usize = 8192;
 
