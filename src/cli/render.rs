@@ -60,7 +60,7 @@ pub fn stage(
 
 /// Evaluates and paints the terrain, at a resolution that suits the size of the image.
 fn params(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Result<RenderParams, CliError> {
-    let ProjectFile { project, settings } = file;
+    let ProjectFile { project, settings, .. } = file;
     let Project { recipe, files, water, .. } = &**project;
     let [width, height] = options.render_size.0;
     let source = options.source.as_ref().map(Source::to_string).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::engine::parameters::{FileName, nearest_name};
 use crate::files::formats::heightmap::{Format, ReadOptions};
 use crate::files::import::{apply_sidecars, open_heightmap, size_text};
 use crate::files::io::folders::folder_of;
-use crate::project::{OpenedHeightmap, Project, ProjectFile, presets};
+use crate::project::{OpenedHeightmap, Project, ProjectFile, TERRAIN_VERSION, presets};
 
 /// Loads a project file, a heightmap or `preset:NAME` and applies the changes.
 pub fn load(source: &Source, changes: &Changes) -> Result<ProjectFile, CliError> {
@@ -47,6 +47,10 @@ fn open(path: &Path) -> Result<ProjectFile, CliError> {
         return from_heightmap(path);
     }
     let mut file = ProjectFile::read(path).map_err(failed)?;
+    if let Some(changes) = file.terrain_changes() {
+        let accept = format!("set \"terrain_version\": {TERRAIN_VERSION} in the file to accept it");
+        print_error(&format!("note: {}: {changes}; {accept}", path.display()));
+    }
     let outside = file.files_outside(path);
     let embedded: BTreeSet<FileName> = file.project.files.keys().cloned().collect();
     file.load_files(path).map_err(failed)?;

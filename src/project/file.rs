@@ -11,26 +11,46 @@ use super::format::{FORMAT_VERSION, MAX_FILE_BYTES};
 use super::imports::{files_from_value, pack, read_limited};
 use super::json;
 use super::settings::{ProjectSettings, view_from_value, view_table};
+use super::terrain_version::{TERRAIN_VERSION, changes_since};
 use crate::engine::Recipe;
 use crate::engine::parameters::{
-    Group as _, Parameter, ParameterError, Spec, field_from_json, group_from_json, group_to_json, not_an_object,
+    Field, Group as _, Parameter, ParameterError, Spec, field_from_json, group_from_json, group_to_json, not_an_object,
 };
 
 /// The contents of a project file.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProjectFile {
     /// The document, which edits change.
     pub project: Arc<Project>,
     /// The view and export settings.
     pub settings: ProjectSettings,
+    /// The version of the terrain with which the file was saved; [`TERRAIN_VERSION`] if it was not read.
+    terrain_version: u32,
 }
 
-const KEYS: [&str; 8] = ["format", "name", "description", "recipe", "origin", "view", "export", "files"];
+const KEYS: [&str; 9] =
+    ["format", "terrain_version", "name", "description", "recipe", "origin", "view", "export", "files"];
+
+impl Default for ProjectFile {
+    fn default() -> Self {
+        Self::new(Project::default())
+    }
+}
 
 impl ProjectFile {
     /// A project file with this project and default settings.
     pub fn new(project: impl Into<Arc<Project>>) -> Self {
-        Self { project: project.into(), settings: ProjectSettings::default() }
+        Self::with_settings(project, ProjectSettings::default())
+    }
+
+    /// A project file with this project and these settings.
+    pub fn with_settings(project: impl Into<Arc<Project>>, settings: ProjectSettings) -> Self {
+        Self { project: project.into(), settings, terrain_version: TERRAIN_VERSION }
+    }
+
+    /// What changed in the terrain of the project since the file was saved, in words; `None` if nothing did.
+    pub fn terrain_changes(&self) -> Option<String> {
+        changes_since(self.terrain_version, &self.project.recipe)
     }
 
     /// The file as JSON text.
@@ -44,6 +64,7 @@ impl ProjectFile {
         let Project { name, description, recipe, water: _, origin, files } = &*self.project;
         let mut object = Map::new();
         object.insert("format".into(), FORMAT_VERSION.into());
+        object.insert("terrain_version".into(), TERRAIN_VERSION.into());
         object.insert("name".into(), name.as_str().into());
         object.insert("description".into(), description.as_str().into());
         object.insert("recipe".into(), recipe.to_json());
@@ -90,9 +111,15 @@ impl ProjectFile {
             },
         }
         let (mut project, mut settings) = (Project::default(), ProjectSettings::default());
+        // Older files do not say it.
+        let mut terrain_version = 1;
         for (key, value) in object {
             match key.as_str() {
                 "format" => {}
+                "terrain_version" => {
+                    let version = Spec::number("Terrain version", 1.0, f64::from(u32::MAX));
+                    terrain_version = field(key, value, &version.row("", "", &1_u32))?;
+                }
                 "name" => project.name = text(key, value)?,
                 "description" => project.description = text(key, value)?,
                 "recipe" => project.recipe = Recipe::from_json(value).map_err(|error| error.within(key))?,
@@ -106,7 +133,7 @@ impl ProjectFile {
                 _ => return Err(ParameterError::unknown_key(key, KEYS).into()),
             }
         }
-        Ok(Self { project: Arc::new(project), settings })
+        Ok(Self { project: Arc::new(project), settings, terrain_version })
     }
 
     /// Reads a project file, and the files next to it that it names but does not contain.
@@ -143,8 +170,11 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 fn text(key: &str, value: &Value) -> Result<String, ParameterError> {
-    let parameter: Parameter = Spec::new("it").row("", "", &String::new());
-    field_from_json(value, &parameter).map_err(|error| ParameterError { path: key.into(), ..error })
+    field(key, value, &Spec::new("it").row("", "", &String::new()))
+}
+
+fn field<F: Field>(key: &str, value: &Value, parameter: &Parameter) -> Result<F, ParameterError> {
+    field_from_json(value, parameter).map_err(|error| ParameterError { path: key.into(), ..error })
 }
 
 #[cfg(test)]
@@ -156,7 +186,7 @@ mod tests {
         r#"{"format": 1, "recipe": {"stack": [{"operation": "faults"}, {"operation": "heightmap", "file": "a.png"}]}}"#;
 
     fn small() -> ProjectFile {
-        ProjectFile::from_json(SMALL).expect("valid")
+        ProjectFile { terrain_version: TERRAIN_VERSION, ..ProjectFile::from_json(SMALL).expect("valid") }
     }
 
     #[track_caller]
@@ -168,8 +198,31 @@ mod tests {
     #[test]
     fn only_the_format_is_required() {
         let project = ProjectFile::from_json(r#"{"format": 1}"#).expect("valid");
-        assert_eq!(project, ProjectFile::default());
+        assert_eq!(project, ProjectFile { terrain_version: 1, ..ProjectFile::default() });
         assert!(project.project.recipe.stack.is_empty());
+    }
+
+    #[test]
+    fn files_of_older_versions_say_what_changed_in_their_terrain() {
+        let changes = |version: &str, operation: &str| {
+            let recipe = format!(r#"{{"stack": [{{"operation": "clamp"}}, {{"operation": {operation}}}]}}"#);
+            let text = format!(r#"{{"format": 1, {version} "recipe": {recipe}}}"#);
+            ProjectFile::from_json(&text).expect("valid").terrain_changes()
+        };
+        let rivers = changes("", r#""fluvial_erosion""#).expect("rivers have changed");
+        assert!(rivers.contains("rivers") && !rivers.contains("thermal"), "{rivers}");
+        let thermal = changes(r#""terrain_version": 1,"#, r#""thermal_erosion""#).expect("thermal erosion has changed");
+        assert!(thermal.contains("thermal") && !thermal.contains("rivers"), "{thermal}");
+        assert!(changes("", r#""faults", "rivers": {}"#).is_some());
+        assert_eq!(changes("", r#""faults""#), None);
+        assert_eq!(changes("", r#""fluvial_erosion", "enabled": false"#), None);
+        assert_eq!(changes(r#""terrain_version": 2,"#, r#""fluvial_erosion""#), None);
+        // Saving says that the new terrain was seen.
+        let old = ProjectFile::from_json(r#"{"format": 1, "recipe": {"stack": [{"operation": "fluvial_erosion"}]}}"#);
+        let saved = ProjectFile::from_json(&old.expect("valid").to_json()).expect("valid");
+        assert_eq!(saved.terrain_changes(), None);
+        check_refused(r#"{"format": 1, "terrain_version": 0}"#, "terrain_version");
+        check_refused(r#"{"format": 1, "terrain_version": "new"}"#, "terrain_version");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod imports;
 mod json;
 mod presets;
 mod settings;
+mod terrain_version;
 
 pub use self::document::{OpenedHeightmap, Project};
 pub use self::error::ProjectError;
@@ -18,3 +19,4 @@ pub use self::file::ProjectFile;
 pub use self::format::{FORMAT_VERSION, IMPORT_EXTENSIONS, MAX_FILE_BYTES, PROJECT_SUFFIX};
 pub use self::presets::{Preset, preset_projects, presets};
 pub use self::settings::{ExportSettings, ProjectSettings, ViewSettings, Water, view_table};
+pub use self::terrain_version::TERRAIN_VERSION;

@@ -53,7 +53,7 @@ impl OpenedProject {
     }
 
     fn file(&self, project: &Arc<Project>) -> ProjectFile {
-        ProjectFile { project: project.clone(), settings: self.settings.clone() }
+        ProjectFile::with_settings(project.clone(), self.settings.clone())
     }
 }
 
@@ -359,7 +359,7 @@ impl Document {
     }
 
     fn open(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>, stored: Option<ProjectFile>) {
-        let ProjectFile { project, settings } = file;
+        let ProjectFile { project, settings, .. } = file;
         self.opened_projects.push(OpenedProject { path, stored, settings, disk_state: None, dropped: None });
         self.push(Entry::new(name, project, self.opened_projects.len() - 1, None));
     }

@@ -337,10 +337,12 @@ fn open_project(path: &Path, reads_outside: bool) -> Result<FileTaskResult, Stri
         return Ok(FileTaskResult::UsesFilesOutside { path: path.to_path_buf(), files });
     }
     file.load_files(path).map_err(|error| error.to_string())?;
+    let changes = file.terrain_changes();
     let project = Arc::make_mut(&mut file.project);
     let max_bytes = project.remaining_file_bytes();
     let Project { recipe, files, .. } = project;
-    let notes = import::apply_sidecars(recipe, files, &embedded, folder_of(path), max_bytes);
+    let mut notes = import::apply_sidecars(recipe, files, &embedded, folder_of(path), max_bytes);
+    notes.extend(changes);
     Ok(FileTaskResult::Opened { path: path.to_path_buf(), file, state, notes })
 }
 

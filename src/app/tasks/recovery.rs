@@ -120,7 +120,7 @@ impl RecoverySession {
     }
 
     fn keep_one(&mut self, Unsaved { project_id, file, path }: &Unsaved) -> Result<(), FileError> {
-        let ProjectFile { project, settings } = file;
+        let ProjectFile { project, settings, .. } = file;
         let is_same = |known: &Written| {
             Arc::ptr_eq(&known.file.project, project) && known.file.settings == *settings && known.path == *path
         };

@@ -21,7 +21,7 @@ use crate::project::ProjectFile;
 
 /// The order for a build.
 pub fn order(source: &Source, file: ProjectFile, options: &BuildOptions) -> Result<Order, CliError> {
-    let ProjectFile { project, settings } = file;
+    let ProjectFile { project, settings, .. } = file;
     let project = Arc::unwrap_or_clone(project);
     let used = project.recipe.files();
     let files = project.files.into_iter().filter(|(name, _)| used.contains(name)).collect();

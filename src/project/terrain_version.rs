@@ -1,0 +1,39 @@
+//! The version of the terrain that recipes produce, and what changed with it.
+
+use crate::engine::{AnyOperation, Recipe};
+
+/// The version of the terrain that recipes produce. Project files say with which one they were saved.
+pub const TERRAIN_VERSION: u32 = 2;
+
+/// A change of the terrain that existing recipes produce.
+struct TerrainChange {
+    /// The first version with the change.
+    version: u32,
+    /// Whether it affects an operation.
+    affects: fn(&AnyOperation) -> bool,
+    /// What changed, as a clause.
+    what: &'static str,
+}
+
+const CHANGES: [TerrainChange; 2] = [
+    TerrainChange {
+        version: 2,
+        affects: |operation| operation.has_own_points(),
+        what: "rivers no longer follow rows and columns, slopes above the critical slope slide, and valleys have floors",
+    },
+    TerrainChange {
+        version: 2,
+        affects: |operation| operation.key() == "thermal_erosion",
+        what: "on fine maps, thermal erosion goes on until no slope is too steep",
+    },
+];
+
+/// What changed in the terrain of a recipe since a version, in words; `None` if nothing did.
+pub(super) fn changes_since(version: u32, recipe: &Recipe) -> Option<String> {
+    let affects = |change: &&TerrainChange| {
+        let mut operations = recipe.stack.iter().filter(|step| step.settings.enabled).map(|step| &step.operation);
+        change.version > version && operations.any(change.affects)
+    };
+    let found: Vec<&str> = CHANGES.iter().filter(affects).map(|change| change.what).collect();
+    (!found.is_empty()).then(|| format!("its terrain has changed since it was saved: {}", found.join("; ")))
+}
