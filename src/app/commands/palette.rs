@@ -9,6 +9,7 @@ use crate::app::commands::Command;
 #[cfg(test)]
 use crate::app::commands::menus::ViewModes;
 use crate::app::commands::menus::{Entry, MENUS, MenuContext};
+use crate::app::widgets::ModalWindow;
 use crate::app::widgets::search::{SearchTexts, typed_texts};
 use crate::app::widgets::search_list::{Arrangement, SearchItem, SearchLayout, SearchList};
 use crate::app::widgets::theme::colours;
@@ -86,7 +87,7 @@ impl Palette {
         let area = Area::new(id).kind(egui::UiKind::Modal).anchor(Align2::CENTER_TOP, [0.0, 36.0]);
         let area = area.order(egui::Order::Foreground).interactable(true);
         let modal = Modal::new(id).area(area).frame(Frame::popup(&style).inner_margin(Margin::same(8)));
-        let shown = modal.show(ctx, |ui| self.content_ui(ui));
+        let shown = ModalWindow::new(modal).show(ctx, |ui| self.content_ui(ui));
         let closes = shown.should_close();
         shown.inner.map(PaletteResponse::Execute).or(closes.then_some(PaletteResponse::Close))
     }

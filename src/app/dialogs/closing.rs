@@ -113,7 +113,7 @@ pub(crate) enum ConfirmCloseResponse {
 
 /// The dialog about projects that would be lost.
 pub(crate) fn confirm_close_ui(ctx: &Context, unsaved: &[Unsaved]) -> Option<ConfirmCloseResponse> {
-    let modal = modal("save first", ctx).show(ctx, |ui| {
+    let modal = modal("save first", ctx).stay_on_outside_click().show(ctx, |ui| {
         ui.set_width(400.0);
         ui.heading("Save before closing?");
         ui.label(if unsaved.len() == 1 {

@@ -319,7 +319,7 @@ impl PathField {
     /// Draws the field; returns how it ended, once it has.
     pub(crate) fn ui(&mut self, ctx: &egui::Context) -> Option<DialogOutcome> {
         let mut outcome = None;
-        let modal = modal("path field", ctx).show(ctx, |ui| {
+        let modal = modal("path field", ctx).stay_on_outside_click().show(ctx, |ui| {
             ui.set_width(480.0);
             ui.heading(self.request.title());
             ui.weak("This desktop has no file dialog. Type the path of the file.");

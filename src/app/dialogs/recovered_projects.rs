@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use egui::{Context, Key, ScrollArea, Sides};
+use egui::{Context, ScrollArea, Sides};
 
 use crate::app::dialogs::byte_size::bytes;
 use crate::app::document::title;
@@ -22,7 +22,7 @@ pub(crate) enum RecoveryResponse {
 
 /// Draws the dialog. Returns the user's answer once there is one.
 pub(crate) fn recovery_ui(ctx: &Context, projects: &[RecoveredProject]) -> Option<RecoveryResponse> {
-    let modal = modal("recovery", ctx).show(ctx, |ui| {
+    let modal = modal("recovery", ctx).stay_on_outside_click().show(ctx, |ui| {
         ui.set_width(440.0);
         ui.heading("Unsaved work of an earlier session");
         ui.label(if projects.len() == 1 { "This project was not saved:" } else { "These projects were not saved:" });
@@ -65,8 +65,7 @@ pub(crate) fn recovery_ui(ctx: &Context, projects: &[RecoveredProject]) -> Optio
         response.or(discard.then_some(RecoveryResponse::Discard)).or(later.then_some(RecoveryResponse::Later))
     });
     // A click beside the dialog does not answer it: the dialog appears while the user may be clicking elsewhere.
-    let is_escaped = modal.is_top_modal && !modal.any_popup_open && ctx.input(|input| input.key_pressed(Key::Escape));
-    modal.inner.or(is_escaped.then_some(RecoveryResponse::Later))
+    modal.inner.or(modal.should_close().then_some(RecoveryResponse::Later))
 }
 
 /// Returns the age in its largest unit.

@@ -30,7 +30,7 @@ impl SavePresetDialog {
 
     /// Draws the dialog.
     pub(crate) fn ui(&mut self, ctx: &Context) -> Option<SavePresetResponse> {
-        let modal = modal("save preset", ctx).show(ctx, |ui| {
+        let modal = modal("save preset", ctx).stay_on_outside_click().show(ctx, |ui| {
             ui.set_width(360.0);
             ui.heading("Save as preset");
             ui.add_space(4.0);

@@ -4,6 +4,7 @@ pub(crate) mod band_slider;
 pub(crate) mod cards;
 pub(crate) mod icon;
 pub(crate) mod long_list;
+mod modal_window;
 pub(crate) mod parameter;
 pub(crate) mod plot;
 pub(crate) mod search;
@@ -12,19 +13,20 @@ pub(crate) mod theme;
 pub(crate) mod thumbnail_card;
 
 use egui::{
-    Align, Button, Checkbox, Color32, Context, EventFilter, Frame, Id, Key, Layout, Modal, Response, Role, Sense,
-    Stroke, StrokeKind, Ui, Vec2, WidgetInfo,
+    Align, Button, Checkbox, Color32, EventFilter, Id, Key, Layout, Response, Role, Sense, Stroke, StrokeKind, Ui,
+    Vec2, WidgetInfo,
 };
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::ICON_ADJUST;
 
+pub(crate) use self::modal_window::{ModalWindow, modal};
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::{ToFloat, ToInteger};
 
-/// A modal window with a margin.
-pub(crate) fn modal(name: &'static str, ctx: &Context) -> Modal {
-    let style = ctx.style_of(ctx.theme());
-    Modal::new(Id::unique(name)).frame(Frame::popup(&style).inner_margin(16.0))
+/// Shows the scroll bars of this part of the interface all the time, and not only under the pointer.
+pub(crate) fn visible_scroll_bars(ui: &mut Ui) {
+    let scroll = &mut ui.spacing_mut().scroll;
+    (scroll.dormant_background_opacity, scroll.dormant_handle_opacity) = (0.4, 0.6);
 }
 
 /// The primary button of a window.
@@ -149,8 +151,12 @@ pub(crate) fn heading(ui: &mut Ui, text: &str) {
     ui.label(egui::RichText::new(text.to_uppercase()).size(11.0).color(colours(ui).weak).strong());
 }
 
-/// A sentence that begins with a capital letter.
+/// A sentence that begins with a capital letter, or with the name of a file as it is.
 pub(crate) fn capitalised(text: &str) -> String {
+    let first_word = text.split_whitespace().next().unwrap_or_default();
+    if first_word.trim_end_matches(['.', ',']).contains(['.', '_']) {
+        return text.into();
+    }
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     first + letters.as_str()

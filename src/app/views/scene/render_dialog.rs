@@ -40,7 +40,7 @@ impl RenderDialog {
     /// Draws the dialog; returns `Some` once the user has decided.
     pub(crate) fn ui(&mut self, ctx: &Context) -> Option<RenderDialogResponse> {
         let mut result = None;
-        let modal = modal("render", ctx).show(ctx, |ui| {
+        let modal = modal("render", ctx).stay_on_outside_click().show(ctx, |ui| {
             ui.set_width(360.0);
             if self.frames.is_some() {
                 ui.heading("Save turntable");

@@ -1,0 +1,146 @@
+//! Modal windows.
+
+use egui::{
+    Align2, Area, Context, Event, Frame, Id, Key, LayerId, Modal, ModalResponse, Modifiers, Order, Rect, Response, Ui,
+    Vec2,
+};
+
+/// A modal window with a margin.
+pub(crate) fn modal(name: &'static str, ctx: &Context) -> ModalWindow {
+    let style = ctx.style_of(ctx.theme());
+    ModalWindow::new(Modal::new(Id::unique(name)).frame(Frame::popup(&style).inner_margin(16.0)))
+}
+
+/// The press of Escape.
+const ESCAPE: Event =
+    Event::Key { key: Key::Escape, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::NONE };
+
+/// A modal window. Compared with egui's, its lists and menus are always in front of it, and Escape first ends the editing
+/// of a field.
+pub(crate) struct ModalWindow {
+    modal: Modal,
+    closes_on_outside_click: bool,
+    keeps_top: bool,
+}
+
+impl ModalWindow {
+    /// A window that a click outside closes.
+    pub(crate) fn new(modal: Modal) -> Self {
+        Self { modal, closes_on_outside_click: true, keeps_top: false }
+    }
+
+    /// A click outside does not close the window, so that it does not discard what was set in it.
+    pub(crate) fn stay_on_outside_click(self) -> Self {
+        Self { closes_on_outside_click: false, ..self }
+    }
+
+    /// The upper edge stays where it is when the contents become higher or lower.
+    pub(crate) fn keep_top(self) -> Self {
+        Self { keeps_top: true, ..self }
+    }
+
+    /// Draws the window.
+    pub(crate) fn show<T>(self, ctx: &Context, content: impl FnOnce(&mut Ui) -> T) -> ModalWindowResponse<T> {
+        let Self { modal, closes_on_outside_click, keeps_top } = self;
+        let layer = modal.area.layer();
+        let area = if keeps_top { kept_at_top(ctx, modal.area, layer.id) } else { modal.area };
+        let [editing, escaped] = ["editing", "escaped"].map(|name| layer.id.with(name));
+        // The field of a number would otherwise take the text a frame after Escape has ended its editing.
+        let repeats_escape = ctx.data_mut(|data| data.remove_temp::<bool>(escaped)).unwrap_or_default();
+        if repeats_escape {
+            ctx.input_mut(|input| input.events.push(ESCAPE));
+        }
+        let modal = Modal { area, ..modal }.show(ctx, content);
+        if repeats_escape {
+            ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+        }
+        if keeps_top {
+            keep_place(ctx, layer.id, modal.response.rect);
+        }
+        raise_popups(ctx, layer);
+        let is_editing = ctx.text_edit_focused();
+        let was_editing = ctx.data_mut(|data| std::mem::replace(data.get_temp_mut_or_default(editing), is_editing));
+        let ended_editing = was_editing && !is_editing;
+        if ended_editing && ctx.input(|input| input.key_pressed(Key::Escape)) {
+            ctx.data_mut(|data| data.insert_temp(escaped, true));
+            ctx.request_repaint();
+        }
+        let ModalResponse { response, backdrop_response, inner, is_top_modal, any_popup_open } = modal;
+        ModalWindowResponse {
+            inner,
+            is_left: closes_on_outside_click && backdrop_response.clicked(),
+            takes_escape: is_top_modal && !any_popup_open,
+            ended_editing,
+            response,
+        }
+    }
+}
+
+/// The response of a modal window.
+pub(crate) struct ModalWindowResponse<T> {
+    /// What the contents returned.
+    pub(crate) inner: T,
+    response: Response,
+    is_left: bool,
+    takes_escape: bool,
+    /// Whether a field was edited in the last frame, and no field is any more.
+    ended_editing: bool,
+}
+
+impl<T> ModalWindowResponse<T> {
+    /// Whether the user closes the window, with Escape or with a click outside.
+    pub(crate) fn should_close(&self) -> bool {
+        let ctx = &self.response.ctx;
+        // Only the window that Escape is meant for takes the key.
+        let escapes = || ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) && !self.ended_editing;
+        self.is_left || self.response.should_close() || (self.takes_escape && escapes())
+    }
+}
+
+/// Puts lists and menus above the window. egui raises a popup when it opens, but not above a window that is raised in the
+/// same frame, as the window is that was pressed to open the popup.
+fn raise_popups(ctx: &Context, window: LayerId) {
+    ctx.memory_mut(|memory| {
+        let areas = memory.areas_mut();
+        let popups = areas.visible_layer_ids().into_iter();
+        let popups: Vec<LayerId> =
+            popups.filter(|layer| layer.order == Order::Foreground && *layer != window).collect();
+        popups.into_iter().for_each(|popup| areas.set_sublayer(window, popup));
+    });
+}
+
+/// Where a window was in the last frames.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    frame: u64,
+    /// The window that contains it.
+    screen: Rect,
+    /// The upper edge; `None` in the first frame, which only measures the contents.
+    top: Option<f32>,
+}
+
+fn place_id(window: Id) -> Id {
+    window.with("place")
+}
+
+/// An area at the upper edge that the window had in the last frame, if it was shown then.
+fn kept_at_top(ctx: &Context, area: Area, window: Id) -> Area {
+    let (frame, screen) = (ctx.cumulative_frame_nr(), ctx.content_rect());
+    let place = ctx.data(|data| data.get_temp::<Place>(place_id(window)));
+    let place = place.filter(|place| place.frame + 1 >= frame && place.screen == screen);
+    match place.and_then(|place| place.top) {
+        Some(top) => area.anchor(Align2::CENTER_TOP, Vec2::new(0.0, top - screen.top())),
+        None => area,
+    }
+}
+
+/// Remembers where the window is.
+fn keep_place(ctx: &Context, window: Id, rect: Rect) {
+    let (frame, screen) = (ctx.cumulative_frame_nr(), ctx.content_rect());
+    ctx.data_mut(|data| {
+        let before = data.get_temp::<Place>(place_id(window));
+        let before = before.filter(|place| place.frame + 1 >= frame && place.screen == screen);
+        let top = before.map(|before| before.top.unwrap_or(rect.top()));
+        data.insert_temp(place_id(window), Place { frame, screen, top });
+    });
+}
