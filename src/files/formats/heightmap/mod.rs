@@ -12,6 +12,7 @@ mod holes;
 mod image;
 mod krten;
 mod layout;
+mod membrane;
 mod pgm;
 mod png16;
 mod quantiser;

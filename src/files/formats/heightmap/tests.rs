@@ -101,7 +101,7 @@ fn devices_and_folders_are_not_read() {
 fn holes_are_filled_and_noted() {
     let bytes: Vec<u8> = [7.0, f32::NAN, 3.0, f32::INFINITY].iter().flat_map(|h: &f32| h.to_le_bytes()).collect();
     let loaded = decode(Path::new("a.r32"), &bytes, None).expect("readable");
-    assert_eq!(loaded.raster.samples, [7.0, 5.0, 3.0, 5.0]);
+    assert_eq!(loaded.raster.samples, [7.0, 17.0 / 3.0, 3.0, 13.0 / 3.0]);
     assert!(loaded.notes.iter().any(|note| note.starts_with("2 samples")), "{:?}", loaded.notes);
     assert_eq!(loaded.holes, Holes { count: 2, undeclared: None });
 }
@@ -110,9 +110,9 @@ fn holes_are_filled_and_noted() {
 fn the_user_decides_what_holes_become() {
     let bytes: Vec<u8> = [7.0, -9999.0, 3.0, f32::NAN].iter().flat_map(|h: &f32| h.to_le_bytes()).collect();
     let cases = [
-        (HoleFilling::Interpolated, [7.0, 5.0, 3.0, 5.0], 2, false),
+        (HoleFilling::Interpolated, [7.0, 17.0 / 3.0, 3.0, 13.0 / 3.0], 2, false),
         (HoleFilling::Lowest, [7.0, 3.0, 3.0, 3.0], 2, true),
-        (HoleFilling::OnlyDeclared, [7.0, -9998.999, 3.0, -3329.6663], 1, true),
+        (HoleFilling::OnlyDeclared, [7.0, -9998.999, 3.0, -4997.9995], 1, true),
     ];
     for (filling, heights, count, needs_conversion) in cases {
         let options = ReadOptions { holes: filling, ..Default::default() };
