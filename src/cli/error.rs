@@ -39,6 +39,9 @@ pub enum CliError {
     Render(String),
 }
 
+/// An example of a layout.
+const EXAMPLE: &str = "u16le,1025x1025";
+
 impl CliError {
     /// The exit status.
     pub fn status(&self) -> u8 {
@@ -84,8 +87,25 @@ impl fmt::Display for CliError {
             }
             Self::Set(assignment, error) => write!(f, "--set {assignment}: {error}"),
             Self::Project(source, error) => write!(f, "{source}: {error}"),
-            Self::File(error) => write!(f, "{error}"),
-            Self::FileOf(source, error) => write!(f, "{source}: {error}"),
+            // Subcommands that read a heightmap alone have the option.
+            Self::File(error) => match error.missing_layout() {
+                Some((_, likely)) => write!(f, "{error} with --raw, as in --raw {}", likely.unwrap_or(EXAMPLE)),
+                None => write!(f, "{error}"),
+            },
+            Self::FileOf(source, error) => {
+                // The path is the source, which need not be printed twice.
+                let text = error.to_string();
+                let text = text.strip_prefix(&format!("{source}: ")).unwrap_or(&text);
+                match error.missing_layout() {
+                    Some((path, likely)) => write!(
+                        f,
+                        "{source}: {text} by converting it first: upthrust convert {} heights.png --raw {}",
+                        path.display(),
+                        likely.unwrap_or(EXAMPLE)
+                    ),
+                    None => write!(f, "{source}: {text}"),
+                }
+            }
             Self::UnknownPreset(name, hint) => write!(f, "preset:{name}: there is no such preset; {hint}"),
             Self::NoFaults(source, problem) => write!(f, "{source}: {problem}"),
             Self::Interrupted { written: 0 } => write!(f, "interrupted; nothing was written"),

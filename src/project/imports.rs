@@ -32,7 +32,8 @@ fn unpack(text: &str, max: u64) -> Option<Vec<u8>> {
 /// Reads a regular file of at most `max` bytes. Pipes and devices are refused because they may be endless.
 pub(super) fn read_limited(path: &Path, max: u64) -> Result<Vec<u8>, ProjectError> {
     let unreadable = |reason: String| ProjectError::Unreadable(path.to_path_buf(), reason);
-    let failed = |error: io::Error| unreadable(error.to_string());
+    // Without the number of the error, which says nothing to the user.
+    let failed = |error: io::Error| unreadable(error.to_string().split(" (os error").next().unwrap_or_default().into());
     let metadata = std::fs::metadata(path).map_err(failed)?;
     if !metadata.is_file() {
         return Err(unreadable("it is not a regular file; choose a file on a disk".into()));

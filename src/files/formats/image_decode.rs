@@ -48,7 +48,7 @@ pub(crate) fn decode_dynamic(path: &Path, bytes: &[u8]) -> Result<(ImageFormat, 
     let (format, is_detected, reader) = reader_of(path, bytes)?;
     // TGA is only a fallback, so its decoder's message does not help if the file is something else.
     let broken = |error: ImageError| {
-        let reason = error.to_string();
+        let reason = plain_reason(&error);
         unreadable(if is_detected { reason.trim_end() } else { "its format is unknown" })
     };
     guard_decoder(path, || {
@@ -58,6 +58,14 @@ pub(crate) fn decode_dynamic(path: &Path, bytes: &[u8]) -> Result<(ImageFormat, 
         require_memory(4 * pixels + decoder.total_bytes().max(MIPMAPPED_BYTES * pixels))?;
         Ok((format, decode_pixels(decoder).map_err(broken)?))
     })
+}
+
+/// Why an image cannot be decoded.
+pub(crate) fn plain_reason(error: &ImageError) -> String {
+    match error {
+        ImageError::IoError(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => TRUNCATED.into(),
+        _ => error.to_string(),
+    }
 }
 
 /// A reader with limits, the format, and whether the format was detected.

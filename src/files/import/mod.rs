@@ -7,6 +7,6 @@ mod textures;
 pub use self::inputs::{DecodedFiles, InputFiles};
 pub use self::open::{
     ImportedFile, MapSummary, apply_sidecars, is_same_size, open_any, open_for_review, open_heightmap, open_mask,
-    open_texture, size_text,
+    open_texture, size_note, size_text,
 };
 pub use self::textures::{SHIPPED_TEXTURES, shipped_texture};

@@ -17,11 +17,12 @@ use crate::engine::relief::relief;
 use crate::engine::{Grid, Heightfield, Image, Origin, Progress, Raster, Recipe, SampleScale};
 use crate::files::formats::heightmap::{
     ColourReading, Encoding, Format, Holes, LoadedHeightmap, RawLayout, ReadOptions, Rows, WrittenFormat, complete,
-    encodes_heights, exr_channels, from_image, likely_sizes, read_bytes, read_to_review, write,
+    encodes_heights, exr_channels, from_image, has_palette, likely_sizes, read_bytes, read_certain, read_to_review,
+    write,
 };
 use crate::files::formats::image::ImageFileFormat;
 use crate::files::formats::image_decode::decode_dynamic;
-use crate::files::formats::numbers::metres;
+use crate::files::formats::numbers::{HEIGHT_PLACES, decimal, metres};
 use crate::files::formats::sidecar::{Sidecar, sidecar_path};
 use crate::files::import::InputFiles;
 use crate::files::io::error::FileError;
@@ -67,6 +68,8 @@ pub struct MapSummary {
     pub holes: Holes,
     /// How the colours of an image were read, if it has any.
     pub colours: Option<ColourReading>,
+    /// Whether its colours have numbers.
+    pub has_palette: bool,
     /// The channels of an EXR.
     pub channels: Vec<String>,
     /// The channel that was read, if there are several.
@@ -126,6 +129,7 @@ impl MapSummary {
             raw_sizes,
             holes: loaded.holes,
             colours: loaded.colours,
+            has_palette: has_palette(bytes),
             channels,
             channel,
             picture,
@@ -173,12 +177,10 @@ pub fn open_for_review(path: &Path, options: &ReadOptions) -> Result<ImportedFil
     Format::from_path(path)?;
     let bytes = read_file(path)?;
     let (loaded, guessed) = read_to_review(path, &bytes, options)?;
-    let options = ReadOptions { raw: guessed.or(options.raw), ..options.clone() };
+    let raw = guessed.as_ref().map(|guess| guess.layout).or(options.raw);
+    let options = ReadOptions { raw, ..options.clone() };
     let mut imported = shown(path, bytes, &loaded, &options);
-    if let Some([width, height]) = guessed.and_then(|layout| layout.size) {
-        let note = format!("nothing says how long its rows are; they are most alike in {width} × {height} samples");
-        imported.notes.insert(0, note);
-    }
+    imported.notes.splice(0..0, guessed.map(|guess| guess.note));
     Ok(imported)
 }
 
@@ -186,7 +188,7 @@ pub fn open_for_review(path: &Path, options: &ReadOptions) -> Result<ImportedFil
 pub fn open_heightmap(path: &Path, options: &ReadOptions) -> Result<ImportedFile, FileError> {
     Format::from_path(path)?;
     let bytes = read_file(path)?;
-    let loaded = read_bytes(path, &bytes, options)?;
+    let loaded = read_certain(path, &bytes, options)?;
     heightmap(path, bytes, &loaded, options)
 }
 
@@ -195,7 +197,7 @@ pub fn open_mask(path: &Path) -> Result<ImportedFile, FileError> {
     Format::from_path(path)?;
     let bytes = read_file(path)?;
     let options = ReadOptions::default();
-    let loaded = read_bytes(path, &bytes, &options)?;
+    let loaded = read_certain(path, &bytes, &options)?;
     if let SampleScale::Integers { .. } = loaded.raster.scale {
         let notes = vec!["the step acts where the image is white".into()];
         return Ok(ImportedFile { notes, ..heightmap(path, bytes, &loaded, &options)? });
@@ -278,12 +280,13 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
                 Some(Band { min, max })
             }
             None => {
+                let [low, high] = [low, high].map(|height_m| decimal(height_m.into(), HEIGHT_PLACES));
                 notes.push(format!("{low} to {high} m"));
                 None
             }
         },
     };
-    notes.extend(extent.map(|extent| format!("it is {} in size", size_text(extent))));
+    notes.extend(extent.map(size_note));
     ImportedFile {
         path: path.to_path_buf(),
         bytes,
@@ -384,6 +387,11 @@ pub fn size_text(Extent { width_m, depth_m }: Extent) -> String {
     format!("{} × {} m", metres(width_m), metres(depth_m))
 }
 
+/// The note that says the size of a map.
+pub fn size_note(extent: Extent) -> String {
+    format!("it is {} in size", size_text(extent))
+}
+
 /// Whether two sizes differ by less than a thousandth.
 pub fn is_same_size(a: Extent, b: Extent) -> bool {
     [a.width_m / b.width_m, a.depth_m / b.depth_m].iter().all(|ratio| (ratio - 1.0).abs() < 1e-3)
@@ -427,7 +435,6 @@ fn stored_as(path: &Path, loaded: &LoadedHeightmap, values_m: Band) -> Result<(P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::formats::heightmap::{COMPARISONS, RawSample};
     use crate::files::formats::image_decode::counting::DECODED;
     use crate::files::io::read::counting::READS;
 
@@ -531,20 +538,6 @@ mod tests {
         for open in [open_any, open_as_heightmap] {
             let extent = open(&path).expect("readable").extent.expect("known");
             assert_eq!((extent.width_m, extent.depth_m), (210.0, 100.0));
-        }
-    }
-
-    #[test]
-    fn the_byte_order_of_a_file_is_guessed_once() {
-        let folder = tempfile::tempdir().expect("folder");
-        let heights = |count: u16| (0..count).flat_map(|at| (20_000 + 37 * at).to_be_bytes()).collect::<Vec<u8>>();
-        for (name, count) in [("square.r16", 16 * 16), ("oblong.r16", 32 * 12)] {
-            let path = folder.path().join(name);
-            std::fs::write(&path, heights(count)).expect("written");
-            COMPARISONS.set(0);
-            let opened = open_for_review(&path, &ReadOptions::default()).expect("readable");
-            let raw = opened.map.and_then(|map| map.raw).expect("headerless");
-            assert_eq!((raw.sample, COMPARISONS.get()), (RawSample::U16Be, 1), "{name}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Errors of reading and writing files.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::folders::folder_of;
@@ -37,11 +38,20 @@ pub enum FileError {
         /// The known extensions.
         known: String,
     },
+    /// Nothing says the layout of a headerless file.
+    UnknownLayout {
+        /// The file.
+        path: PathBuf,
+        /// What is known about it.
+        problem: String,
+        /// The likeliest layout, as on the command line.
+        likely: Option<String>,
+    },
     /// The length of a headerless file does not match its layout.
     RawLength {
         /// The file.
         path: PathBuf,
-        /// The layout that was assumed.
+        /// The layout that was assumed, in words.
         layout: String,
         /// The length of a file with that layout, bytes.
         expected: u64,
@@ -87,12 +97,12 @@ impl FileError {
 
     /// Reading the file failed.
     pub fn reading(path: &Path, reason: &std::io::Error) -> Self {
-        Self::Disk { path: path.to_path_buf(), attempt: "read", reason: reason.to_string() }
+        Self::Disk { path: path.to_path_buf(), attempt: "read", reason: plain_reason(reason) }
     }
 
     /// Writing the file failed.
     pub fn writing(path: &Path, reason: &std::io::Error) -> Self {
-        Self::Disk { path: path.to_path_buf(), attempt: "write", reason: reason.to_string() }
+        Self::Disk { path: path.to_path_buf(), attempt: "write", reason: plain_reason(reason) }
     }
 
     /// This error, after these files have been replaced already.
@@ -100,9 +110,33 @@ impl FileError {
         if replaced.is_empty() { self } else { Self::PartlyReplaced { error: Box::new(self), replaced } }
     }
 
+    /// The file whose layout has to be specified, and the likeliest one, as on the command line.
+    pub fn missing_layout(&self) -> Option<(&Path, Option<&str>)> {
+        match self {
+            Self::UnknownLayout { path, likely, .. } => Some((path, likely.as_deref())),
+            Self::RawLength { path, .. } => Some((path, None)),
+            _ => None,
+        }
+    }
+
     /// A map or an image of `size` cannot be written to the file; `possible` lists the sizes that can.
     pub fn size(path: &Path, size: [usize; 2], possible: String) -> Self {
         Self::Size { path: path.to_path_buf(), size: size.map(|side| side as u64), possible }
+    }
+}
+
+/// Why the system refused to read or write a file, without the number of the error.
+pub fn plain_reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "it does not exist".into(),
+        ErrorKind::PermissionDenied => "permission denied".into(),
+        ErrorKind::IsADirectory => "it is a folder".into(),
+        ErrorKind::UnexpectedEof => "it ends too early".into(),
+        ErrorKind::StorageFull => "the disk is full".into(),
+        _ => {
+            let text = error.to_string();
+            text.split_once(" (os error").map_or(text.clone(), |(reason, _)| reason.to_string())
+        }
     }
 }
 
@@ -140,10 +174,13 @@ impl fmt::Display for FileError {
             }
             Self::RawLength { path, layout, expected, found } => write!(
                 f,
-                "{}: as {layout} this file should have {expected} bytes, but it has {found}; specify its layout (on \
-                 the command line as in --raw u16le,1025x1025)",
+                "{}: {layout} need {expected} bytes, but this file has {found}; its sample type, size or header is \
+                 another one",
                 path.display()
             ),
+            Self::UnknownLayout { path, problem, likely: _ } => {
+                write!(f, "{}: {problem}; specify its sample type, size and header", path.display())
+            }
             Self::NotRaw(path) => write!(
                 f,
                 "{}: a raw layout is for .raw, .r16 and .r32 files; leave it out, or use one of these extensions",

@@ -49,7 +49,14 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         samples.push(if sample == no_data { f32::NAN } else { sample });
     }
     if samples.len() != width * height {
-        let problem = format!("a grid of {width} × {height} has {} heights, not {}", width * height, samples.len());
+        let [needed, found] = [width * height, samples.len()];
+        let problem = if found < needed {
+            format!(
+                "this file is cut short: it has {found} of the {needed} heights of {width} × {height}; copy it again"
+            )
+        } else {
+            format!("a grid of {width} × {height} has {needed} heights, not {found}")
+        };
         return Err(FileError::invalid(path, problem));
     }
     let spacing = |key: &str| header.get(key).or(header.get("cellsize")).copied().filter(|spacing| *spacing > 0.0);

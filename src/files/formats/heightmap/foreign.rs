@@ -18,7 +18,11 @@ const SRTM_VOID: f32 = -32_768.0;
 pub(super) fn decode_hgt(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let side = (bytes.len() / 2).isqrt();
     if 2 * side * side != bytes.len() || side < 2 {
-        let problem = "an SRTM tile has as many rows as columns, 1201 or 3601; this file has another length";
+        let problem = format!(
+            "an SRTM tile has 1201 × 1201 or 3601 × 3601 samples of 16 bits, but this file has {} bytes; it may be cut \
+             short, so copy it again",
+            bytes.len()
+        );
         return Err(FileError::invalid(path, problem));
     }
     let [width, height] = checked_size(path, side as u64, side as u64)?;

@@ -12,7 +12,7 @@ use super::rows::Rows;
 use crate::engine::cast::ToInteger;
 use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::formats::image::ImageFileFormat;
-use crate::files::formats::image_decode::{TRUNCATED, decode_pixels, is_truncated_jpeg};
+use crate::files::formats::image_decode::{TRUNCATED, decode_pixels, is_truncated_jpeg, plain_reason};
 use crate::files::io::cancellable::CancellableWriter;
 use crate::files::io::error::FileError;
 use crate::files::io::memory::require_memory;
@@ -23,7 +23,7 @@ fn decode_image(path: &Path, bytes: &[u8], format: ImageFormat) -> Result<Dynami
         let problem = format!("this image cannot be read ({reason}); it may be damaged, or its extension wrong");
         FileError::invalid(path, problem)
     };
-    let broken = |error: image::ImageError| refused(error.to_string().trim_end());
+    let broken = |error: image::ImageError| refused(plain_reason(&error).trim_end());
     if format == ImageFormat::Jpeg && is_truncated_jpeg(bytes) {
         return Err(refused(TRUNCATED));
     }
@@ -111,6 +111,14 @@ pub(crate) fn encodes_heights(image: &DynamicImage) -> bool {
 /// Whether colours are exact in this format; heights are not encoded in others.
 fn is_lossless(format: ImageFormat) -> bool {
     matches!(format, ImageFormat::Png | ImageFormat::WebP)
+}
+
+/// Whether a file is a PNG with a palette: the byte after the size and the bits in its first chunk says it (W3C, "Portable
+/// Network Graphics", 11.2.1).
+pub(crate) fn has_palette(bytes: &[u8]) -> bool {
+    const COLOUR_TYPE: usize = 25;
+    const INDEXED: u8 = 3;
+    bytes.starts_with(b"\x89PNG") && bytes.get(COLOUR_TYPE) == Some(&INDEXED)
 }
 
 /// The numbers of the colours of a PNG with a palette that is not grey.

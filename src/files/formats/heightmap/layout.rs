@@ -156,6 +156,15 @@ impl RawLayout {
         Self { sample, size: None, header_bytes: 0 }
     }
 
+    /// The layout in words, given its size.
+    pub(super) fn describe<T: fmt::Display>(self, [width, height]: [T; 2]) -> String {
+        let header = match self.header_bytes {
+            0 => String::new(),
+            count => format!(" after a header of {count} bytes"),
+        };
+        format!("{width} × {height} samples of {} bits{header}", 8 * self.sample.bytes())
+    }
+
     /// The bytes of the samples of a file; none if it is shorter than its header.
     pub(crate) fn samples_in(self, bytes: &[u8]) -> &[u8] {
         bytes.get(self.header_bytes..).unwrap_or_default()

@@ -49,9 +49,7 @@ const CLEARLY: u64 = 4;
 /// not.
 ///
 /// Bytes that are the same everywhere say nothing: they belong to 8-bit heights in either order.
-fn seems_big_endian(bytes: &[u8]) -> bool {
-    #[cfg(test)]
-    counting::COMPARISONS.set(counting::COMPARISONS.get() + 1);
+pub(super) fn seems_big_endian(bytes: &[u8]) -> bool {
     let is_constant = |first: usize| bytes.iter().skip(first).step_by(2).all(|byte| bytes.get(first) == Some(byte));
     if is_constant(0) || is_constant(1) {
         return false;
@@ -64,7 +62,7 @@ fn seems_big_endian(bytes: &[u8]) -> bool {
 }
 
 /// The type of the samples of a headerless file: that of the layout, or else the usual one of the format, in the byte order
-/// in which it is a map. The bytes after the header are compared once.
+/// in which it is a map.
 pub(super) fn likely_sample(usual: RawSample, layout: Option<RawLayout>, bytes: &[u8]) -> RawSample {
     match layout {
         Some(layout) => layout.sample,
@@ -137,28 +135,35 @@ pub(super) fn decode(
             let samples = found / sample.bytes();
             let side = samples.isqrt();
             if side * side != samples || samples * sample.bytes() != found {
-                let likely = likely_sizes(bytes, sample).into_iter().next();
-                let example = RawLayout { sample, size: Some(likely.unwrap_or([1025; 2])), header_bytes };
-                let hint = if likely.is_some() { ", which fits best" } else { "" };
-                let problem = format!(
-                    "the size of this map is unknown, and its {samples} samples are not a square; specify its layout (on \
-                     the command line as in --raw {example}{hint})"
-                );
-                return Err(FileError::invalid(path, problem));
+                return Err(unknown_size(path, bytes, sample, header_bytes));
             }
-            notes.push(format!("its layout was guessed from its length: {},{side}x{side}", sample.name()));
+            let layout = RawLayout { sample, size: None, header_bytes }.describe([side; 2]);
+            notes.push(format!("its layout was guessed from its length: {layout}"));
             [side; 2]
         }
     };
     let [width, height] = checked_size(path, width, height)?;
     let expected = width as u64 * height as u64 * sample.bytes();
     if expected != found {
-        let layout = RawLayout { sample, size: Some([width, height]), header_bytes }.to_string();
+        let layout = RawLayout { sample, size: None, header_bytes }.describe([width, height]);
         let [expected, found] = [expected, found].map(|bytes| header_bytes as u64 + bytes);
         return Err(FileError::RawLength { path: path.to_path_buf(), layout, expected, found });
     }
     let raster = Raster { width, height, samples: decode_samples(sample, bytes), scale: sample.scale() };
     Ok(Decoded { notes, sample: Some(sample), ..Decoded::of(raster) })
+}
+
+/// The error about a file whose samples, after its header, are no square.
+fn unknown_size(path: &Path, bytes: &[u8], sample: RawSample, header_bytes: usize) -> FileError {
+    let (count, each) = (bytes.len() as u64 / sample.bytes(), sample.bytes());
+    let after = if header_bytes > 0 { " after its header" } else { "" };
+    let problem = match bytes.len() as u64 % each {
+        0 => format!("the size of this map is unknown, and its {count} samples are not a square"),
+        _ => format!("the {} bytes{after} are not a whole number of samples of {} bits", bytes.len(), 8 * each),
+    };
+    let size = likely_sizes(bytes, sample).into_iter().next();
+    let likely = size.map(|size| RawLayout { sample, size: Some(size), header_bytes }.to_string());
+    FileError::UnknownLayout { path: path.to_path_buf(), problem, likely }
 }
 
 pub(super) fn write(
@@ -179,16 +184,6 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Counts comparisons of byte orders on the current thread, for tests.
-#[cfg(test)]
-pub(crate) mod counting {
-    use std::cell::Cell;
-
-    thread_local! {
-        pub(crate) static COMPARISONS: Cell<usize> = const { Cell::new(0) };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::{marked, written};
@@ -206,7 +201,7 @@ mod tests {
         let bytes = [1, 0, 2, 0, 0, 1, 0xff, 0xff];
         let decoded = decode(Path::new("a.r16"), &bytes, None, RawSample::U16Le).expect("readable");
         assert_eq!(decoded.raster.samples, [1.0, 2.0, 256.0, 65_535.0]);
-        assert_eq!(decoded.notes, ["its layout was guessed from its length: u16le,2x2"]);
+        assert_eq!(decoded.notes, ["its layout was guessed from its length: 2 × 2 samples of 16 bits"]);
     }
 
     #[test]
@@ -243,7 +238,7 @@ mod tests {
     fn a_wrong_length_is_reported_with_both_lengths() {
         let layout = Some(RawLayout { size: Some([3, 3]), ..RawLayout::square(RawSample::U16Le) });
         let error = decode(Path::new("a.raw"), &[0; 17], layout, RawSample::U16Le).expect_err("refused");
-        assert!(error.to_string().contains("should have 18 bytes, but it has 17"), "{error}");
+        assert!(error.to_string().contains("3 × 3 samples of 16 bits need 18 bytes, but this file has 17"), "{error}");
     }
 
     #[test]
@@ -256,7 +251,10 @@ mod tests {
         let refused = |text: &str| {
             decode(Path::new("a.raw"), &bytes, text.parse().ok(), RawSample::U16Le).expect_err(text).to_string()
         };
-        assert!(refused("u16le,2x2+2").contains("as u16le,2x2+2 this file should have 10 bytes, but it has 11"));
+        assert!(refused("u16le,2x2+2").contains("2 × 2 samples of 16 bits after a header of 2 bytes need 10 bytes"));
         assert!(refused("u16le,2x2+12").contains("should have 12 bytes, but the file has 11"));
+        // 8 bytes are four samples, a square, but 9 are not.
+        let odd = refused("u16le+2");
+        assert!(odd.contains("the 9 bytes after its header are not a whole number of samples of 16 bits"), "{odd}");
     }
 }

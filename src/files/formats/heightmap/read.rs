@@ -13,7 +13,8 @@ use super::format::{Format, ReadOptions, WrittenFormat, format_of};
 use super::georeference::{self, Georeference};
 use super::holes::{self, HoleFilling, Holes};
 use super::layout::{RawLayout, RawSample, RowOrder};
-use super::{asc, exr, image, krten, pgm, raw, tiff};
+use super::raw_guess::Guess;
+use super::{asc, exr, image, krten, pgm, raw, raw_guess, tiff};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Extent, MAX_HEIGHT_M};
 use crate::engine::parameters::Band;
@@ -135,8 +136,11 @@ impl LoadedHeightmap {
 
 /// Reads a heightmap and its sidecar, if there is one.
 pub fn read(path: &Path, raw: Option<RawLayout>) -> Result<LoadedHeightmap, FileError> {
+    if path.is_dir() && Format::from_path(path).is_err() {
+        return Err(FileError::invalid(path, "this is a folder; name a file in it"));
+    }
     format_of(path, raw)?;
-    read_bytes(path, &read_file(path)?, &raw.into())
+    read_certain(path, &read_file(path)?, &raw.into())
 }
 
 /// Decodes a heightmap from the bytes of its file, and reads its sidecar or header from the disk, if there is one.
@@ -144,16 +148,35 @@ pub fn read_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Lo
     read_with_sidecar(path, bytes, options, Sidecar::read_for(path))
 }
 
-/// Decodes a heightmap to show it: a headerless file of unknown size gets the likeliest one, which is also returned.
+/// Decodes a heightmap to show it: a headerless file of unknown layout gets the likeliest one, which is also returned.
 pub(crate) fn read_to_review(
     path: &Path,
     bytes: &[u8],
     options: &ReadOptions,
-) -> Result<(LoadedHeightmap, Option<RawLayout>), FileError> {
+) -> Result<(LoadedHeightmap, Option<Guess>), FileError> {
     let sidecar = Sidecar::read_for(path);
-    let guessed = guessed_layout(path, bytes, options.raw, sidecar.as_ref().ok().and_then(Option::as_ref));
-    let options = ReadOptions { raw: guessed.or(options.raw), ..options.clone() };
-    Ok((read_with_sidecar(path, bytes, &options, sidecar)?, guessed))
+    let guess = guessed_layout(path, bytes, options.raw, sidecar.as_ref().ok().and_then(Option::as_ref));
+    let raw = guess.as_ref().map(|guess| guess.layout).or(options.raw);
+    Ok((read_with_sidecar(path, bytes, &ReadOptions { raw, ..options.clone() }, sidecar)?, guess))
+}
+
+/// Decodes a heightmap that is complete by itself or with its sidecar, or whose layout is certain.
+pub(crate) fn read_certain(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<LoadedHeightmap, FileError> {
+    let sidecar = Sidecar::read_for(path);
+    let guess = guessed_layout(path, bytes, options.raw, sidecar.as_ref().ok().and_then(Option::as_ref));
+    let certain = guess.as_ref().filter(|guess| guess.is_certain);
+    let raw = certain.map(|guess| guess.layout).or(options.raw);
+    match read_with_sidecar(path, bytes, &ReadOptions { raw, ..options.clone() }, sidecar) {
+        Ok(mut loaded) => {
+            loaded.notes.splice(0..0, certain.map(|guess| guess.note.clone()));
+            Ok(loaded)
+        }
+        Err(FileError::UnknownLayout { path, problem, likely }) => {
+            let guessed = guess.map(|guess| guess.layout.to_string());
+            Err(FileError::UnknownLayout { path, problem, likely: guessed.or(likely) })
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn read_with_sidecar(
@@ -203,23 +226,23 @@ fn read_esri(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
 /// The longest header of an Esri binary grid that is read, bytes.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
 
-/// The layout of a headerless file whose size nothing says, and which is not a square: the size in which neighbouring
-/// rows are most alike. `None` if the layout is known, or if no size fits.
-fn guessed_layout(path: &Path, bytes: &[u8], raw: Option<RawLayout>, sidecar: Option<&Sidecar>) -> Option<RawLayout> {
+/// The layout of a headerless file that nothing says, and which is not the usual one of a square map. `None` if the layout
+/// is known, or if none fits.
+fn guessed_layout(path: &Path, bytes: &[u8], raw: Option<RawLayout>, sidecar: Option<&Sidecar>) -> Option<Guess> {
     let usual = Format::from_path(path).ok()?.raw_sample(raw)?;
     let has_size = raw.is_some_and(|layout| layout.size.is_some());
     let has_sidecar = || sidecar.is_some_and(|sidecar| layout_from_sidecar(path, sidecar, bytes.len()).is_some());
-    let header_bytes = raw.map_or(0, |layout| layout.header_bytes);
-    let samples = bytes.get(header_bytes..)?;
-    // The same in either byte order.
-    let count = samples.len() as u64 / usual.bytes();
-    let is_square = count.isqrt().pow(2) == count && count * usual.bytes() == samples.len() as u64;
-    if has_size || is_square || has_sidecar() {
+    if has_size || has_sidecar() {
         return None;
     }
-    let sample = raw::likely_sample(usual, raw, samples);
-    let size = raw::likely_sizes(samples, sample).into_iter().next()?;
-    Some(RawLayout { sample, size: Some(size), header_bytes })
+    let Some(RawLayout { sample, header_bytes, .. }) = raw else { return raw_guess::guess(bytes, usual) };
+    let bytes = bytes.get(header_bytes..)?;
+    let samples = bytes.len() as u64 / sample.bytes();
+    let is_square = samples.isqrt().pow(2) == samples && samples * sample.bytes() == bytes.len() as u64;
+    let [width, height] = raw::likely_sizes(bytes, sample).into_iter().next().filter(|_| !is_square)?;
+    let note = format!("nothing says how long its rows are; they are most alike in {width} × {height} samples");
+    let layout = RawLayout { sample, size: Some([width, height]), header_bytes };
+    Some(Guess { layout, note, is_certain: false })
 }
 
 /// Completes a map with what its sidecar and the other files beside it say.

@@ -32,6 +32,9 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
             let cure = "convert it, for example with gdal_translate -co COMPRESS=DEFLATE -co INTERLEAVE=PIXEL";
             FileError::invalid(path, format!("this kind of TIFF is not supported ({kind}); {cure}"))
         }
+        tiff::TiffError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            FileError::invalid(path, "this TIFF is cut short; copy it again")
+        }
         error => FileError::invalid(path, format!("this TIFF cannot be read ({error}); it may be damaged")),
     };
     let mut decoder = Decoder::new(Cursor::new(bytes)).map_err(broken)?;
