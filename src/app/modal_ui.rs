@@ -160,8 +160,8 @@ impl App {
                 true
             }
             Some(ImportResponse::Import(file, destination)) => {
-                let target = dialog.target.take();
-                self.ui.pending_import = Some(PendingImport { file: *file, target, destination });
+                let (target, source) = (dialog.target.take(), dialog.path.clone());
+                self.ui.pending_import = Some(PendingImport { file: *file, source, target, destination });
                 false
             }
             Some(ImportResponse::Cancel) => false,

@@ -112,7 +112,8 @@ pub(crate) fn status_ui(ui: &mut Ui, context: &StatusContext) -> Option<Command>
                             .max_rect(egui::Rect::from_min_size(ui.cursor().min, space))
                             .layout(place),
                         |ui| {
-                            ui.add(egui::Label::new(text).truncate()).on_hover_text(&message.text);
+                            // egui shows a shortened text under the pointer.
+                            ui.add(egui::Label::new(text).truncate());
                         },
                     );
                     if icon_button(ui, ICON_CLOSE, "Dismiss the message").clicked() {

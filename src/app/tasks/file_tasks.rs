@@ -14,6 +14,7 @@ use crate::engine::parameters::FileName;
 use crate::files::FileError;
 use crate::files::export::{CostEstimate, Order};
 use crate::files::formats::heightmap::{Format, RawLayout, ReadOptions};
+use crate::files::formats::image::ImageFileFormat;
 use crate::files::import::{self, ImportedFile, InputFiles};
 use crate::files::io::atomic;
 use crate::files::io::disk_state::DiskState;
@@ -305,17 +306,22 @@ fn open_file(path: &Path, reads_outside: bool) -> FileTaskResult {
     }
 }
 
-/// What to do with a file that was read. If it has no header and cannot be read, the user is asked for its layout.
+/// What to do with a file that was read. A heightmap that cannot be read is shown in the import window too, where the user
+/// can choose the layout of one without a header.
 fn imported(
     path: PathBuf,
     read: Result<ImportedFile, FileError>,
     target: Option<ImportTarget>,
     is_opened: bool,
 ) -> FileTaskResult {
-    let sample = Format::from_path(&path).ok().and_then(|format| format.raw_sample(None));
+    let format = Format::from_path(&path).ok();
+    let sample = format.and_then(|format| format.raw_sample(None));
+    let is_for_step = target.as_ref().is_none_or(|target| matches!(target.slot, FileSlot::Operation(_)));
+    let is_heightmap = is_for_step && format.is_some() && ImageFileFormat::from_path(&path).is_err();
     let (file, options) = match (read, sample) {
         (Ok(file), _) => (Ok(file), ReadOptions::default()),
         (Err(error), Some(sample)) => (Err(error.to_string()), Some(RawLayout::square(sample)).into()),
+        (Err(error), None) if is_heightmap => (Err(error.to_string()), ReadOptions::default()),
         (Err(error), None) => return FileTaskResult::Failed(error.to_string()),
     };
     FileTaskResult::Imported(Box::new(Imported {

@@ -244,11 +244,11 @@ impl App {
             self.ui.message = None;
             self.ui.maps_to_import.push_back(imported);
         } else {
-            let Imported { file, target, .. } = imported;
+            let Imported { path: source, file, target, .. } = imported;
             match file {
                 Ok(file) => {
                     let destination = ImportDestination::World;
-                    self.finish_import(PendingImport { file, target, destination });
+                    self.finish_import(PendingImport { file, source, target, destination });
                 }
                 Err(error) => self.show_error(error),
             }
@@ -257,11 +257,12 @@ impl App {
 
     /// Assigns an imported image or heightmap to the step or type it was chosen for, and to nothing else; one that was
     /// not chosen for anything goes into a new step.
-    pub(crate) fn finish_import(&mut self, PendingImport { file, target, destination }: PendingImport) {
+    pub(crate) fn finish_import(&mut self, PendingImport { file, source, target, destination }: PendingImport) {
         if let ImportDestination::NewProject(extent) = destination {
-            self.open_heightmap(file, extent);
+            self.open_heightmap(file, &source, extent);
             return;
         }
+        let source = file_name(&source);
         if let Some(obstacle) = self.import_obstacle(&file, target.as_ref()) {
             self.show_error(obstacle);
             return;
@@ -294,9 +295,9 @@ impl App {
             }
             Some(FileSlot::Operation(i)) => {
                 if let AnyOperation::Heightmap(old) = &stack[i].operation
-                    && stack[i].settings.name == old.file.0
+                    && is_named_after(&stack[i].settings.name, &old.file)
                 {
-                    stack[i].settings.name = file_name(&path);
+                    stack[i].settings.name.clone_from(&source);
                 }
                 take_heightmap(&mut stack[i], name, range_m);
                 self.ui.selection.step = i;
@@ -316,16 +317,16 @@ impl App {
                 take_heightmap(&mut step, name, range_m);
                 // Show the import itself; other blend modes would mix it with the heights below.
                 step.settings.blend = Blend::Replace;
-                step.settings.name = file_name(&path);
+                step.settings.name.clone_from(&source);
                 self.ui.selection.step = add_step(&mut project.recipe, step);
             }
         }
         if is_terrain {
-            self.document.commit_as(format!("Import {}", file_name(&path)), project);
+            self.document.commit_as(format!("Import {source}"), project);
         } else {
             self.document.commit(project, None);
         }
-        self.show_lasting_message(format!("Imported {}: {}", file_name(&path), notes.join("; ")));
+        self.show_lasting_message(format!("Imported {source}: {}", notes.join("; ")));
     }
 
     /// Why a file cannot be imported.
@@ -351,14 +352,15 @@ impl App {
     }
 
     /// Opens a heightmap as a new project, whose world has this size.
-    fn open_heightmap(&mut self, file: ImportedFile, extent: Extent) {
-        let file_name = file.file_name();
-        let name = Path::new(&file_name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    fn open_heightmap(&mut self, file: ImportedFile, source: &Path, extent: Extent) {
+        let stored_name = file.file_name();
+        let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let ImportedFile { bytes, range_m, origin, notes, .. } = file;
-        let map = OpenedHeightmap { name, file_name: file_name.clone(), bytes, range_m, extent: Some(extent), origin };
+        let map = OpenedHeightmap { name, file_name: stored_name, bytes, range_m, extent: Some(extent), origin };
         let file = ProjectFile::new(Project::of_heightmap(map));
-        self.open_project(format!("Open {file_name}"), file, None);
-        self.show_lasting_message(format!("Opened {file_name}: {}", notes.join("; ")));
+        let source = file_name(source);
+        self.open_project(format!("Open {source}"), file, None);
+        self.show_lasting_message(format!("Opened {source}: {}", notes.join("; ")));
     }
 
     pub(crate) fn open_project(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>) {
@@ -616,6 +618,12 @@ fn take_heightmap(step: &mut Step, file: FileName, range_m: Option<Band>) {
     }
 }
 
+/// Whether a step has the name that it got from a file, which may have been converted to this one.
+fn is_named_after(name: &str, file: &FileName) -> bool {
+    let stem = |name: &str| Path::new(name).file_stem().map(ToOwned::to_owned);
+    !name.is_empty() && stem(name) == stem(&file.0)
+}
+
 /// A path with the suffix of project files.
 fn with_project_ending(path: &Path) -> PathBuf {
     let name = file_name(path);
@@ -631,7 +639,7 @@ fn image_path(path: &Path) -> PathBuf {
 fn exported_text(report: &BuildReport) -> String {
     let seconds = report.took.as_secs_f64();
     let files = match &report.files[..] {
-        [] => return format!("Nothing has changed since the last export ({seconds:.1} s)"),
+        [] => return format!("Nothing has changed since the last export; checked in {seconds:.1} s"),
         [file] => file.display().to_string(),
         files => {
             let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("."));

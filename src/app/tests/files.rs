@@ -339,6 +339,48 @@ fn holes_and_a_header_are_as_the_window_says() {
 }
 
 #[test]
+fn the_window_shows_the_real_range_of_integers_and_messages_name_the_users_file() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("hills.raw");
+    // Signed metres around 0.
+    let height = |at: i16| (300.0 * libm::sin(f64::from(at % 65) / 9.0) + f64::from(at / 65)) as i16;
+    std::fs::write(&path, (0..65 * 65).flat_map(|at| height(at).to_le_bytes()).collect::<Vec<u8>>()).expect("written");
+    let image = folder.path().join("dem.png");
+    let pixels = |x: u32, y: u32| image::Luma([(10_000 + 300 * x + 20 * y) as u16]);
+    image::ImageBuffer::from_fn(33, 33, pixels).save(&image).expect("written");
+    let mut editor = editor_with(vec![chosen(path), chosen(image)]);
+    pause(&mut editor);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
+    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+    editor.run_steps(3);
+    editor.get_by_label_contains("Its samples are read as signed");
+    accept_import(&mut editor);
+    let message = editor.state().ui.message.clone().expect("a message").text;
+    assert!(message.starts_with("Opened hills.raw: "), "{message}");
+    assert_eq!(editor.state().document.project().name, "hills");
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
+    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+    editor.run_steps(3);
+    // Black is 0 m and white, 65535, is 1000 m.
+    editor.get_by_label("Height of 65535");
+    editor.get_by_label("152.59 to 308.84 m");
+}
+
+#[test]
+fn a_damaged_map_is_shown_in_its_window() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("land.asc");
+    std::fs::write(&path, "ncols 3\nnrows 3\ncellsize 50\n1 2 3\n4").expect("written");
+    let mut editor = editor_with(vec![chosen(path)]);
+    pause(&mut editor);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
+    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
+    editor.run_steps(3);
+    editor.get_by_label_contains("this file is cut short: it has 4 of the 9 heights of 3 × 3; copy it again");
+    assert!(editor.get_by_role_and_label(Role::Button, "Open").accesskit_node().is_disabled());
+}
+
+#[test]
 fn an_import_that_fails_keeps_the_window_and_its_choices() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("land.raw");
@@ -381,7 +423,8 @@ fn a_cancelled_import_window_stays_closed() {
     editor.run_steps(3);
     editor.get_by_label("8 bits").click();
     editor.step();
-    editor.get_by_role_and_label(Role::Button, "Cancel").click();
+    // Wherever the button is when the file has been read.
+    editor.get_by_role_and_label(Role::Button, "Cancel").click_accesskit();
     wait(&mut editor, "the file tasks", |app| app.services.file_tasks.is_idle());
     editor.run_steps(10);
     assert!(editor.state().ui.modal.is_none());

@@ -15,6 +15,7 @@ mod kills;
 mod long_lists;
 #[cfg(target_os = "linux")]
 pub(crate) mod memory;
+mod modal_windows;
 mod operation_picker;
 mod playback;
 mod random_actions;

@@ -18,9 +18,11 @@ pub(super) fn length_ui(ui: &mut Ui, value: &mut f64, doc: &str, [low, high]: [f
     labelled_number(ui, field, doc).changed()
 }
 
-/// The number of samples along a side.
+/// The number of samples along a side; 0 if it is unknown.
 fn side(side: &mut usize) -> DragValue<'_> {
-    DragValue::new(side).range(2..=65_537).speed(1.0)
+    let lowest = if *side == 0 { 0 } else { 2 };
+    let text = |side: f64, _| if side == 0.0 { "?".to_string() } else { format!("{side:.0}") };
+    DragValue::new(side).range(lowest..=65_537).speed(1.0).custom_formatter(text)
 }
 
 /// A number whose value counts when the user has finished typing, with a name for screen readers.
@@ -48,7 +50,7 @@ pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, fitting: &[[usize; 2]]) 
     labelled_number(ui, field, "The bytes before the first sample");
     ui.end_row();
     ui.label("Samples");
-    let before = layout.size.unwrap_or([2; 2]);
+    let before = layout.size.unwrap_or_default();
     let mut size = before;
     ui.horizontal(|ui| {
         let [width, height] = &mut size;
@@ -80,6 +82,9 @@ const MAX_SIZES_LISTED: usize = 12;
 /// The size after one side was changed: the other side follows if a size with the new one fits the file.
 fn fitted(before: [usize; 2], changed: [usize; 2], fitting: &[[usize; 2]]) -> [usize; 2] {
     let Some(axis) = (0..2).find(|axis| before[*axis] != changed[*axis]) else { return changed };
+    if before == [0; 2] {
+        return [changed[axis]; 2];
+    }
     fitting.iter().find(|size| size[axis] == changed[axis]).copied().unwrap_or(changed)
 }
 
@@ -96,12 +101,13 @@ fn sample_name(sample: RawSample) -> &'static str {
     }
 }
 
-/// How the colours of an image are read; returns another way if it is chosen.
-pub(super) fn colours_ui(ui: &mut Ui, reading: ColourReading) -> Option<ColourReading> {
+/// How the colours of an image, which may have a palette, are read; returns another way if it is chosen.
+pub(super) fn colours_ui(ui: &mut Ui, reading: ColourReading, has_palette: bool) -> Option<ColourReading> {
     let name = ui.label("Colours").id;
     let mut chosen = reading;
     let shown = ComboBox::from_id_salt("colours").selected_text(reading.name()).width(CHOICE_WIDTH).show_ui(ui, |ui| {
-        for other in ColourReading::ALL {
+        let is_possible = |other: &ColourReading| has_palette || *other != ColourReading::Palette;
+        for other in ColourReading::ALL.into_iter().filter(is_possible) {
             ui.selectable_value(&mut chosen, other, other.name());
         }
     });

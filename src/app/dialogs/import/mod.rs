@@ -10,6 +10,7 @@ use self::fields::{channel_ui, colours_ui, holes_ui, layout_ui, length_ui};
 
 use crate::app::commands::{FileSlot, ImportTarget};
 use crate::app::document::file_name;
+use crate::app::views::overlay::text_background;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{capitalised, checkbox, default_button_ui, modal, radio_button};
 use crate::engine::cast::ToFloat;
@@ -17,8 +18,8 @@ use crate::engine::heightfield::MAX_HEIGHT_M;
 use crate::engine::parameters::Band;
 use crate::engine::{Extent, Origin};
 use crate::files::formats::heightmap::{Holes, ReadOptions};
-use crate::files::formats::numbers::metres;
-use crate::files::import::{ImportedFile, MapSummary, is_same_size, size_text};
+use crate::files::formats::numbers::{HEIGHT_PLACES, decimal, metres};
+use crate::files::import::{ImportedFile, MapSummary, is_same_size, size_note, size_text};
 use crate::project::MAX_FILE_BYTES;
 
 /// The side of the picture of the map, points.
@@ -26,6 +27,9 @@ const PICTURE: f32 = 220.0;
 
 /// The width of the column beside it, points.
 const COLUMN: f32 = 320.0;
+
+/// The decimal places of lengths.
+const LENGTH_PLACES: usize = 3;
 
 /// The sides that a world can have, metres.
 const SIDES_M: [f64; 2] = [1.0, 1_000_000.0];
@@ -69,6 +73,8 @@ impl Imported {
 /// A file to import, as the user has decided.
 pub(crate) struct PendingImport {
     pub(crate) file: ImportedFile,
+    /// The file that the user chose; `file` has another name if it was converted.
+    pub(crate) source: PathBuf,
     /// The step or terrain type that it is for; `None`: a new one.
     pub(crate) target: Option<ImportTarget>,
     /// Where its heights go.
@@ -207,7 +213,7 @@ impl ImportDialog {
     pub(crate) fn ui(&mut self, ctx: &Context, context: &ImportContext) -> Option<ImportResponse> {
         let verb = if self.destination == DestinationChoice::NewProject { "Open" } else { "Import" };
         let is_converting = self.reading == Some(ReadPurpose::Import);
-        let shown = modal("import", ctx).show(ctx, |ui| {
+        let shown = modal("import", ctx).stay_on_outside_click().keep_top().show(ctx, |ui| {
             ui.set_width(PICTURE + COLUMN + 16.0);
             ui.heading(format!("{verb} {}", file_name(&self.path)));
             ui.add_space(4.0);
@@ -223,7 +229,7 @@ impl ImportDialog {
             if let Some(error) = &self.error {
                 ui.colored_label(colours(ui).error, error);
             }
-            for note in self.shown().into_iter().flat_map(|file| &file.notes) {
+            for note in self.notes() {
                 ui.weak(format!("{}.", capitalised(note)));
             }
             ui.add_space(8.0);
@@ -285,6 +291,15 @@ impl ImportDialog {
         self.file.as_ref().filter(|_| self.error.is_none())
     }
 
+    /// What the user should know besides what the fields show.
+    fn notes(&self) -> impl Iterator<Item = &str> {
+        let file = self.shown().into_iter();
+        file.flat_map(|file| {
+            let size = file.extent.map(size_note);
+            file.notes.iter().map(String::as_str).filter(move |note| size.as_deref() != Some(*note))
+        })
+    }
+
     /// Why the file cannot be imported as it is set.
     fn obstacle(&self, context: &ImportContext) -> Option<String> {
         let file = self.shown()?;
@@ -331,13 +346,11 @@ impl ImportDialog {
             Rect::from_min_max(egui::Pos2::ZERO, egui::pos2(1.0, 1.0)),
             egui::Color32::WHITE,
         );
-        ui.painter().text(
-            rect.center_top() + Vec2::new(0.0, 4.0),
-            Align2::CENTER_TOP,
-            "N",
-            FontId::proportional(11.0),
-            colours.accent_text,
-        );
+        let north = rect.center_top() + Vec2::new(0.0, 4.0);
+        let letter = ui.painter().layout_no_wrap("N".into(), FontId::proportional(11.0), colours.accent_text);
+        let place = Align2::CENTER_TOP.anchor_size(north, letter.size());
+        text_background(ui.painter(), place.expand2(Vec2::new(4.0, 1.0)), &colours);
+        ui.painter().galley(place.min, letter, colours.accent_text);
     }
 
     /// What the map is, and what can be changed; returns how to read the file again.
@@ -354,6 +367,7 @@ impl ImportDialog {
             }
             self.extent_ui(ui, size);
             self.heights_ui(ui, max_value);
+            self.range_ui(ui);
         });
         if self.file.is_some() {
             ui.add_space(4.0);
@@ -387,7 +401,7 @@ impl ImportDialog {
             options.channel = channel_ui(ui, map, options.channel.as_deref()).or(options.channel.take());
         }
         if let Some(reading) = map.colours {
-            options.colours = colours_ui(ui, reading).or(options.colours);
+            options.colours = colours_ui(ui, reading, map.has_palette).or(options.colours);
         }
         if map.holes != Holes::default() {
             options.holes = holes_ui(ui, map.holes, options.holes).unwrap_or(options.holes);
@@ -428,7 +442,7 @@ impl ImportDialog {
                 self.extent.depth_m *= changed_m / eastward_m;
             }
             if (eastward_m / southward_m - 1.0).abs() > 1e-6 {
-                ui.weak(format!("× {} m", metres(southward_m)));
+                ui.weak(format!("× {} m", decimal(southward_m, LENGTH_PLACES)));
             }
         });
         ui.end_row();
@@ -451,7 +465,7 @@ impl ImportDialog {
                 ("Minimum height", "The lowest height of the map".to_string()),
                 ("Maximum height", "The highest height of the map".to_string()),
             ],
-            Some(max) => [("Minimum height", 0.0), ("Maximum height", max)]
+            Some(max) => [("Height of 0", 0.0), (if max > 255.0 { "Height of 65535" } else { "Height of 255" }, max)]
                 .map(|(name, value)| (name, format!("The height of the value {value}"))),
         };
         for ((name, doc), height_m) in rows.into_iter().zip(&mut self.range_m) {
@@ -459,6 +473,22 @@ impl ImportDialog {
             self.has_edited_range |= length_ui(ui, height_m, &doc, [-limit, limit]);
             ui.end_row();
         }
+    }
+
+    /// The lowest and the highest height of a map of integers, which need not have the values of the two fields.
+    fn range_ui(&self, ui: &mut Ui) {
+        let Some((map, max)) =
+            self.shown().and_then(|file| file.map.as_ref()).and_then(|map| Some((map, map.max_value?)))
+        else {
+            return;
+        };
+        let [low_m, high_m] = self.range_m;
+        let height = |value: f32| decimal(low_m + f64::from(value / max) * (high_m - low_m), HEIGHT_PLACES);
+        let [low, high] = map.values;
+        ui.label("Heights");
+        ui.label(format!("{} to {} m", height(low), height(high)))
+            .on_hover_text(format!("The map has values from {low} to {high}"));
+        ui.end_row();
     }
 
     /// The choice of where the heights go.
