@@ -184,7 +184,7 @@ impl App {
     fn open_modal(&mut self, modal: Modal) {
         self.ui.message = None;
         if matches!(modal, Modal::Export) {
-            self.ui.export.open();
+            self.ui.export.open(self.document.project_id());
         }
         self.ui.modal = Some(modal);
     }

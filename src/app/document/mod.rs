@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::app::document::describe::{Change, describe};
 use crate::app::document::memory::{EntryMemory, HistoryMemory};
-pub(crate) use crate::app::document::names::{file_name, file_stem, title};
+pub(crate) use crate::app::document::names::{export_stem, file_name, file_stem, title};
 use crate::engine::recipe::Timeline;
 use crate::files::io::disk_state::DiskState;
 use crate::project::{Project, ProjectFile, ProjectSettings};

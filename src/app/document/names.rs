@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::project::Project;
+use crate::project::{PROJECT_SUFFIX, Project};
 
 /// The project's name, or "Untitled".
 pub(crate) fn title(project: &Project) -> &str {
@@ -12,6 +12,13 @@ pub(crate) fn title(project: &Project) -> &str {
 /// The last component of a path.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The start of the names of the project's exports: its name, or else that of its file.
+pub(crate) fn export_stem(project: &Project, path: Option<&Path>) -> String {
+    let of_file = path.map(file_name).filter(|_| project.name.is_empty());
+    let of_file = of_file.map(|name| name.strip_suffix(PROJECT_SUFFIX).map_or(name.clone(), str::to_string));
+    of_file.filter(|name| !name.is_empty()).unwrap_or_else(|| file_stem(project))
 }
 
 /// The project's title as a file name without an extension: letters and digits in lower case, with dashes between.

@@ -28,6 +28,12 @@ fn exporting(answers: Vec<DialogOutcome>, folder: &Path, samples: u32) -> Harnes
     editor
 }
 
+/// Opens the dialog again, so that everything is checked again.
+fn open_again(editor: &mut Harness<'static, App>) {
+    let project_id = editor.state().document.project_id();
+    editor.state_mut().ui.export.open(project_id);
+}
+
 fn choose(editor: &mut Harness<'static, App>, target: &str) {
     editor.get_by_role_and_label(Role::ComboBox, "Target").click();
     editor.run_steps(3);
@@ -190,7 +196,7 @@ fn the_dialog_does_not_move_when_checks_are_done() {
     };
     // The first estimate is done.
     wait(&mut editor);
-    editor.state_mut().ui.export.open();
+    open_again(&mut editor);
     editor.step();
     editor.get_by_label("Checking the folder");
     editor.get_by_label_contains("Takes … (estimating)");
@@ -256,7 +262,7 @@ fn the_button_says_how_many_files_it_replaces_and_replaces_no_others() {
     // A file that another program writes after the check was not named.
     let (mine, more) = (folder.path().join("alpine-range-2.png"), folder.path().join("alpine-range-2.png.json"));
     std::fs::remove_file(&more).expect("removed");
-    editor.state_mut().ui.export.open();
+    open_again(&mut editor);
     editor.run_steps(2);
     wait_for_check(&mut editor);
     std::fs::write(&more, "mine").expect("written");
@@ -314,6 +320,118 @@ fn nothing_moves_in_the_export_dialog_and_all_of_it_is_in_the_window() {
         }
         assert!(screen.contains_rect(target(&editor)), "{size:?}");
     }
+}
+
+#[test]
+fn warnings_are_complete_in_windows_of_usual_sizes() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 513);
+    editor.state_mut().edit(|project| {
+        project.recipe.world.set_extent(crate::engine::Extent { width_m: 2000.0, depth_m: 1400.0 });
+    });
+    for size in [[1280.0, 800.0], [1920.0, 1080.0]] {
+        editor.set_size(size.into());
+        editor.run_steps(4);
+        for (target, tiles) in
+            [("CRYENGINE", [3, 2]), ("Unreal", [3, 2]), ("Terrain3D (Godot)", [1, 1]), ("Blender", [3, 2])]
+        {
+            choose(&mut editor, target);
+            editor.state_mut().ui.export.choose_tiles(tiles);
+            editor.run_steps(4);
+            let cost = editor.get_by_label_contains("of memory").rect();
+            let warnings = ["has the same sample spacing", "supports sample spacings"];
+            let shown: Vec<egui::Rect> = warnings
+                .iter()
+                .flat_map(|text| editor.query_all_by_label_contains(text))
+                .map(|node| node.rect())
+                .collect();
+            assert!(target != "CRYENGINE" || shown.len() == 2, "{shown:?}");
+            assert!(
+                shown.iter().all(|warning| warning.bottom() <= cost.top()),
+                "{target}, {size:?}: {shown:?}, {cost:?}"
+            );
+            let button = editor.get_by_role_and_label(Role::Button, "Cancel").rect();
+            assert!(button.bottom() < size[1], "{target}: {button:?}");
+        }
+    }
+}
+
+#[test]
+fn the_report_is_complete_at_once_and_enter_closes_it() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 33);
+    choose(&mut editor, "Unity");
+    wait_for_check(&mut editor);
+    editor.get_by_role_and_label(Role::Button, "Export").click();
+    wait(&mut editor, "the export", |app| app.ui.message.as_ref().is_some_and(|m| m.text.starts_with("Exported")));
+    // The first frame measures the contents.
+    editor.run_steps(2);
+    let place = |editor: &Harness<'static, App>| {
+        let close = editor.get_by_role_and_label(Role::Button, "Close").rect();
+        (
+            editor.get_by_label("Exported").rect(),
+            close,
+            editor.get_by_label_contains("alphamaps").rect().bottom() < close.top(),
+        )
+    };
+    let before = place(&editor);
+    editor.run_steps(6);
+    assert_eq!(place(&editor), before);
+    assert!(before.2, "all steps are in view");
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
+    editor.run_steps(2);
+    assert!(editor.state().ui.modal.is_none());
+}
+
+#[test]
+fn the_size_that_is_shown_is_the_exported_one() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 1025);
+    let is_on = |editor: &Harness<'static, App>, side: &str| {
+        let button = editor.get_by_role_and_label(Role::Button, side);
+        button.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
+    };
+    choose(&mut editor, "Unreal");
+    assert!(is_on(&editor, "1009"));
+    editor.state_mut().ui.export.choose_tiles([3, 2]);
+    editor.run_steps(4);
+    let grid =
+        |app: &App| app.ui.export.grid(app.document.project().recipe.world.extent(), &app.document.settings().export);
+    let exported = grid(editor.state()).width();
+    assert!(exported != 1009 && is_on(&editor, &exported.to_string()), "{exported}");
+    assert!(editor.query_by_role_and_label(Role::Button, "1009").is_none(), "it does not suit the tiles");
+    choose(&mut editor, "Terrain3D (Godot)");
+    editor.state_mut().ui.export.choose_tiles([1, 1]);
+    editor.run_steps(4);
+    editor.get_by_label_contains("exports 1024 samples");
+    let samples = editor.get_by_role_and_label(Role::SpinButton, "Samples").accesskit_node().numeric_value();
+    assert_eq!(samples, Some(1024.0));
+    assert_eq!(editor.state().document.settings().export.samples, 1025, "other targets use the chosen size");
+    // A square world in 3 × 2 tiles.
+    editor.state_mut().ui.export.choose_tiles([3, 2]);
+    editor.run_steps(4);
+    editor.get_by_label("Use 1152 samples").click();
+    editor.run_steps(4);
+    editor.get_by_label("Exported at 1152 samples");
+    assert!(editor.query_by_label_contains("has the same sample spacing").is_none());
+}
+
+#[test]
+fn another_project_has_its_own_folder_and_no_tiles() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 33);
+    editor.state_mut().ui.export.choose_tiles([3, 2]);
+    editor.run_steps(3);
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
+    let path = folder.path().join("flat.upthrust.json");
+    let file = ProjectFile::new(Project::default());
+    editor.state_mut().open_project("Open".into(), file, Some(path));
+    pause(&mut editor);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
+    editor.run_steps(3);
+    let field = editor.get_by_role_and_label(Role::TextInput, "Folder").accesskit_node().value();
+    assert_eq!(field, Some(folder.path().join("flat").display().to_string()), "named after its file");
+    assert_eq!(editor.get_by_label("Columns of tiles").accesskit_node().numeric_value(), Some(1.0));
 }
 
 #[test]

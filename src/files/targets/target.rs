@@ -15,7 +15,7 @@ use crate::files::export::{
     MeshOrder, Order, TextureOrder, TileEdges, TileNaming, Tiles, WeightsLayout, WeightsOrder,
 };
 use crate::files::formats::heightmap::{Encoding, RowOrder};
-use crate::files::formats::numbers::{metres, scale};
+use crate::files::formats::numbers::{decimal, metres, scale};
 
 /// A program to export for.
 #[derive(Debug)]
@@ -125,6 +125,9 @@ pub(super) const DEFAULT_ENCODING: Encoding =
 /// The smallest relative difference between the column and row spacings that causes a warning: half a metre per kilometre.
 const MIN_STRETCH: f64 = 0.0005;
 
+/// The most columns or rows of tiles more or fewer than chosen that are suggested.
+const MAX_OTHER_TILES: usize = 2;
+
 /// The defaults of a target.
 pub(super) const DEFAULTS: Target = Target {
     key: "",
@@ -196,14 +199,14 @@ impl ImportGuide for Target {
             )
         });
         let [x_m, z_m] = [grid.spacing_x_m(), grid.spacing_z_m()];
-        let oblong = (self.needs_square_cells && (x_m / z_m - 1.0).abs() > MIN_STRETCH).then(|| {
+        let oblong = self.distorts(grid).then(|| {
             format!(
                 "{} has the same sample spacing in both directions, but here it is {x_m:.3} m from west to east and \
-                 {z_m:.3} m from north to south, so the terrain becomes {} m deep instead of {}; choose a size with the \
-                 world's proportions",
+                 {z_m:.3} m from north to south, so the terrain becomes {} m deep instead of {}; choose a size or tiles with \
+                 the world's proportions",
                 self.label,
-                metres((grid.height() - 1).to_f64() * x_m),
-                metres(extent.depth_m)
+                decimal((grid.height() - 1).to_f64() * x_m, 1),
+                decimal(extent.depth_m, 1)
             )
         });
         let is_supported = |spacing: &f64| (spacing / x_m - 1.0).abs() < 1e-6;
@@ -304,6 +307,40 @@ impl Target {
             TileEdges::Shared => self.tile_side(side, count),
             TileEdges::SideBySide => side,
         }
+    }
+
+    /// Whether the program shows a grid with other proportions.
+    fn distorts(&self, grid: Grid) -> bool {
+        self.needs_square_cells && (grid.spacing_x_m() / grid.spacing_z_m() - 1.0).abs() > MIN_STRETCH
+    }
+
+    /// If the program would distort the supported map that is nearest to `longer` samples along the longer side, the nearest
+    /// number that it shows as it is; if there is none in these tiles, the same for the nearest columns and rows of tiles.
+    pub fn undistorted(&self, extent: Extent, longer: usize, counts: [usize; 2]) -> Option<(usize, [usize; 2])> {
+        if !self.distorts(self.grid(extent, self.nearest(extent, longer, counts), counts)) {
+            return None;
+        }
+        let in_tiles = |counts: [usize; 2]| {
+            let suits = |side: &usize| {
+                let grid = self.grid(extent, *side, counts);
+                !self.distorts(grid) && self.supports(grid, counts)
+            };
+            let max = counts[0].max(counts[1]);
+            let sides: Vec<usize> = match self.sizes {
+                Sizes::MultiplesOf(step) => (1..=SIDE_LIMITS[1] / step).map(|count| count * step).collect(),
+                Sizes::PowersOfTwo { .. } | Sizes::Exactly(_) => {
+                    self.sizes.sides().into_iter().map(|side| self.side_of_tiles(side, max)).collect()
+                }
+                Sizes::Any | Sizes::UpTo(_) | Sizes::Components => (longer / 2..=2 * longer).collect(),
+            };
+            sides.into_iter().filter(suits).min_by_key(|side| side.abs_diff(longer)).map(|side| (side, counts))
+        };
+        let distance = |other: &[usize; 2]| other[0].abs_diff(counts[0]) + other[1].abs_diff(counts[1]);
+        let around = |count: usize| count.saturating_sub(MAX_OTHER_TILES).max(1)..=count + MAX_OTHER_TILES;
+        let mut others: Vec<[usize; 2]> =
+            around(counts[0]).flat_map(|columns| around(counts[1]).map(move |rows| [columns, rows])).collect();
+        others.sort_by_key(distance);
+        others.into_iter().find_map(in_tiles)
     }
 
     /// The supported number of samples along the longer side that is nearest to `longer`.

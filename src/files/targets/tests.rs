@@ -10,6 +10,7 @@ use super::generic::GENERIC;
 use super::godot_plugin::GODOT_PLUGIN;
 use super::list::{ALL, from_key};
 use super::target::{Checked, Target};
+use super::terrain3d::TERRAIN3D;
 use super::unity::UNITY;
 use super::unreal::UNREAL;
 use crate::engine::Grid;
@@ -83,6 +84,17 @@ fn grids_fit_the_target_with_tiles_and_oblong_worlds() {
     assert!(GENERIC.check(GENERIC.grid(oblong, nearest, [4, 2]), [4, 2]).is_ok());
     let refused = UNITY.check(Grid::new(oblong, 1000, 1000), [1, 1]).expect_err("no power of two");
     assert!(refused.contains("1000 × 1000") && refused.ends_with("--size 1025"), "{refused}");
+}
+
+#[test]
+fn a_size_that_keeps_the_proportions_is_found() {
+    let square = Extent { width_m: 4096.0, depth_m: 4096.0 };
+    assert_eq!(TERRAIN3D.undistorted(square, 1025, [1, 1]), None);
+    // Columns of multiples of 192 samples and rows of multiples of 128 have the same length at multiples of 384.
+    assert_eq!(TERRAIN3D.undistorted(square, 1025, [3, 2]), Some((1152, [3, 2])));
+    // Square tiles of a square world have to be as many along both sides.
+    assert_eq!(CRYENGINE.undistorted(square, 1025, [3, 2]), Some((1023, [2, 2])));
+    assert_eq!(BLENDER.undistorted(square, 1025, [3, 2]), None, "it takes any proportions");
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::app::document::file_stem;
 use crate::engine::cast::ToFloat;
 use crate::engine::{Extent, Grid};
 use crate::files::export::{HeightmapOrder, Order, TextureOrder, Tiles, texture_size};
@@ -50,11 +49,20 @@ pub(super) struct Choices {
     pub(super) tiles: [usize; 2],
     /// The folder; `None`: the suggested one.
     pub(super) folder: Option<String>,
+    /// The start of the names of the folder and of plain files.
+    pub(super) stem: String,
 }
 
 impl Default for Choices {
     fn default() -> Self {
-        Self { target: None, heightmap: Some(HeightmapFormat::Png16), texture: true, tiles: [1; 2], folder: None }
+        Self {
+            target: None,
+            heightmap: Some(HeightmapFormat::Png16),
+            texture: true,
+            tiles: [1; 2],
+            folder: None,
+            stem: String::new(),
+        }
     }
 }
 
@@ -77,6 +85,12 @@ impl Choices {
         self.target.map_or_else(in_steps, |target| target.nearest(extent, samples, counts))
     }
 
+    /// The number of samples and the tiles with which the program shows the world in its proportions; `None` if it does
+    /// already.
+    pub(super) fn undistorted(&self, extent: Extent, settings: &ExportSettings) -> Option<(usize, [usize; 2])> {
+        self.target?.undistorted(extent, settings.samples as usize, self.counts())
+    }
+
     /// The grid of the export.
     pub(super) fn grid(&self, extent: Extent, settings: &ExportSettings) -> Grid {
         let longer = self.longer(extent, settings.samples as usize);
@@ -84,12 +98,12 @@ impl Choices {
     }
 
     /// The folder, or the suggested one: next to the project, or in the user's home.
-    pub(super) fn folder(&self, project: &Project, project_path: Option<&Path>) -> String {
+    pub(super) fn folder(&self, project_path: Option<&Path>) -> String {
         self.folder.clone().unwrap_or_else(|| {
             let sibling = project_path.and_then(Path::parent).map(Path::to_path_buf);
             let folder = sibling.or_else(std::env::home_dir).unwrap_or_else(|| PathBuf::from("."));
             let key = self.target.map_or(String::new(), |target| format!("-{}", target.key));
-            folder.join(format!("{}{key}", file_stem(project))).display().to_string()
+            folder.join(format!("{}{key}", self.stem)).display().to_string()
         })
     }
 
@@ -120,7 +134,7 @@ impl Choices {
                 return Err("Choose a heightmap or the texture.".into());
             }
             None => {
-                let stem = file_stem(project);
+                let stem = &self.stem;
                 let heightmap = self.heightmap.map(|format| folder.join(format!("{stem}.{}", format.extension())));
                 let suffix = if heightmap.is_some() { "_texture" } else { "" };
                 order.heightmaps = heightmap.into_iter().map(HeightmapOrder::new).collect();

@@ -1,5 +1,7 @@
 //! The controls of the export dialog: target, sizes and tiles.
 
+use std::collections::BTreeSet;
+
 use egui::{Align, ComboBox, DragValue, Label, Layout, RichText, Ui};
 
 use super::choices::{Choices, HeightmapFormat};
@@ -88,21 +90,32 @@ pub(super) fn size_ui(
     if !choices.target.map_or(choices.texture, has_pixels) {
         hidden.push("texture_pixels");
     }
-    group_ui(ui, settings, &hidden, &mut ParameterContext::new(parameters));
-    let longer = choices.longer(extent, settings.samples as usize);
+    let counts = choices.counts();
+    // The slider shows what is exported; the chosen number is kept for other targets until the user moves it.
+    let exported = |samples: u32| u32::try_from(choices.longer(extent, samples as usize)).unwrap_or(samples);
+    let before = ExportSettings { samples: exported(settings.samples), ..settings.clone() };
+    let mut edited = before.clone();
+    group_ui(ui, &mut edited, &hidden, &mut ParameterContext::new(parameters));
+    let samples = if edited.samples == before.samples { settings.samples } else { edited.samples };
+    *settings = ExportSettings { samples, ..edited };
+    let mut longer = choices.longer(extent, settings.samples as usize);
     if !sides.is_empty() {
-        let counts = choices.counts();
         let max = counts[0].max(counts[1]);
         // Sizes are those of tiles, unless the program joins the tiles before it checks them.
         let of_tiles = choices.target.filter(|target| target.tile_edges == TileEdges::Shared && max > 1);
         let all_tiles = |side: usize| of_tiles.map_or(side, |target| target.side_of_tiles(side, max));
+        let of_tile = |longer: usize| of_tiles.map_or(longer, |target| target.tile_side(longer, max));
+        // Not every size suits the tiles, so these are the exported ones.
+        let exported = sides.into_iter().map(|side| choices.longer(extent, all_tiles(side)));
+        let exported: BTreeSet<usize> = exported.chain([longer]).collect();
         row_ui(ui, if of_tiles.is_some() { "Samples per tile" } else { "Samples" }, |ui, _| {
-            for side in sides {
-                if ui.selectable_label(choices.longer(extent, all_tiles(side)) == longer, side.to_string()).clicked() {
-                    settings.samples = u32::try_from(all_tiles(side)).unwrap_or(settings.samples);
+            for side in exported {
+                if ui.selectable_label(side == longer, of_tile(side).to_string()).clicked() {
+                    settings.samples = u32::try_from(side).unwrap_or(settings.samples);
                 }
             }
         });
+        longer = choices.longer(extent, settings.samples as usize);
     }
     let restricted = choices.target.filter(|target| target.sizes != Sizes::Any);
     let text = if longer == settings.samples as usize {

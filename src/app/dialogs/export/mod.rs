@@ -21,12 +21,12 @@ use self::controls::{row_ui, size_ui, target_ui};
 use self::planned::Planned;
 pub(crate) use self::report::COPY_NOTES;
 use self::report::{Report, ReportResponse, RunningResponse, running_ui};
-use self::summary::{MAX_LISTED, SummaryContext, summary_ui, warnings_ui};
+use self::summary::{MAX_LISTED, SummaryContext, cost_ui, summary_ui, warnings_ui};
 use crate::app::dialogs::byte_size::bytes;
-use crate::app::document::file_name;
+use crate::app::document::{export_stem, file_name};
 use crate::app::widgets::parameter::ParameterState;
 use crate::app::widgets::theme::colours;
-use crate::app::widgets::{enter_pressed, modal};
+use crate::app::widgets::{enter_pressed, modal, visible_scroll_bars};
 use crate::engine::parameters::Band;
 use crate::engine::{Extent, Grid};
 use crate::files::export::{CostEstimate, Order, Plan};
@@ -38,8 +38,9 @@ use crate::worker::{ExportOutcome, ExportStatus, TargetCheck};
 /// The width of the contents, points.
 const WIDTH: f32 = 560.0;
 
-/// The height of the contents, points. It is the same for all choices, so that nothing moves under the pointer.
-const HEIGHT: f32 = 640.0;
+/// The height of the contents if the screen has room for it, points. It is the same for all choices, so that nothing moves
+/// under the pointer.
+const HEIGHT: f32 = 880.0;
 
 /// What a window has to be higher than the contents, points.
 const MARGINS: f32 = 64.0;
@@ -107,6 +108,8 @@ struct RepeatableExport {
 #[derive(Default)]
 pub(crate) struct ExportDialog {
     choices: Choices,
+    /// The project for which the dialog was opened.
+    project_id: Option<usize>,
     /// The height of what is below the choices and lists, points.
     footer_height: f32,
     planned: Option<Arc<Planned>>,
@@ -132,8 +135,12 @@ pub(crate) struct ExportDialog {
 }
 
 impl ExportDialog {
-    /// Opens the dialog and checks the disk again. The result of the last export is shown if it has not been seen.
-    pub(crate) fn open(&mut self) {
+    /// Opens the dialog for a project and checks the disk again. The result of the last export is shown if it has not been
+    /// seen. The folder and the tiles of another project are forgotten.
+    pub(crate) fn open(&mut self, project_id: usize) {
+        if self.project_id.replace(project_id).is_some_and(|before| before != project_id) {
+            (self.choices.folder, self.choices.tiles) = (None, [1; 2]);
+        }
         self.discard_target_check();
         (self.error, self.cost, self.is_copied) = (None, Cost::default(), false);
     }
@@ -224,7 +231,14 @@ impl ExportDialog {
         settings: &mut ExportSettings,
         context: &ExportContext,
     ) -> Option<ExportResponse> {
-        let modal = modal("export", ctx).show(ctx, |ui| {
+        self.choices.stem = export_stem(project, context.project_path);
+        // Each view has a window of its own, because their heights differ.
+        let name = match (self.is_running || context.status.is_some(), &self.report) {
+            (true, _) => "exporting",
+            (false, Some(_)) => "exported",
+            (false, None) => "export",
+        };
+        let modal = modal(name, ctx).stay_on_outside_click().show(ctx, |ui| {
             ui.set_width(WIDTH);
             if self.is_running || context.status.is_some() {
                 running_ui(ui, context.status.as_ref()).map(|response| match response {
@@ -266,10 +280,18 @@ impl ExportDialog {
         ui.heading("Export");
         ui.add_space(4.0);
         let body_height = (ui.available_height() - self.footer_height).max(MIN_BODY_HEIGHT);
-        let body = ScrollArea::vertical().id_salt("export").max_height(body_height).auto_shrink(false);
+        visible_scroll_bars(ui);
+        // Each target has its own position in the list of steps.
+        let id = ("export", self.choices.target.map(|target| target.key));
+        let body = ScrollArea::vertical().id_salt(id).max_height(body_height).auto_shrink(false);
         let (folder, planned, response) = body.show(ui, |ui| self.body_ui(ui, project, settings, context)).inner;
         let body_bottom = ui.cursor().top();
         let footer = self.footer_ui(ui, &planned, context, &folder);
+        if let Some(FooterResponse::Use { samples, tiles }) = footer {
+            settings.samples = samples;
+            self.choices.tiles = tiles;
+            return response;
+        }
         let footer_height = ui.cursor().top() - body_bottom;
         if (footer_height - self.footer_height).abs() > 0.5 {
             self.footer_height = footer_height;
@@ -285,7 +307,7 @@ impl ExportDialog {
                     Some(RepeatableExport { project_id, choices, folder: folder.into(), files: BTreeSet::new() });
                 Some(ExportResponse::Export(plan))
             }
-            None => response,
+            Some(FooterResponse::Use { .. }) | None => response,
         }
     }
 
@@ -299,7 +321,7 @@ impl ExportDialog {
     ) -> (String, Arc<Planned>, Option<ExportResponse>) {
         target_ui(ui, &mut self.choices);
         size_ui(ui, &mut self.choices, project.recipe.world.extent(), settings, &mut self.parameters);
-        let (folder, chosen) = self.folder_ui(ui, project, context.project_path);
+        let (folder, chosen) = self.folder_ui(ui, context.project_path);
         ui.add_space(8.0);
         let planned = self.planned(project, settings, folder.clone());
         let mut response = chosen;
@@ -335,7 +357,13 @@ impl ExportDialog {
         ui.add_space(4.0);
         let can_export = match &planned.plan {
             Ok(plan) => {
-                warnings_ui(ui, plan, &self.summary_context(planned, context));
+                let summary = self.summary_context(planned, context);
+                warnings_ui(ui, plan, &summary);
+                let used = self.undistorted_ui(ui, planned);
+                cost_ui(ui, plan, &summary);
+                if used.is_some() {
+                    return used;
+                }
                 self.target_check_ui(ui, planned.memory_bytes)
             }
             Err(problem) => {
@@ -363,6 +391,19 @@ impl ExportDialog {
                 None
             }
         }
+    }
+
+    /// Offers the size in which the program shows the world in its proportions, if the chosen one is not.
+    fn undistorted_ui(&self, ui: &mut Ui, planned: &Planned) -> Option<FooterResponse> {
+        let (longer, tiles) = planned.undistorted?;
+        let samples = u32::try_from(longer).ok()?;
+        let name = match tiles {
+            [columns, rows] if tiles != self.choices.counts() => {
+                format!("Use {columns} × {rows} tiles, {longer} samples")
+            }
+            _ => format!("Use {longer} samples"),
+        };
+        ui.button(name).clicked().then_some(FooterResponse::Use { samples, tiles })
     }
 
     /// The next check or estimate that the plan needs.
@@ -404,13 +445,8 @@ impl ExportDialog {
     }
 
     /// The folder field; returns the folder, and a response if the user wants to choose it.
-    fn folder_ui(
-        &mut self,
-        ui: &mut Ui,
-        project: &Project,
-        project_path: Option<&Path>,
-    ) -> (String, Option<ExportResponse>) {
-        let mut folder = self.choices.folder(project, project_path);
+    fn folder_ui(&mut self, ui: &mut Ui, project_path: Option<&Path>) -> (String, Option<ExportResponse>) {
+        let mut folder = self.choices.folder(project_path);
         let mut response = None;
         row_ui(ui, "Folder", |ui, label| {
             let field = TextEdit::singleline(&mut folder).desired_width(WIDTH - 220.0);
@@ -504,6 +540,11 @@ impl ExportDialog {
 /// What the user chose below the choices.
 enum FooterResponse {
     Export(Box<Plan>),
+    /// Export with this number of samples along the longer side, in these tiles.
+    Use {
+        samples: u32,
+        tiles: [usize; 2],
+    },
     Cancel,
 }
 
@@ -525,7 +566,8 @@ impl ExportDialog {
     ) -> Vec<(String, String, Option<u64>)> {
         let order = self.choices.order(project, settings, folder).expect("possible");
         let plan = Plan::new(order).expect("possible");
-        plan.files().iter().map(|file| (text::file_line(file), file_name(&file.path), file.max_bytes)).collect()
+        let line = |file| text::file_line(file, plan.order());
+        plan.files().iter().map(|file| (line(file), file_name(&file.path), file.max_bytes)).collect()
     }
 
     pub(crate) fn choose_tiles(&mut self, counts: [usize; 2]) {

@@ -21,6 +21,8 @@ pub(super) struct Planned {
     pub(super) files: Vec<PathBuf>,
     /// The memory that the export needs.
     pub(super) memory_bytes: u64,
+    /// The number of samples and the tiles with which the program shows the world in its proportions, if it does not.
+    pub(super) undistorted: Option<(usize, [usize; 2])>,
 }
 
 impl Planned {
@@ -39,6 +41,7 @@ impl Planned {
             plan,
             files,
             memory_bytes,
+            undistorted: choices.undistorted(project.recipe.world.extent(), settings),
         }
     }
 

@@ -2,21 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::{ProgressBar, Ui};
+use egui::{ProgressBar, ScrollArea, Ui};
 
 use super::text::steps_ui;
 use crate::app::document::file_name;
+use crate::app::widgets::{default_button_ui, visible_scroll_bars};
 use crate::files::export::BuildReport;
 use crate::worker::ExportStatus;
 
 /// The label of the button that copies the import notes.
 pub(crate) const COPY_NOTES: &str = "Copy import notes";
 
-/// The height of the import steps, points.
-const STEPS_HEIGHT: f32 = 320.0;
-
 /// The height of the rest of the report with some notes, and of the margins of its window, points.
 const HEIGHT_WITHOUT_STEPS: f32 = 240.0;
+
+/// The least height of the import steps, points.
+const MIN_STEPS_HEIGHT: f32 = 64.0;
 
 /// What the user chose below a report.
 pub(super) enum ReportResponse {
@@ -50,8 +51,14 @@ impl Report {
             ui.add_space(8.0);
             ui.label("Import steps");
             // The buttons stay in view in low windows.
-            let height = (ui.ctx().content_rect().height() - HEIGHT_WITHOUT_STEPS).clamp(64.0, STEPS_HEIGHT);
-            steps_ui(ui, steps, height);
+            let height = (ui.ctx().content_rect().height() - HEIGHT_WITHOUT_STEPS).max(MIN_STEPS_HEIGHT);
+            ui.scope(|ui| {
+                // The room that the window had in the last frame may be too small.
+                ui.set_max_height(height);
+                visible_scroll_bars(ui);
+                let list = ScrollArea::vertical().id_salt("export steps").max_height(height);
+                list.auto_shrink([false, true]).show(ui, |ui| steps_ui(ui, steps));
+            });
         }
         ui.add_space(8.0);
         let import_notes = self.import_notes();
@@ -70,7 +77,7 @@ impl Report {
                 opened.then_some(ReportResponse::ShowFolder(folder))
             },
             |ui| {
-                let close = ui.button("Close").clicked().then_some(ReportResponse::Close);
+                let close = default_button_ui(ui, "Close").then_some(ReportResponse::Close);
                 let another = ui.button("Another export…").clicked().then_some(ReportResponse::AnotherExport);
                 close.or(another)
             },

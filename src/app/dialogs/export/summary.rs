@@ -12,7 +12,7 @@ use crate::files::formats::heightmap::{Samples, WrittenFormat};
 /// The most files that are listed.
 pub(super) const MAX_LISTED: usize = 64;
 
-/// The height of each list, points.
+/// The greatest height of the list of files, points.
 const LIST_HEIGHT: f32 = 132.0;
 
 /// What the dialog knows about the export beyond its plan.
@@ -29,8 +29,8 @@ pub(super) struct SummaryContext {
     pub(super) cost: Option<Option<CostEstimate>>,
 }
 
-/// The height of the warnings, points.
-const WARNINGS_HEIGHT: f32 = 72.0;
+/// The greatest height of the warnings, as a share of the height of the screen.
+const WARNINGS_SHARE: f32 = 0.4;
 
 /// Shows the files and the import steps.
 pub(super) fn summary_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
@@ -39,7 +39,7 @@ pub(super) fn summary_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
     let list = ScrollArea::vertical().id_salt("export files").max_height(LIST_HEIGHT).auto_shrink([false, true]);
     list.show(ui, |ui| {
         for file in files.iter().take(MAX_LISTED) {
-            ui.weak(file_line(file));
+            ui.weak(file_line(file, order));
         }
         if files.len() > MAX_LISTED {
             ui.weak(format!("and {} more", files.len() - MAX_LISTED));
@@ -53,15 +53,15 @@ pub(super) fn summary_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
             Some(_) => "Import steps",
             None => "Import steps, with the heights of the preview; the exported files have the exact ones",
         });
-        steps_ui(ui, &steps, LIST_HEIGHT);
+        steps_ui(ui, &steps);
     }
 }
 
-/// Shows what the user should know before the export, and what it costs.
+/// Shows what the user should know before the export.
 pub(super) fn warnings_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
     let order = plan.order();
-    let list = ScrollArea::vertical().id_salt("export warnings").max_height(WARNINGS_HEIGHT);
-    list.auto_shrink([false, true]).show(ui, |ui| {
+    let height = WARNINGS_SHARE * ui.ctx().content_rect().height();
+    let show = |ui: &mut Ui| {
         for warning in warnings(order, context.heights_m) {
             ui.colored_label(colours(ui).accent_text, warning);
         }
@@ -71,7 +71,17 @@ pub(super) fn warnings_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
             let text = format!("The view shows iteration {at} of {total}. The finished terrain is exported{note}.");
             ui.colored_label(colours(ui).accent_text, text);
         }
+    };
+    ui.scope(|ui| {
+        // The room that is left in this frame does not limit them: the choices above give way.
+        ui.set_max_height(height);
+        let list = ScrollArea::vertical().id_salt("export warnings").max_height(height);
+        list.auto_shrink([false, true]).show(ui, show);
     });
+}
+
+/// Shows what the export costs.
+pub(super) fn cost_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
     let free = context.available_bytes.map_or(String::new(), |available| format!(" of {} free", bytes(available)));
     let time = match context.cost {
         Some(Some(cost)) => format!("about {}", duration(cost.seconds(plan))),
