@@ -409,7 +409,7 @@ fn maps_for_terrain3d_fit_around_the_origin() {
     let odd = steps(Extent { depth_m: 2688.0, ..square }, 2048, [1, 1]);
     assert!(odd.contains("Region Size to 64 ") && odd.contains("−1024 and −640"), "{odd}");
     let tiles = steps(square, 2048, [2, 2]);
-    assert!(tiles.contains("1024 × N − 0") && tiles.contains("Region Size to 256"), "{tiles}");
+    assert!(tiles.contains("to 1024 × N and 1024 × M.") && tiles.contains("Region Size to 256"), "{tiles}");
     // 33 regions of 64 samples are too many, and 2112 has no other region size.
     let refused = target.check(Grid::new(square, 2112, 2112), [1, 1]).expect_err("too many regions");
     assert!(refused.contains("--size 2"), "{refused}");

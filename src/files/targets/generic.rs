@@ -23,7 +23,7 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     let [low, high] = [facts.range_m.min, facts.range_m.max].map(|height_m| facts.range_number(height_m, METRE_PLACES));
     let mut steps = vec![format!("north is up in every image; heights range from {low} to {high} m.")];
     steps.push("Godot reads 16-bit PNG files with 8 bits; use height.r32 there, or a target for Godot.".into());
-    steps.push("terrain.glb is the terrain as a mesh; for USD, build with --mesh terrain.usda.".into());
+    steps.push("terrain.glb is the terrain as a mesh.".into());
     steps.extend(facts.water_m.map(|water_m| {
         let share = (water_m - facts.range_m.min) / facts.span_m().max(f64::MIN_POSITIVE);
         let share = facts.range_number(100.0 * share, PERCENT_PLACES);

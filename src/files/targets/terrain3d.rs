@@ -82,10 +82,15 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     ];
     // The position is multiplied by the spacing in some versions, so the spacing comes last.
     if facts.tiles.is_some() {
+        let along = |tile: usize, letter, before: usize| match before {
+            0 => format!("{tile} × {letter}"),
+            _ => format!("{tile} × {letter} − {before}"),
+        };
         steps.push(format!(
             "leave Vertex Spacing at 1 until all files are imported, one after another; for _xN_yM set Import Position to \
-             {} × N − {x} and {} × M − {z}.",
-            tile[0], tile[1]
+             {} and {}.",
+            along(tile[0], "N", x),
+            along(tile[1], "M", z)
         ));
     } else if [x, z] != [0, 0] {
         steps.push(format!(

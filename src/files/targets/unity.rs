@@ -5,7 +5,7 @@ use super::sizes::Sizes;
 use super::target::{DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
 use crate::files::export::{HelperFile, ImportFacts, TileNaming, WeightsLayout};
 use crate::files::formats::heightmap::{Encoding, RowOrder};
-use crate::files::formats::numbers::{METRE_PLACES, metres};
+use crate::files::formats::numbers::{METRE_PLACES, metres, significant};
 
 pub(super) static UNITY: Target = Target {
     key: "unity",
@@ -56,7 +56,7 @@ fn import(facts: &ImportFacts) -> Vec<String> {
         ),
         format!(
             "Unity stores 32767 different heights, so a height is within {} m of the file's.",
-            facts.range_number(facts.span_m() / 65_532.0, METRE_PLACES)
+            significant(facts.span_m() / 65_532.0)
         ),
     ];
     steps.extend(facts.water_m.map(|water_m| format!("the water level is y = {} m.", metres(water_m))));

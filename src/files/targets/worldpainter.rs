@@ -50,16 +50,7 @@ fn import(facts: &ImportFacts) -> Vec<String> {
         "one block per metre".into()
     };
     let [low, high] = levels(facts);
-    let mut steps = vec![
-        format!(
-            "Import > Height map, {}: From image 0 to level {}, To image 65535 to level {}, for {blocks}; no flip is \
-             needed.",
-            facts.file,
-            facts.range_number(low, METRE_PLACES),
-            facts.range_number(high, METRE_PLACES)
-        ),
-        format!("set the scale to {} %.", scale(scale_percent(facts))),
-    ];
+    let mut steps = Vec::new();
     if low < USUAL_LIMITS[0] || high > USUAL_LIMITS[1] {
         steps.push(format!(
             "set the build limits to at least {} and {} first; Minecraft's usual ones, {} and {}, cut this map off.",
@@ -69,6 +60,16 @@ fn import(facts: &ImportFacts) -> Vec<String> {
             USUAL_LIMITS[1]
         ));
     }
+    steps.extend([
+        format!(
+            "Import > Height map, {}: From image 0 to level {}, To image 65535 to level {}, for {blocks}; no flip is \
+             needed.",
+            facts.file,
+            facts.range_number(low, METRE_PLACES),
+            facts.range_number(high, METRE_PLACES)
+        ),
+        format!("set the scale to {} %.", scale(scale_percent(facts))),
+    ]);
     steps.extend(
         facts
             .water_m
