@@ -11,6 +11,12 @@ use crate::engine::parameters::{Kind, Parameter, Range, Scale, Value};
 /// The width of the column of numbers, points.
 const NUMBER_WIDTH: f32 = 68.0;
 
+/// The same for coordinates on Earth, which have seven digits and may have decimals.
+const COORDINATE_WIDTH: f32 = 100.0;
+
+/// The end of a slider from which on its parameter is a coordinate on Earth, metres.
+const MIN_COORDINATE_SLIDER: f64 = 1e6;
+
 /// The narrowest slider, points.
 const MIN_SLIDER_WIDTH: f32 = 40.0;
 
@@ -27,7 +33,8 @@ pub(super) fn number_ui(
 ) -> bool {
     let before = value.as_number().unwrap_or(parameter.slider.low);
     let mut number = before;
-    let rest = ui.available_width() - NUMBER_WIDTH - ui.spacing().item_spacing.x;
+    let width = if is_coordinate(parameter) { COORDINATE_WIDTH } else { NUMBER_WIDTH };
+    let rest = ui.available_width() - width - ui.spacing().item_spacing.x;
     ui.spacing_mut().slider_width = rest.max(MIN_SLIDER_WIDTH);
     let slider = Slider::new(&mut number, parameter.slider.low..=parameter.slider.high)
         .clamping(SliderClamping::Never)
@@ -39,7 +46,7 @@ pub(super) fn number_ui(
         set_number(parameter, value, number);
     }
     let mut number = value.as_number().unwrap_or(before);
-    let field = number_field(ui, parameter, &mut number, NUMBER_WIDTH, context.state).labelled_by(label.id);
+    let field = number_field(ui, parameter, &mut number, width, context.state).labelled_by(label.id);
     context.state.take_focus(&field);
     if field.changed() {
         set_number(parameter, value, number);
@@ -90,6 +97,7 @@ pub(super) fn number_field(
     let field = DragValue::new(number)
         .range(parameter.hard.low..=parameter.hard.high)
         .speed(span / 400.0)
+        .min_decimals(if is_coordinate(parameter) { decimals_for(parameter, before) } else { 0 })
         .max_decimals(decimals_for(parameter, before))
         .suffix(suffix(parameter))
         .custom_formatter(format)
@@ -119,8 +127,18 @@ fn decimals(parameter: &Parameter) -> usize {
     }
 }
 
-/// The number of decimals of a field, with at least two for a small number.
+/// Whether a parameter is a coordinate on Earth.
+fn is_coordinate(parameter: &Parameter) -> bool {
+    matches!(parameter.kind, Kind::Number) && parameter.slider.high >= MIN_COORDINATE_SLIDER
+}
+
+/// The number of decimals of a field, with at least two for a small number and for a coordinate.
 fn decimals_for(parameter: &Parameter, number: f64) -> usize {
+    if is_coordinate(parameter) {
+        // egui leaves decimals out that are small in comparison, whatever they are.
+        let is_whole = |number: f64| (number - number.round()).abs() < 1e-4;
+        return [number, 10.0 * number].into_iter().position(is_whole).unwrap_or(2);
+    }
     let is_small = !matches!(parameter.kind, Kind::Integer) && number.abs() < 10.0;
     decimals(parameter).max(if is_small { 2 } else { 0 })
 }
@@ -164,6 +182,14 @@ mod tests {
     use super::*;
     use crate::engine::mask::Mask;
     use crate::engine::parameters::Parameters;
+
+    #[test]
+    fn coordinates_have_as_many_decimals_as_they_need() {
+        let northing = crate::engine::Origin::parameters().iter().find(|parameter| parameter.key == "northing_m");
+        let northing = northing.expect("a parameter");
+        let cases = [(4_649_778.0, 0), (4_649_778.5, 1), (-4_649_778.1, 1), (4_649_778.25, 2), (1.0 / 3.0, 2)];
+        assert_eq!(cases.map(|(number, _)| decimals_for(northing, number)), cases.map(|(_, decimals)| decimals));
+    }
 
     #[test]
     fn numbers_are_typed_with_or_without_their_unit() {
