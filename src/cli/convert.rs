@@ -15,6 +15,10 @@ use crate::files::io::memory::require_memory;
 
 /// Reads a heightmap and writes it in the format of the output's extension.
 pub fn run(options: &ConvertOptions) -> Result<(), CliError> {
+    if options.depth == Some(DepthOption::Eight) {
+        let problem = "--depth 8: heightmaps are not written with 8 bits but as .raw with --out-raw u8; omit --depth";
+        return Err(CliError::Usage(problem.into()));
+    }
     let range_option = range_option(options)?;
     let integers = options.depth == Some(DepthOption::Sixteen);
     let encoding = Encoding { raw: options.out_raw, integers, ..Encoding::default() };

@@ -8,6 +8,7 @@ mod warnings;
 mod watch;
 
 use self::once::{Requested, build, print_report};
+use self::order::target_of;
 use super::arguments::BuildOptions;
 use super::error::CliError;
 use super::interrupt;
@@ -20,6 +21,8 @@ pub fn run(options: &BuildOptions) -> Result<(), CliError> {
     if options.target.as_deref() == Some("list") {
         return print_lines(targets::ALL.iter().map(|target| target.line()));
     }
+    // Before a large file is read.
+    options.target.as_deref().map(target_of).transpose()?;
     let requested = Requested::new(options);
     requested.check(options)?;
     let source = options.source.as_ref().ok_or_else(|| {

@@ -176,7 +176,7 @@ fn check_texture_size(
 }
 
 /// The target with a key.
-fn target_of(key: &str) -> Result<&'static Target, CliError> {
+pub(super) fn target_of(key: &str) -> Result<&'static Target, CliError> {
     targets::from_key(key).ok_or_else(|| {
         let nearest = nearest_name(key, targets::ALL.iter().map(|target| target.key));
         let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean {nearest}?"));

@@ -123,6 +123,8 @@ fn invalid_outputs_are_refused() {
         ("build p.upthrust.json --texture t.png --patches 0x3", 2, "from 1 to 16"),
         ("build p.upthrust.json --texture t.png --patches 2x2 --normals t_x0_y0.png", 2, "two of the files"),
         ("build p.upthrust.json -o out --for untiy", 2, "did you mean unity?"),
+        ("build none.upthrust.json -o out --for untiy", 2, "did you mean unity?"),
+        ("build short.raw -o out", 1, "upthrust convert short.raw heights.png --raw u16le,1025x1025"),
         ("build p.upthrust.json --for unity", 2, "folder"),
         ("build p.upthrust.json -o out --for unity --size 1000", 2, "--size 1025"),
         ("build --for unity -o out", 2, "nothing to build"),
@@ -149,7 +151,13 @@ fn invalid_outputs_are_refused() {
 #[test]
 fn invalid_arguments_of_other_commands_are_refused() {
     check_refused(&[
-        ("convert short.raw out.png", 1, "square"),
+        (
+            "convert short.raw out.png",
+            1,
+            "not a whole number of samples of 16 bits; specify its sample type, size and header with --raw",
+        ),
+        ("convert old.png out.tif --depth 8", 2, "--out-raw u8"),
+        ("inspect .", 1, ".: this is a folder"),
         ("convert short.raw out.png --raw u16le,3x3", 1, "18 bytes"),
         ("convert short.raw out.hgt", 2, ".png"),
         ("convert short.xyz out.png", 2, ".png"),
