@@ -282,13 +282,14 @@ def headerless():
     ]:
         Path(name).write_bytes(square.astype(kind).tobytes())
         notes = [big_endian] * layout.endswith("be")
-        notes += [f"its layout was guessed from its length: {layout},{side}x{side}"]
+        bits = 8 * numpy.dtype(kind).itemsize
+        notes += [f"its layout was guessed from its length: {side} × {side} samples of {bits} bits"]
         notes += [NO_RANGE] * layout.startswith("u") + [NO_SPACING]
         case(name, notes=notes, terrain=square)
     Path("oblong.raw").write_bytes(TERRAIN.astype("<u2").tobytes())
-    case("oblong.raw", refusal="specify its layout (on the command line as in --raw u16le,41x31, which fits best)")
+    case("oblong.raw", refusal="specify its sample type, size and header with --raw, as in --raw u16le,41x31")
     Path("header.raw").write_bytes(bytes(512) + TERRAIN.astype(">u2").tobytes())
-    case("header.raw", refusal="its 1527 samples are not a square; specify its layout")
+    case("header.raw", refusal="its 1527 samples are not a square; specify its sample type, size and header with --raw")
     Path("skipped.raw").write_bytes(bytes(512) + TERRAIN.astype(">u2").tobytes())
     case("skipped.raw", notes=[NO_RANGE, NO_SPACING], options=["--raw", f"u16be,{WIDTH}x{DEPTH}+512"])
     # Metres per degree in the middle of the tile, from published tables for 45° and 46°.

@@ -178,10 +178,11 @@ impl Drainage {
                 height(*a).total_cmp(&height(*b)).then(tie_break(*a as usize).cmp(&tie_break(*b as usize)))
             };
             let at_border = self.border().filter(|sample| is_open(*sample));
-            let lowest = at_border.min_by(order).expect("every terrain has a border");
-            self.directions[lowest as usize] = END;
-            pits.retain(|pit| *pit != lowest);
-            self.ends.push(lowest);
+            if let Some(lowest) = at_border.min_by(order) {
+                self.directions[lowest as usize] = END;
+                pits.retain(|pit| *pit != lowest);
+                self.ends.push(lowest);
+            }
         }
         pits
     }

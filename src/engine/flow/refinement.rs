@@ -79,7 +79,7 @@ impl DrainedTerrain {
     /// Terrain at the points of a mesh, given the heights of its streams there.
     pub fn new(
         mesh: Mesh,
-        heights: Heightfield,
+        streams: &Heightfield,
         source: Source,
         routing: RoutingOptions,
         progress: &Progress,
@@ -87,7 +87,7 @@ impl DrainedTerrain {
         /// The share of the depth of depressions that is filled.
         const FILLED: f32 = 0.5;
         let mut drainage = Drainage::new(&mesh, routing, progress)?;
-        let heights = with_valley_floors(&mesh, &heights, &source.left, routing, progress)?;
+        let heights = with_valley_floors(&mesh, streams, &source.left, routing, progress)?;
         Self::drained(mesh, heights, source, &mut drainage, FILLED, progress)
     }
 

@@ -63,7 +63,7 @@ impl StreamPowerRefinement<'_> {
         let mut done = from.samples().to_f32() / total;
         let mut terrain = progress.stage(0.0..done, || {
             let source = progress.stage(0.0..0.3, || self.source(&mesh, progress))?;
-            DrainedTerrain::new(mesh, self.terrain.copied(progress)?, source, self.routing, progress)
+            DrainedTerrain::new(mesh, self.terrain, source, self.routing, progress)
         })?;
         for (level, grid) in (1..).zip(grids) {
             let begun = done;
