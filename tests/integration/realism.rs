@@ -181,7 +181,7 @@ fn nightly_realism_of_the_presets_at_80_and_40_metres() {
                 ("hollows", hollows <= 0.005),
                 ("steep slopes", steep <= max_steep),
                 ("curvature", (-0.6..=0.3).contains(&skew)),
-                ("axes", ratio <= 1.35),
+                ("axes", ratio <= 1.3),
             ] {
                 if !is_met {
                     missed.push(format!("{name}, seed {seed}: {what}"));
