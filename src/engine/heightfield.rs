@@ -242,8 +242,7 @@ impl Heightfield {
         };
         let (c, u) = along(x_m, self.grid.spacing_x_m(), self.grid.width);
         let (r, v) = along(z_m, self.grid.spacing_z_m(), self.grid.height);
-        let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
-        mix(mix(self[(c, r)], self[(c + 1, r)], u), mix(self[(c, r + 1)], self[(c + 1, r + 1)], u), v)
+        bilinear([self[(c, r)], self[(c + 1, r)], self[(c, r + 1)], self[(c + 1, r + 1)]], u, v)
     }
 
     /// The gradient at a sample in metres per metre, eastward and southward: central differences, one-sided at the
@@ -299,6 +298,14 @@ impl Index<(usize, usize)> for Heightfield {
     fn index(&self, (c, r): (usize, usize)) -> &f32 {
         &self.heights[r * self.grid.width + c]
     }
+}
+
+/// Interpolates between the north-western, north-eastern, south-western and south-eastern values of a cell, at these
+/// shares of its width and its depth.
+#[inline(always)]
+pub(in crate::engine) fn bilinear([nw, ne, sw, se]: [f32; 4], u: f32, v: f32) -> f32 {
+    let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
+    mix(mix(nw, ne, u), mix(sw, se, u), v)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Masks: the weight of a step, from 0 to 1, at every sample.
 
 use super::flow::{Outlets, Water};
-use super::heightfield::{Grid, Heightfield};
+use super::heightfield::{Grid, Heightfield, bilinear};
 use super::inputs::{Inputs, Raster, SampleScale};
 use super::parameters::{Band, FileName, Spec, choices, parameters};
 use super::progress::{Cancelled, Progress};
@@ -211,8 +211,7 @@ fn brightness(raster: &Raster, grid: &Grid, c: usize, r: usize) -> f32 {
     let (west, east, u) = along(eastward, raster.width);
     let (north, south, v) = along(southward, raster.height);
     let at = |column: usize, row: usize| raster.samples[row * raster.width + column];
-    let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
-    let value = mix(mix(at(west, north), at(east, north), u), mix(at(west, south), at(east, south), u), v);
+    let value = bilinear([at(west, north), at(east, north), at(west, south), at(east, south)], u, v);
     (value / max_value).clamp(0.0, 1.0)
 }
 

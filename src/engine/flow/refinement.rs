@@ -16,7 +16,7 @@ use super::mesh::{Location, Mesh, hash};
 use super::options::{Outlets, RoutingOptions};
 use super::sampling::place;
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::heightfield::{Grid, Heightfield, bilinear};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// Points that drain at least this many cells are channels.
@@ -25,8 +25,6 @@ const CHANNEL_CELLS: u32 = 12;
 const CHANNEL_HALF_WIDTH: f32 = 0.6;
 /// The steepest banks of channels and the steepest smooth slopes, metres per metre.
 const MAX_SLOPE: f32 = 2.0;
-/// The number of times that the slopes between channels are eroded at each level.
-const SWEEPS: u32 = 1;
 /// Erosion factors are tabulated up to this many cells; larger areas erode as much.
 const MAX_CELLS: u32 = 255;
 
@@ -166,10 +164,8 @@ impl DrainedTerrain {
         let mut drainage = Drainage::new(&mesh, refinement.routing, progress)?;
         self.set_ends(&mut drainage, mesh.grid(), refinement.routing);
         if refinement.dissection > 0.0 {
-            for sweep in 0..SWEEPS {
-                erode(&mut heights, &mut drainage, &constraints, refinement, progress)?;
-                progress.report(0.2 + 0.5 * (sweep + 1).to_f32() / SWEEPS.to_f32());
-            }
+            erode(&mut heights, &mut drainage, &constraints, refinement, progress)?;
+            progress.report(0.7);
         }
         self.restore_means(&mut heights, &constraints, progress)?;
         let Constraints { left, .. } = constraints;
@@ -382,9 +378,8 @@ impl DrainedTerrain {
         heights.heights_mut().par_chunks_exact_mut(width).enumerate().try_for_each(|(r, row)| {
             for (c, height) in row.iter_mut().enumerate().filter(|(c, _)| !is_fixed[r * width + c]) {
                 let ((column, u), (row, v)) = (halved(c, 0.0, own.width()), halved(r, 0.0, own.height()));
-                let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
-                let along = |row: usize| mix(shifts[(column, row)], shifts[(column + 1, row)], u);
-                *height += mix(along(row), along(row + 1), v);
+                let shift = |c: usize, r: usize| shifts[(column + c, row + r)];
+                *height += bilinear([shift(0, 0), shift(1, 0), shift(0, 1), shift(1, 1)], u, v);
             }
             progress.check()
         })

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::mesh::{Location, Mesh};
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::heightfield::{Grid, Heightfield, bilinear};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// Samples a mesh at the samples of its grid, within its triangles. Keeps the triangles, for repeated use.
@@ -115,8 +115,7 @@ impl Mesh {
             (first, offset + (at - first).to_f32())
         };
         let ((c, u), (r, v)) = (cell(c, east, width), cell(r, south, height));
-        let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
-        mix(mix(map[(c, r)], map[(c + 1, r)], u), mix(map[(c, r + 1)], map[(c + 1, r + 1)], u), v)
+        bilinear([map[(c, r)], map[(c + 1, r)], map[(c, r + 1)], map[(c + 1, r + 1)]], u, v)
     }
 
     /// A map on the mesh's grid at the points of the mesh.

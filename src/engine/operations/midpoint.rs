@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation};
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
+use crate::engine::heightfield::{Extent, Grid, Heightfield, bilinear};
 use crate::engine::parameters::{Spec, parameters};
 use crate::engine::progress::Cancelled;
 
@@ -123,8 +123,7 @@ impl Lattice {
         };
         let ((west, east, x), (north, south, z)) = (along(u, self.width), along(v, self.height));
         let at = |c: usize, r: usize| self.heights[r * self.width + c];
-        let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
-        mix(mix(at(west, north), at(east, north), x), mix(at(west, south), at(east, south), x), z)
+        bilinear([at(west, north), at(east, north), at(west, south), at(east, south)], x, z)
     }
 }
 
