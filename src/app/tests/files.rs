@@ -11,7 +11,9 @@ use crate::app::commands::stack_edits::add_step;
 use crate::app::commands::{Command, FileSlot};
 use crate::app::dialogs::file_dialogs::DialogOutcome;
 use crate::app::dialogs::modal::Modal;
-use crate::app::tests::{accept_import, chosen, editor, editor_with, pause, press, settle, type_of, type_text, wait};
+use crate::app::tests::{
+    accept_import, chosen, editor, editor_with, open_import_window, pause, press, settle, type_of, type_text, wait,
+};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::faults::Faults;
 use crate::engine::operations::heightmap::Heightmap;
@@ -165,9 +167,7 @@ fn a_headerless_file_of_unknown_size_is_read_as_the_window_says() {
     std::fs::write(&path, (0..1200).flat_map(|at| sample(at).to_be_bytes()).collect::<Vec<u8>>()).expect("written");
     let mut editor = editor_with(vec![chosen(path.clone()), chosen(path)]);
     pause(&mut editor);
-    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
-    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
-    editor.run_steps(3);
+    open_import_window(&mut editor);
     let reads = |app: &App, size| matches!(&app.ui.modal, Some(Modal::Import(dialog)) if dialog.size() == Some(size));
     editor.get_by_label_contains("they are most alike in 40 × 30 samples");
     assert!(reads(editor.state(), [40, 30]));
@@ -203,9 +203,7 @@ fn a_headerless_file_of_unknown_size_is_read_as_the_window_says() {
 
     // Cancelling changes nothing.
     let before = editor.state().document.project().clone();
-    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
-    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
-    editor.run_steps(3);
+    open_import_window(&mut editor);
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
     editor.run_steps(3);
     assert!(editor.state().ui.modal.is_none());
@@ -312,9 +310,7 @@ fn holes_and_a_header_are_as_the_window_says() {
     pause(&mut editor);
     let shows = |app: &App, size| matches!(&app.ui.modal, Some(Modal::Import(dialog)) if dialog.size() == size);
     for (choice, middle_m) in [("Lowest height", 20.0), ("-9999 is a height", -9998.999)] {
-        press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
-        wait(&mut editor, "the window", |app| app.ui.modal.is_some());
-        editor.run_steps(3);
+        open_import_window(&mut editor);
         assert!(shows(editor.state(), None), "10½ samples are no map");
         editor.get_by_label("The bytes before the first sample").focus();
         editor.run_steps(2);
@@ -350,17 +346,13 @@ fn the_window_shows_the_real_range_of_integers_and_messages_name_the_users_file(
     image::ImageBuffer::from_fn(33, 33, pixels).save(&image).expect("written");
     let mut editor = editor_with(vec![chosen(path), chosen(image)]);
     pause(&mut editor);
-    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
-    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
-    editor.run_steps(3);
+    open_import_window(&mut editor);
     editor.get_by_label_contains("Its samples are read as signed");
     accept_import(&mut editor);
     let message = editor.state().ui.message.clone().expect("a message").text;
     assert!(message.starts_with("Opened hills.raw: "), "{message}");
     assert_eq!(editor.state().document.project().name, "hills");
-    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
-    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
-    editor.run_steps(3);
+    open_import_window(&mut editor);
     // Black is 0 m and white, 65535, is 1000 m.
     editor.get_by_label("Height of 65535");
     editor.get_by_label("152.59 to 308.84 m");
@@ -373,9 +365,7 @@ fn a_damaged_map_is_shown_in_its_window() {
     std::fs::write(&path, "ncols 3\nnrows 3\ncellsize 50\n1 2 3\n4").expect("written");
     let mut editor = editor_with(vec![chosen(path)]);
     pause(&mut editor);
-    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
-    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
-    editor.run_steps(3);
+    open_import_window(&mut editor);
     editor.get_by_label_contains("this file is cut short: it has 4 of the 9 heights of 3 × 3; copy it again");
     assert!(editor.get_by_role_and_label(Role::Button, "Open").accesskit_node().is_disabled());
 }
@@ -389,9 +379,7 @@ fn an_import_that_fails_keeps_the_window_and_its_choices() {
     std::fs::write(&path, &bytes).expect("written");
     let mut editor = editor_with(vec![chosen(path.clone())]);
     pause(&mut editor);
-    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
-    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
-    editor.run_steps(3);
+    open_import_window(&mut editor);
     // The file disappears before it is converted.
     std::fs::remove_file(&path).expect("removed");
     editor.get_by_role_and_label(Role::Button, "Open").click();
@@ -416,9 +404,7 @@ fn a_cancelled_import_window_stays_closed() {
     std::fs::write(&path, [7; 2 * 1200]).expect("written");
     let mut editor = editor_with(vec![chosen(path)]);
     pause(&mut editor);
-    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::O);
-    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
-    editor.run_steps(3);
+    open_import_window(&mut editor);
     editor.get_by_role_and_label(Role::ComboBox, "Sample type").click();
     editor.run_steps(3);
     editor.get_by_label("8 bits").click();

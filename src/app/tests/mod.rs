@@ -98,6 +98,13 @@ pub(crate) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl 
     }
 }
 
+/// Chooses the next file to open, and waits for the import window.
+pub(crate) fn open_import_window(editor: &mut Harness<'static, App>) {
+    press(editor, egui::Modifiers::COMMAND, egui::Key::O);
+    wait(editor, "the window", |app| app.ui.modal.is_some());
+    editor.run_steps(4);
+}
+
 /// Waits for the import window, imports the file as the window suggests, and waits until it is converted.
 #[track_caller]
 pub(crate) fn accept_import(harness: &mut Harness<'static, App>) {

@@ -9,7 +9,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::app::App;
 use crate::app::dialogs::modal::Modal;
-use crate::app::tests::{chosen, editor, editor_with, pause, press, type_text, wait};
+use crate::app::tests::{chosen, editor, editor_with, open_import_window, pause, press, type_text, wait};
 
 /// A map with a hole.
 fn map_with_hole(folder: &tempfile::TempDir) -> PathBuf {
@@ -22,10 +22,16 @@ fn map_with_hole(folder: &tempfile::TempDir) -> PathBuf {
 fn importing(path: PathBuf) -> Harness<'static, App> {
     let mut editor = editor_with(vec![chosen(path)]);
     pause(&mut editor);
-    press(&mut editor, Modifiers::COMMAND, Key::O);
-    wait(&mut editor, "the window", |app| app.ui.modal.is_some());
-    editor.run_steps(4);
+    open_import_window(&mut editor);
     editor
+}
+
+/// Types another width of the map, without ending the editing.
+fn type_width(editor: &mut Harness<'static, App>) {
+    editor.get_by_label("Width of the map, west to east").focus();
+    editor.run_steps(2);
+    editor.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    type_text(editor, "777");
 }
 
 /// A click whose press and release are in the same frame, as a touchpad's tap.
@@ -87,10 +93,7 @@ fn escape_leaves_a_field_before_it_closes_the_window() {
         editor.get_by_label("Width of the map, west to east").accesskit_node().numeric_value()
     };
     let before = width(&editor);
-    editor.get_by_label("Width of the map, west to east").focus();
-    editor.run_steps(2);
-    editor.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    type_text(&mut editor, "777");
+    type_width(&mut editor);
     press(&mut editor, Modifiers::NONE, Key::Escape);
     editor.run_steps(2);
     assert!(matches!(editor.state().ui.modal, Some(Modal::Import(_))), "the window stays");
@@ -147,10 +150,7 @@ fn the_import_window_stays_where_it_is_when_it_grows() {
     let height = |editor: &Harness<'static, App>| editor.get_by_role_and_label(Role::Button, "Cancel").rect().top();
     let low = height(&editor);
     // The choice of the world's size takes two more lines.
-    editor.get_by_label("Width of the map, west to east").focus();
-    editor.run_steps(2);
-    editor.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    type_text(&mut editor, "777");
+    type_width(&mut editor);
     press(&mut editor, Modifiers::NONE, Key::Tab);
     editor.get_by_label("Flip north and south").click();
     editor.run_steps(3);

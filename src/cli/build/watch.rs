@@ -24,12 +24,12 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The files that a build reads, with their modification times and lengths.
 #[derive(Clone, PartialEq)]
-struct Watched {
+struct SourceFiles {
     files: Vec<PathBuf>,
     stamps: Vec<Option<(SystemTime, u64)>>,
 }
 
-impl Watched {
+impl SourceFiles {
     /// The project and the files in its folder that it reads, as they are now.
     fn new(project: &Path, changes: &Changes) -> Self {
         loop {
@@ -101,7 +101,7 @@ pub(super) fn run(source: &Source, options: &BuildOptions, requested: &Requested
     loop {
         let was_first = std::mem::take(&mut is_first);
         // Before anything is read, so that no change is missed.
-        let mut watched = Watched::new(project, &options.changes);
+        let mut watched = SourceFiles::new(project, &options.changes);
         let progress = Progress::new();
         let (built, has_changed) = thread::scope(|scope| {
             let building = scope.spawn(|| {

@@ -18,6 +18,7 @@ use crate::engine::texture::TerrainType;
 use crate::files::formats::heightmap::{Encoding, RowOrder, Samples, WrittenFormat};
 use crate::files::io::atomic::{self, StagedFile};
 use crate::files::io::error::FileError;
+use crate::files::io::folders::folder_of;
 
 /// The name of the file.
 pub const MANIFEST_NAME: &str = "upthrust.json";
@@ -182,7 +183,7 @@ impl Manifest<'_> {
     }
 
     fn folder(&self) -> &Path {
-        self.order.path.parent().unwrap_or(Path::new(""))
+        folder_of(&self.order.path)
     }
 
     /// The checksums of the staged files in the folder of the manifest.

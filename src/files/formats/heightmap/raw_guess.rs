@@ -86,7 +86,7 @@ pub(super) fn guess(bytes: &[u8], usual: RawSample) -> Option<Guess> {
 }
 
 /// The side of the square that these bytes are.
-fn square_side(bytes: usize, sample: RawSample) -> Option<usize> {
+pub(super) fn square_side(bytes: usize, sample: RawSample) -> Option<usize> {
     let each = sample.bytes().to_usize();
     let side = (bytes / each).isqrt();
     (side > 1 && side * side * each == bytes).then_some(side)

@@ -237,9 +237,10 @@ fn guessed_layout(path: &Path, bytes: &[u8], raw: Option<RawLayout>, sidecar: Op
     }
     let Some(RawLayout { sample, header_bytes, .. }) = raw else { return raw_guess::guess(bytes, usual) };
     let bytes = bytes.get(header_bytes..)?;
-    let samples = bytes.len() as u64 / sample.bytes();
-    let is_square = samples.isqrt().pow(2) == samples && samples * sample.bytes() == bytes.len() as u64;
-    let [width, height] = raw::likely_sizes(bytes, sample).into_iter().next().filter(|_| !is_square)?;
+    if raw_guess::square_side(bytes.len(), sample).is_some() {
+        return None;
+    }
+    let [width, height] = raw::likely_sizes(bytes, sample).into_iter().next()?;
     let note = format!("nothing says how long its rows are; they are most alike in {width} × {height} samples");
     let layout = RawLayout { sample, size: Some([width, height]), header_bytes };
     Some(Guess { layout, note, is_certain: false })
