@@ -35,5 +35,5 @@ pub(super) fn changes_since(version: u32, recipe: &Recipe) -> Option<String> {
         change.version > version && operations.any(change.affects)
     };
     let found: Vec<&str> = CHANGES.iter().filter(affects).map(|change| change.what).collect();
-    (!found.is_empty()).then(|| format!("its terrain has changed since it was saved: {}", found.join("; ")))
+    (!found.is_empty()).then(|| format!("the terrain has changed since the project was saved: {}", found.join("; ")))
 }

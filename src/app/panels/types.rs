@@ -9,10 +9,10 @@ use crate::app::panels::texture_panel::{TextureDisplay, TexturePanelState};
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
 use crate::app::widgets::parameter::{
-    ParameterContext, ParameterState, SliderOverride, TextureChoices, capitalised, group_ui, name_ui,
+    ParameterContext, ParameterState, SliderOverride, TextureChoices, group_ui, name_ui,
 };
 use crate::app::widgets::theme::colours;
-use crate::app::widgets::{heading, icon_button, note_ui, solo_button};
+use crate::app::widgets::{capitalised, heading, icon_button, note_ui, solo_button};
 use crate::engine::parameters::{Band, Group, Range, TextureName};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::{TerrainType, TextureRecipe, Unit};

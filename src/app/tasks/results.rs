@@ -27,6 +27,7 @@ use crate::app::tasks::recovery;
 use crate::app::tasks::user_presets;
 use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{RenderOutcome, RenderTask};
+use crate::app::widgets::capitalised;
 use crate::app::{App, panels};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
@@ -174,7 +175,7 @@ impl App {
                 self.settings.add_recent(&path);
                 // Before it is opened, so that an error of opening it replaces the notes.
                 if !notes.is_empty() {
-                    self.show_lasting_message(notes.join("; "));
+                    self.show_lasting_message(capitalised(&notes.join("; ")));
                 }
                 self.open_project(format!("Open {}", file_name(&path)), file, Some(path));
                 if let Some(message) = self.ui.message.as_mut().filter(|message| message.is_kept && !notes.is_empty()) {

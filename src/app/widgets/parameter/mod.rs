@@ -15,4 +15,3 @@ pub(crate) use self::context::{Locks, ParameterContext, ParameterState, SliderOv
 #[cfg(test)]
 pub(crate) use self::row::initial_value;
 pub(crate) use self::table::group_ui;
-pub(crate) use self::texture::capitalised;

@@ -6,8 +6,8 @@ use egui::{
 };
 
 use super::context::{ParameterContext, TextureChoices};
-use crate::app::widgets::heading;
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::{capitalised, heading};
 use crate::engine::cast::ToFloat;
 use crate::engine::parameters::{Parameter, TextureName, Value};
 use crate::files::import::SHIPPED_TEXTURES;
@@ -29,11 +29,6 @@ fn texture_title(name: &TextureName) -> String {
     }
     let stem = name.0.trim_start_matches(TextureName::SHIPPED).trim_end_matches(".jpg").replace('-', " ");
     capitalised(&stem)
-}
-
-/// The text with its first letter in upper case.
-pub(crate) fn capitalised(text: &str) -> String {
-    text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect()
 }
 
 /// A button with the chosen texture that opens a grid of all textures; returns whether the user wants to choose a file.
