@@ -63,6 +63,13 @@ impl Drainage {
         })
     }
 
+    /// Lets flow on a regular grid run, on average, in the direction of steepest descent of the surface rather than
+    /// along the rows, columns and diagonals.
+    pub fn on_facets(mut self) -> Self {
+        self.edges = self.edges.into_facets();
+        self
+    }
+
     /// Sets the only samples outside the sea at which flow ends, as row-major indices.
     pub fn set_ends(&mut self, samples: &[u32]) {
         let (width, stride) = (self.grid.width(), self.stride());

@@ -1,6 +1,6 @@
 //! The lengths of the edges between neighbouring points, and the steepest descent along them.
 
-use super::grid::{END, NEIGHBOURS};
+use super::grid::{END, NEIGHBOURS, tie_break};
 use super::mesh::Mesh;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::progress::{Cancelled, Progress};
@@ -16,6 +16,9 @@ const PLACES: [(usize, [isize; 2]); 8] =
 pub(super) enum Edges {
     /// Eight neighbours at equal distances everywhere: a regular grid.
     Regular([f32; 8]),
+    /// As [`Self::Regular`], but on average, flow takes the direction of steepest descent of the surface, which may be
+    /// between two neighbours.
+    Facets([f32; 8]),
     /// Maps padded by one sample, with 0 where there is no edge.
     Irregular {
         maps: [Vec<f32>; 4],
@@ -37,11 +40,19 @@ impl Edges {
         Ok(Self::Irregular { maps: mesh.reciprocal_lengths(progress)?, steps })
     }
 
+    /// Directions of a regular grid that on average are those of the surface.
+    pub fn into_facets(self) -> Self {
+        match self {
+            Self::Regular(reciprocals) => Self::Facets(reciprocals),
+            other => other,
+        }
+    }
+
     /// The reciprocal length of an edge; 0 if there is none in that direction.
     #[inline(always)]
     pub fn reciprocal_length(&self, sample: usize, direction: usize) -> f32 {
         match self {
-            Self::Regular(reciprocals) => reciprocals[direction],
+            Self::Regular(reciprocals) | Self::Facets(reciprocals) => reciprocals[direction],
             Self::Irregular { maps, steps } => maps[PLACES[direction].0][sample.wrapping_add_signed(steps[direction])],
         }
     }
@@ -58,6 +69,10 @@ impl Edges {
             Self::Regular(reciprocals) => simd(
                 #[inline(always)]
                 || find_steepest(here, neighbours, |k, _| reciprocals[k], directions),
+            ),
+            Self::Facets(reciprocals) => simd(
+                #[inline(always)]
+                || find_steepest_facets(first, here, neighbours, reciprocals, directions),
             ),
             Self::Irregular { maps, steps } => {
                 let width = directions.len();
@@ -88,6 +103,54 @@ fn find_steepest(
             let is_steeper = slope > steepest;
             steepest = if is_steeper { slope } else { steepest };
             direction = if is_steeper { k.to_u32() } else { direction };
+        }
+        directions[c] = direction.to_u8();
+    }
+}
+
+/// Finds the directions of a row that begins at sample `first`, so that on average they are those of steepest descent.
+///
+/// The surface around a sample consists of eight triangular facets, each between neighbours in a cardinal and a diagonal
+/// direction (D. G. Tarboton, "A new method for the determination of flow directions and upslope areas in grid digital
+/// elevation models", Water Resources Research 33, 1997). Where the steepest descent runs within a facet, one of its two
+/// neighbours is drawn, so that the mean of the steps has the direction of the descent (randomness in place of the
+/// eight directions: J. Fairfield and P. Leymarie, "Drainage networks from grid digital elevation models", Water
+/// Resources Research 27, 1991). Both neighbours are lower than the sample.
+#[inline(always)]
+fn find_steepest_facets(
+    first: usize,
+    here: &[f32],
+    neighbours: &[&[f32]; 8],
+    reciprocals: &[f32; 8],
+    directions: &mut [u8],
+) {
+    /// The bits of a pseudorandom number that fit the mantissa of an f32.
+    const BITS: u32 = 24;
+    let width = directions.len();
+    let (here, neighbours) = (&here[..width], neighbours.map(|row| &row[..width]));
+    for c in 0..width {
+        let random = (tie_break(first + c) >> (u32::BITS - BITS)).to_f32() / (1_u32 << BITS).to_f32();
+        let (mut steepest, mut direction) = (0.0, u32::from(END));
+        for k in 0..8 {
+            let slope = (here[c] - neighbours[k][c]) * reciprocals[k];
+            let is_steeper = slope > steepest;
+            steepest = if is_steeper { slope } else { steepest };
+            direction = if is_steeper { k.to_u32() } else { direction };
+        }
+        steepest *= steepest;
+        for cardinal in [0, 2, 4, 6] {
+            let per_m = [reciprocals[cardinal], reciprocals[cardinal ^ 2]];
+            let along = (here[c] - neighbours[cardinal][c]) * per_m[0];
+            for diagonal in [cardinal + 1, (cardinal + 7) % 8] {
+                let across = (neighbours[cardinal][c] - neighbours[diagonal][c]) * per_m[1];
+                let squared = along * along + across * across;
+                // The share of steps to the diagonal neighbour: 1 where the descent runs along the diagonal.
+                let [rise, run] = [across * per_m[1], along * per_m[0]];
+                let is_steeper = (across > 0.0) & (rise < run) & (squared > steepest);
+                steepest = if is_steeper { squared } else { steepest };
+                let drawn = if random * run < rise { diagonal } else { cardinal };
+                direction = if is_steeper { drawn.to_u32() } else { direction };
+            }
         }
         directions[c] = direction.to_u8();
     }

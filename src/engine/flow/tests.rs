@@ -168,14 +168,40 @@ fn lakes_and_areas_match_the_reference() {
 }
 
 #[test]
-fn water_has_the_maps_of_the_drainage() {
-    let [_, terrain, ..] = &terrains()[..] else { unreachable!("36 of them") };
-    let drainage = routed(RoutingOptions { outlets: Outlets::South, ..STEEPEST }, terrain);
-    let water = Water::on(terrain, Outlets::South, None, &Progress::new()).expect("not cancelled");
-    assert_eq!(water.receivers, drainage.receivers());
-    assert_eq!(water.lakes_m, drainage.lakes_m());
-    assert!(water.lakes_m.iter().any(|depth| *depth > 0.0));
-    assert_eq!(water.areas_m2, areas(&drainage).iter().map(|area| area * 6.0).collect::<Vec<f32>>());
+fn water_fills_lakes_to_their_passes_and_runs_down_all_slopes() {
+    for terrain in terrains() {
+        let drainage = routed(RoutingOptions { outlets: Outlets::South, ..STEEPEST }, &terrain);
+        let water = Water::on(&terrain, Outlets::South, None, &Progress::new()).expect("not cancelled");
+        assert_eq!(water.lakes_m, drainage.lakes_m());
+        let areas = reference::areas(&water.receivers);
+        assert_eq!(water.areas_m2, areas.into_iter().map(|area| 6.0 * area as f32).collect::<Vec<f32>>());
+        let heights = terrain.heights();
+        let levels = reference::filled(&terrain, &drainage.ends());
+        let falls = |(sample, receiver): (usize, &u32)| levels[*receiver as usize] <= levels[sample];
+        assert!(water.receivers.iter().enumerate().all(falls));
+        // Outside lakes, wherever a neighbour is lower, the receiver is.
+        for (sample, &receiver) in drainage.receivers().iter().enumerate().filter(|(i, _)| water.lakes_m[*i] == 0.0) {
+            let is_lower = |receiver: u32| heights[receiver as usize] < heights[sample];
+            assert_eq!(is_lower(water.receivers[sample]), is_lower(receiver));
+        }
+    }
+}
+
+#[test]
+fn water_runs_down_planes_of_any_azimuth() {
+    for degrees in (0..360).step_by(5) {
+        let (sin, cos) = libm::sincos(f64::from(degrees).to_radians());
+        let plane = Heightfield::from_fn(grid(65, 65), |c, r| -(2.0 * c as f64 * cos + 3.0 * r as f64 * sin) as f32);
+        let water = Water::on(&plane, Outlets::Border, None, &Progress::new()).expect("not cancelled");
+        let [mut east_m, mut south_m] = [0.0; 2];
+        for (sample, receiver) in water.receivers.iter().map(|receiver| *receiver as usize).enumerate() {
+            east_m += 2.0 * ((receiver % 65) as f64 - (sample % 65) as f64);
+            south_m += 3.0 * ((receiver / 65) as f64 - (sample / 65) as f64);
+        }
+        // The steepest of eight neighbours is up to 28° beside the descent.
+        let error = libm::atan2(cos * south_m - sin * east_m, cos * east_m + sin * south_m).to_degrees();
+        assert!(error.abs() < 1.0, "{degrees}°: {error}° beside the descent");
+    }
 }
 
 #[test]

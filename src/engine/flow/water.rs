@@ -22,8 +22,8 @@ impl Water {
     /// The peak memory of [`Self::on`], in maps of f32.
     pub const MAPS: f64 = Drainage::MAPS + 3.0;
 
-    /// Routes the water of a terrain along the steepest descent, to the outlets and, if given, into a sea at the level
-    /// `sea_m` in metres.
+    /// Routes the water of a terrain down its slopes, to the outlets and, if given, into a sea at the level `sea_m` in
+    /// metres. On average it takes the steepest descent of the surface, so it has no preferred directions.
     pub fn on(
         terrain: &Heightfield,
         outlets: Outlets,
@@ -31,7 +31,7 @@ impl Water {
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         let mesh = Mesh::regular(terrain.grid());
-        let mut drainage = Drainage::new(&mesh, RoutingOptions { outlets, sea_m }, progress)?;
+        let mut drainage = Drainage::new(&mesh, RoutingOptions { outlets, sea_m }, progress)?.on_facets();
         drainage.route(terrain, progress)?;
         Ok(Self {
             lakes_m: drainage.lakes_m(),
