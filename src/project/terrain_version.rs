@@ -3,7 +3,7 @@
 use crate::engine::{AnyOperation, Recipe};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 2;
+pub const TERRAIN_VERSION: u32 = 3;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -15,7 +15,7 @@ struct TerrainChange {
     what: &'static str,
 }
 
-const CHANGES: [TerrainChange; 2] = [
+const CHANGES: [TerrainChange; 3] = [
     TerrainChange {
         version: 2,
         affects: |operation| operation.has_own_points(),
@@ -25,6 +25,11 @@ const CHANGES: [TerrainChange; 2] = [
         version: 2,
         affects: |operation| operation.key() == "thermal_erosion",
         what: "on fine maps, thermal erosion goes on until no slope is too steep",
+    },
+    TerrainChange {
+        version: 3,
+        affects: |operation| operation.has_own_points(),
+        what: "deep hollows are filled where a river out of them would need a long cut",
     },
 ];
 

@@ -85,6 +85,8 @@ pub(super) struct Basins {
     basins: Vec<AtomicU32>,
     /// The lake level of each basin, metres; empty if there are no pits.
     levels_m: Vec<f32>,
+    /// All basins that have a pit, each after the one that it drains to.
+    downstream_first: Vec<u32>,
 }
 
 impl Basins {
@@ -101,6 +103,16 @@ impl Basins {
         self.basins[sample].load(Relaxed)
     }
 
+    /// The basins that have a pit, each after the one that it drains to. The pit of basin n is pit n − 1.
+    pub fn downstream_first(&self) -> &[u32] {
+        &self.downstream_first
+    }
+
+    /// The number of basins, including the outside.
+    pub fn count(&self) -> usize {
+        self.levels_m.len()
+    }
+
     /// Redirects the flow so that every pit drains to an outlet.
     pub fn drain(
         &mut self,
@@ -110,6 +122,7 @@ impl Basins {
         progress: &Progress,
     ) -> Result<(), Cancelled> {
         self.levels_m.clear();
+        self.downstream_first.clear();
         if pits.is_empty() {
             return Ok(());
         }
@@ -239,6 +252,7 @@ impl Basins {
                 }
             }
         }
+        self.downstream_first = order.split_off(1);
         Ok(())
     }
 }

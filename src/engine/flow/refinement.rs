@@ -82,11 +82,9 @@ impl DrainedTerrain {
         routing: RoutingOptions,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
-        /// The share of the depth of depressions that is filled.
-        const FILLED: f32 = 0.5;
         let mut drainage = Drainage::new(&mesh, routing, progress)?;
         let heights = with_valley_floors(&mesh, streams, &source.left, routing, progress)?;
-        Self::drained(mesh, heights, source, &mut drainage, FILLED, progress)
+        Self::drained(mesh, heights, source, &mut drainage, progress)
     }
 
     fn drained(
@@ -94,11 +92,10 @@ impl DrainedTerrain {
         mut heights: Heightfield,
         source: Source,
         drainage: &mut Drainage,
-        filled: f32,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         drainage.route(&heights, progress)?;
-        let areas = drainage.remove_depressions(&mut heights, filled, progress)?;
+        let areas = drainage.remove_depressions(&mut heights, progress)?;
         let is_channel = drainage.unpadded(|sample| areas[sample].load(Relaxed) >= CHANNEL_CELLS);
         Ok(Self { mesh, receivers: drainage.receivers(), heights, is_channel, source })
     }
@@ -115,7 +112,7 @@ impl DrainedTerrain {
         let mut drainage = Drainage::new(&Mesh::regular(grid), routing, progress)?;
         self.set_ends(&mut drainage, grid, routing);
         progress.stage(0.3..0.7, || drainage.route(&terrain, progress))?;
-        progress.stage(0.7..1.0, || drainage.remove_depressions(&mut terrain, 0.0, progress))?;
+        progress.stage(0.7..1.0, || drainage.remove_depressions(&mut terrain, progress))?;
         match routing.sea_m {
             // The floor of the sea stays as it is, and land stays above it.
             Some(sea_m) => terrain.combined(
@@ -170,7 +167,7 @@ impl DrainedTerrain {
         self.restore_means(&mut heights, &constraints, progress)?;
         let Constraints { left, .. } = constraints;
         progress.stage(0.75..1.0, || {
-            Self::drained(mesh, heights, Source { heights: source, left }, &mut drainage, 0.0, progress)
+            Self::drained(mesh, heights, Source { heights: source, left }, &mut drainage, progress)
         })
     }
 

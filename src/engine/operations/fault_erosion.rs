@@ -24,6 +24,9 @@ parameters! {
         /// How easily the rock erodes. Higher values let valleys reach inland faster.
         erodibility: f64 = 10.0,
             Spec::number("Erodibility", 0.0, 10_000.0).slider(0.1, 100.0).unit("/Myr").logarithmic();
+        /// How strongly erosion grows with the drainage area. Low values make all valleys alike; high values make flat
+        /// trunk valleys with steep heads.
+        area_exponent: f64 = 0.5, Spec::number("Area exponent m", 0.0, 1.0).slider(0.3, 0.7);
         /// Length of the slopes above the first streams. Short hillslopes make many gullies; long ones make broad
         /// flanks between few valleys.
         hillslope_m: f64 = 40.0,
@@ -46,7 +49,7 @@ impl FaultRivers {
     fn law(&self) -> StreamPowerLaw {
         StreamPowerLaw {
             erodibility: self.erodibility * 1e-6,
-            area_exponent: 0.5,
+            area_exponent: self.area_exponent,
             slope_exponent: 1.0,
             hillslope_m: self.hillslope_m,
             creep_m2: self.creep,
