@@ -81,7 +81,9 @@ mod tests {
         shipped.sort();
         assert_eq!(files, shipped);
         for preset in presets() {
-            let project = preset.file().expect(preset.name).project;
+            let file = preset.file().expect(preset.name);
+            assert_eq!(file.terrain_changes(), None, "{}", preset.name);
+            let project = file.project;
             assert!(!project.name.is_empty() && !project.description.is_empty(), "{}", preset.name);
         }
     }
