@@ -305,15 +305,17 @@ fn river_variation(name: &str, number: u64) -> Recipe {
     Recipe { seed: number as u32, ..mutated(&recipe, 1.0, &|_| false, &mut rng) }
 }
 
-/// Checks the RMS and the mean difference between 257 and 1025 samples, as shares of the height range.
+/// Checks the RMS and the mean difference between 257 and 1025 samples, as shares of the height range. Terrain that is
+/// worn down to a plain may differ by half a metre.
 fn check_rivers(recipes: impl Iterator<Item = (String, Recipe)>, [max_rms, max_mean]: [f64; 2]) {
     let mut missed = Vec::new();
     for (name, recipe) in recipes {
         let small = Grid::fitted(recipe.world.extent(), 257);
         let pair = maps(&recipe, [small.width(), small.height()]);
         let (rms, mean) = (difference(&pair), mean_difference(&pair));
+        let plain = 0.5 / range(&pair.1);
         println!("{name:<24} RMS {:>6.3} %, mean {:>7.3} %", 100.0 * rms, 100.0 * mean);
-        if rms.is_nan() || rms > max_rms || mean.abs() > max_mean {
+        if rms.is_nan() || rms > max_rms.max(plain) || mean.abs() > max_mean.max(plain) {
             let recipe = recipe.to_json();
             missed.push(format!("{name}: RMS {:.3} %, mean {:.3} %: {recipe}", 100.0 * rms, 100.0 * mean));
         }
@@ -327,15 +329,16 @@ fn rivers_agree_within_1_percent_of_the_range() {
     check_rivers(recipes, [0.01, 0.003]);
 }
 
-/// `UPTHRUST_VARIATIONS=100` checks a hundred of each. Most agree within 1 %, but not all variations yet.
+/// `UPTHRUST_VARIATIONS=100` checks a hundred of each. At the largest strength of mutations, about one in a hundred
+/// differs by more: rough terrain that rivers have hardly eroded.
 #[test]
 #[ignore = "slow: many maps"]
-fn nightly_rivers_of_variations_agree_within_2_percent_of_the_range() {
+fn nightly_rivers_of_variations_agree_within_1_percent_of_the_range() {
     let count = std::env::var("UPTHRUST_VARIATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(3);
     let presets = ["alpine-range", "young-fault-range", "rolling-hills", "canyon", "volcanic-island"];
     let variations = presets.into_iter().flat_map(move |name| {
         (1..=count).map(move |number| (format!("{name} {number}"), river_variation(name, number)))
     });
     let random = (0..count).map(|number| (format!("rivers {number}"), random_rivers(number)));
-    check_rivers(variations.chain(random), [0.02, 0.005]);
+    check_rivers(variations.chain(random), [0.01, 0.003]);
 }
