@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::patches;
 use super::points::{Lattice, PointRow};
 use super::swatch::{FULL, MipLevel, Swatch, rows_around};
 use super::tiling::{CopyOffsets, LANES, StochasticTiling};
@@ -34,6 +35,9 @@ const MACRO_PATTERNS: [MacroPattern; 2] = [
 /// The strength of each of the two patterns: chosen by eye, both together about as strong as half of one.
 const MACRO_STRENGTH: f32 = 0.35;
 
+/// Patches lie as they are.
+const PATCH_PATTERN: MacroPattern = MacroPattern { scale: 1.0, slant: 0.0, offset: [0.0; 2] };
+
 /// A mip level of a larger texture with fewer texels than this along its side is nearly one colour: the detail is
 /// skipped there, and no triangle is much smaller than a point. Chosen by eye.
 const MIN_TEXELS: usize = 16;
@@ -41,8 +45,8 @@ const MIN_TEXELS: usize = 16;
 /// A texture laid over the terrain at one scale, for points of one pitch. It depends only on the position, not on the
 /// terrain.
 ///
-/// Its colour is the detail, a stochastic tiling, times the macro variation. Each macro pattern repeats by itself; the
-/// two together do not within a hundred repeats of the wider one.
+/// Its colour is the detail, a stochastic tiling, times the macro variation and that of [`patches`]. Each macro pattern
+/// repeats by itself; the two together do not within a hundred repeats of the wider one.
 #[derive(Clone, Debug)]
 pub(super) struct TextureLayer {
     swatch: Arc<Swatch>,
@@ -125,7 +129,7 @@ impl TextureLayer {
         if !covered_blocks(weights).any(|block| !is_known[block.start / BLOCK]) {
             return;
         }
-        let LayerBuffers { offsets, deviations, brightness, macro_rows } = buffers;
+        let LayerBuffers { offsets, deviations, brightness, macro_rows, patch_row } = buffers;
         let Self { repeat_m, per_relief, .. } = *self;
         let levels = &self.swatch.levels;
         let (mean, repeats_per_m) = (self.swatch.mean, 1.0 / repeat_m.to_f32());
@@ -135,6 +139,11 @@ impl TextureLayer {
             let level = &levels[self.macro_levels[i]];
             MacroRow::new(level, MACRO_PATTERNS[i], repeats_per_m, (v, self.aspect_ratio), per_relief, row)
         });
+        let patches_per_m = 1.0 / patches::REPEAT_M;
+        let place = (z_m * patches_per_m, 1.0);
+        let patch_row =
+            MacroRow::new(&patches::PATCHES, PATCH_PATTERN, patches_per_m, place, patches::PER_MEAN, patch_row);
+        let patch_strength = patches::STRENGTH * self.swatch.contrast.min(1.0);
         let tiling_row = self.tiling.as_ref().map(|tiling| tiling.row(origin, xs_m.len(), offsets));
         for block in covered_blocks(weights) {
             if std::mem::replace(&mut is_known[block.start / BLOCK], true) {
@@ -146,8 +155,9 @@ impl TextureLayer {
             positions[..xs_m.len()].copy_from_slice(xs_m);
             brightness.fill(1.0);
             for row in macro_rows.iter().filter(|row| !row.is_uniform) {
-                row.brighten(&positions, brightness);
+                row.brighten(&positions, MACRO_STRENGTH, brightness);
             }
+            patch_row.brighten(&positions, patch_strength, brightness);
             match &tiling_row {
                 Some(row) => {
                     // Values beyond the end of the row are left unchanged, because nothing reads them.
@@ -220,6 +230,7 @@ pub(super) struct LayerBuffers {
     deviations: [[f32; BLOCK]; 4],
     brightness: [f32; BLOCK],
     macro_rows: [Vec<f32>; 2],
+    patch_row: Vec<f32>,
 }
 
 /// A row of a macro pattern, and how to find a position in metres on it.
@@ -264,9 +275,9 @@ impl<'a> MacroRow<'a> {
         }
     }
 
-    /// Adds the pattern to the brightness of a block. Only the table look-ups are not vectorized.
+    /// Adds the pattern, times its strength, to the brightness of a block. Only the table look-ups are not vectorized.
     #[inline(always)]
-    fn brighten(&self, xs_m: &[f32; BLOCK], brightness: &mut [f32; BLOCK]) {
+    fn brighten(&self, xs_m: &[f32; BLOCK], strength: f32, brightness: &mut [f32; BLOCK]) {
         let Self { reliefs, width, per_m, east, .. } = *self;
         let mut texels = TexelPairs::default();
         texels.find(width, xs_m.iter().map(|x_m| x_m * per_m + east));
@@ -276,7 +287,7 @@ impl<'a> MacroRow<'a> {
             pair.copy_from_slice(&reliefs[west..west + 2]);
         }
         for ((bright, fraction), [west, east]) in brightness.iter_mut().zip(&texels.fractions).zip(&pairs) {
-            *bright += MACRO_STRENGTH * (west + (east - west) * fraction - 1.0).clamp(-1.0, 1.0);
+            *bright += strength * (west + (east - west) * fraction - 1.0).clamp(-1.0, 1.0);
         }
     }
 }

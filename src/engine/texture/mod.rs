@@ -13,6 +13,7 @@ mod lighting;
 mod material;
 mod paint;
 mod painter;
+mod patches;
 mod points;
 mod recipe;
 mod row;

@@ -26,6 +26,8 @@ pub struct Swatch {
     pub(super) levels: Vec<MipLevel>,
     /// The mean colour and the mean relief, in linear light, 0 to 1.
     pub(super) mean: [f32; 4],
+    /// The standard deviation of the relief as a fraction of its mean.
+    pub(super) contrast: f32,
 }
 
 impl MipLevel {
@@ -117,7 +119,12 @@ impl Swatch {
             mean.iter_mut().zip(texel).for_each(|(sum, channel)| *sum += f64::from(*channel));
         }
         let scale = 1.0 / (f64::from(FULL) * texels.len().max(1).to_f64());
-        Self { levels, mean: mean.map(|sum| (sum * scale).to_f32()) }
+        let mean = mean.map(|sum| sum * scale);
+        let relief = |texel: &Texel| f64::from(texel[3]) / f64::from(FULL) - mean[3];
+        let squares: f64 = texels.iter().map(|texel| relief(texel) * relief(texel)).sum();
+        let deviation = (squares / texels.len().max(1).to_f64()).sqrt();
+        let contrast = (deviation / mean[3].max(1e-4)).to_f32();
+        Self { levels, mean: mean.map(ToFloat::to_f32), contrast }
     }
 
     /// The memory that it takes, bytes.
