@@ -216,10 +216,13 @@ mod tests {
         assert!(changes("", r#""faults", "rivers": {}"#).is_some());
         assert_eq!(changes("", r#""faults""#), None);
         assert_eq!(changes("", r#""fluvial_erosion", "enabled": false"#), None);
-        let since_2 = changes(r#""terrain_version": 2,"#, r#""fluvial_erosion""#).expect("hollows have changed");
-        assert!(since_2.contains("hollows") && !since_2.contains("rows and columns"), "{since_2}");
+        let since_2 = changes(r#""terrain_version": 2,"#, r#""fluvial_erosion""#).expect("depressions have changed");
+        assert!(since_2.contains("depressions") && !since_2.contains("rows and columns"), "{since_2}");
         assert_eq!(changes(r#""terrain_version": 2,"#, r#""thermal_erosion""#), None);
         assert_eq!(changes(r#""terrain_version": 3,"#, r#""fluvial_erosion""#), None);
+        let masked = |source: &str| changes("", &format!(r#""levels", "mask": {{"source": "{source}"}}"#));
+        assert!(masked("wetness").expect("masks have changed").contains("masks by rivers and wetness"));
+        assert_eq!(masked("lakes"), None);
         // Saving says that the new terrain was seen.
         let old = ProjectFile::from_json(r#"{"format": 1, "recipe": {"stack": [{"operation": "fluvial_erosion"}]}}"#);
         let saved = ProjectFile::from_json(&old.expect("valid").to_json()).expect("valid");

@@ -1,6 +1,7 @@
 //! The version of the terrain that recipes produce, and what changed with it.
 
-use crate::engine::{AnyOperation, Recipe};
+use crate::engine::mask::MaskSource;
+use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
 pub const TERRAIN_VERSION: u32 = 3;
@@ -9,35 +10,42 @@ pub const TERRAIN_VERSION: u32 = 3;
 struct TerrainChange {
     /// The first version with the change.
     version: u32,
-    /// Whether it affects an operation.
-    affects: fn(&AnyOperation) -> bool,
+    /// Whether it affects a step.
+    affects: fn(&Step) -> bool,
     /// What changed, as a clause.
     what: &'static str,
 }
 
-const CHANGES: [TerrainChange; 3] = [
+const CHANGES: [TerrainChange; 4] = [
     TerrainChange {
         version: 2,
-        affects: |operation| operation.has_own_points(),
+        affects: |step| step.operation.has_own_points(),
         what: "rivers no longer follow rows and columns, slopes above the critical slope slide, and valleys have floors",
     },
     TerrainChange {
         version: 2,
-        affects: |operation| operation.key() == "thermal_erosion",
+        affects: |step| step.operation.key() == "thermal_erosion",
         what: "on fine maps, thermal erosion goes on until no slope is too steep",
     },
     TerrainChange {
         version: 3,
-        affects: |operation| operation.has_own_points(),
-        what: "deep hollows are filled where a river out of them would need a long cut",
+        affects: |step| step.operation.has_own_points(),
+        what: "deep depressions far from lower terrain are filled, and wide ones are cut open",
+    },
+    TerrainChange {
+        version: 3,
+        affects: |step| {
+            let source = step.settings.mask.as_ref().map(|mask| mask.source);
+            matches!(source, Some(MaskSource::Rivers | MaskSource::Wetness))
+        },
+        what: "masks by rivers and wetness follow slopes in any direction",
     },
 ];
 
 /// What changed in the terrain of a recipe since a version, in words; `None` if nothing did.
 pub(super) fn changes_since(version: u32, recipe: &Recipe) -> Option<String> {
     let affects = |change: &&TerrainChange| {
-        let mut operations = recipe.stack.iter().filter(|step| step.settings.enabled).map(|step| &step.operation);
-        change.version > version && operations.any(change.affects)
+        change.version > version && recipe.stack.iter().filter(|step| step.settings.enabled).any(change.affects)
     };
     let found: Vec<&str> = CHANGES.iter().filter(affects).map(|change| change.what).collect();
     (!found.is_empty()).then(|| format!("the terrain has changed since the project was saved: {}", found.join("; ")))

@@ -85,8 +85,8 @@ pub(super) struct Basins {
     basins: Vec<AtomicU32>,
     /// The lake level of each basin, metres; empty if there are no pits.
     levels_m: Vec<f32>,
-    /// All basins that have a pit, each after the one that it drains to.
-    downstream_first: Vec<u32>,
+    /// See [`Self::downstream_first`].
+    downstream_first: Vec<[u32; 2]>,
 }
 
 impl Basins {
@@ -103,8 +103,9 @@ impl Basins {
         self.basins[sample].load(Relaxed)
     }
 
-    /// The basins that have a pit, each after the one that it drains to. The pit of basin n is pit n − 1.
-    pub fn downstream_first(&self) -> &[u32] {
+    /// Pairs of a basin that has a pit and the basin that it drains to, which comes before it. The pit of basin n is pit
+    /// n − 1.
+    pub fn downstream_first(&self) -> &[[u32; 2]] {
         &self.downstream_first
     }
 
@@ -222,18 +223,16 @@ impl Basins {
         let neighbours = Neighbours::new(pits.len() + 1, tree.iter().map(sides), progress)?;
         self.levels_m.resize(pits.len() + 1, f32::INFINITY);
         self.levels_m[OUTSIDE as usize] = f32::NEG_INFINITY;
-        let mut order = vec![OUTSIDE];
+        let mut outer = OUTSIDE;
         let mut done = 0;
-        while let Some(&outer) = order.get(done) {
-            done += 1;
-            check_sometimes(done, progress)?;
+        loop {
             for &[inner, pass] in neighbours.of(outer) {
                 if self.levels_m[inner as usize] < f32::INFINITY {
                     continue;
                 }
                 let pass = &tree[pass as usize];
                 self.levels_m[inner as usize] = pass.level_m.max(self.levels_m[outer as usize]);
-                order.push(inner);
+                self.downstream_first.push([inner, outer]);
                 let first = pass.sample as usize;
                 let second = terrain.neighbour(first, pass.direction);
                 let is_inside = basin(first) == inner;
@@ -251,8 +250,11 @@ impl Basins {
                     direction = down ^ 4;
                 }
             }
+            let Some(&[next, _]) = self.downstream_first.get(done) else { break };
+            outer = next;
+            done += 1;
+            check_sometimes(done, progress)?;
         }
-        self.downstream_first = order.split_off(1);
         Ok(())
     }
 }

@@ -10,23 +10,26 @@ use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
 
-/// The fall of filled floors towards their outlets, metres per metre. Small, because the length of a flow path depends
-/// on the resolution.
-const FLOOR_SLOPE: f32 = 1e-5;
-/// How much more a metre of fill counts than a metre of cut when the two are weighed: narrow outlets are seen less than
-/// wide floors.
+/// How much more a metre of fill counts than a metre of cut: a narrow cut is less visible than a raised floor.
 const FILL_WEIGHT: f32 = 3.0;
+/// A cut that moves this many times as much as the fill is not considered any further.
+const MAX_RATIO: f32 = 32.0;
 
 impl Drainage {
-    /// Cuts outlets and raises floors until every sample outside the sea is higher than its receiver. `terrain` must be
-    /// the one that was routed. Returns the number of samples that drain through each, as a padded map.
+    /// Cuts outlets and raises floors until no sample outside the sea is lower than its receiver. `terrain` must be the
+    /// one that was routed. Returns the number of samples that drain through each, as a padded map.
     ///
-    /// Both at once (J. B. Lindsay, "Efficient hybrid breaching-filling sink removal methods for flow path enforcement in
-    /// digital elevation models", Hydrological Processes 30, 2016), each the less, the more material it moves: wide
-    /// basins are cut open, deep holes far from lower terrain are filled.
+    /// Depressions are partly filled and partly cut open (J. B. Lindsay, "Efficient hybrid breaching-filling sink removal
+    /// methods for flow path enforcement in digital elevation models", Hydrological Processes 30, 2016). The weighting is
+    /// our own: the share of the depth that is filled is c²/(c² + f²), where c is the sum of the depths of all samples
+    /// of the cut and f that of the fill, times [`FILL_WEIGHT`]. Wide basins are thus cut open, and deep holes far from
+    /// lower terrain are filled. Cuts are one sample wide, so on finer grids they are preferred a little more.
+    ///
+    /// Filled floors fall towards their outlets by `floor_slope` metres per metre.
     pub fn remove_depressions(
         &self,
         terrain: &mut Heightfield,
+        floor_slope: f32,
         progress: &Progress,
     ) -> Result<Vec<AtomicU32>, Cancelled> {
         let heights = self.with_cut_outlets(progress)?;
@@ -36,7 +39,7 @@ impl Drainage {
         let fill = |sample: usize| {
             let height_m = match self.receiver(sample) {
                 Some((direction, receiver)) => {
-                    let rise_m = FLOOR_SLOPE / self.reciprocal_length(sample, direction);
+                    let rise_m = floor_slope / self.reciprocal_length(sample, direction);
                     heights[sample].max(f32::from_bits(results[receiver].load(Relaxed)) + rise_m)
                 }
                 None => heights[sample],
@@ -44,72 +47,88 @@ impl Drainage {
             results[sample].store(height_m.to_bits(), Relaxed);
         };
         self.visit_trees(&areas, |tree| self.visit_upstream(tree, progress, fill), progress)?;
-        let width = terrain.grid().width();
-        terrain.heights_mut().par_chunks_exact_mut(width).zip(self.inside()).try_for_each(|(row, samples)| {
-            for (height, sample) in row.iter_mut().zip(samples) {
-                *height = f32::from_bits(results[sample].load(Relaxed));
-            }
-            progress.check()
-        })?;
+        self.copy_inside(terrain, &results, progress)?;
         Ok(areas)
     }
 
     /// The padded heights, with the outlets of all depressions cut down to the levels to which these are filled.
     fn with_cut_outlets(&self, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
         let mut heights = self.padded_heights(progress)?;
-        let volumes_m = self.lake_volumes_m(progress)?;
+        let fills_m = self.lake_depths_m(progress)?;
         // The levels to which the basins are filled; nothing is below the sea.
         let mut levels_m = vec![self.sea_m(); self.basins.count()];
-        for &basin in self.basins.downstream_first() {
+        let mut path = Vec::new();
+        for &[basin, below] in self.basins.downstream_first() {
             progress.check()?;
             let pit = self.pits[basin as usize - 1] as usize;
             let bottom_m = self.height_m(pit);
-            // Along the flow, over the pass.
-            let path = || std::iter::successors(Some(pit), |at| self.receiver(*at).map(|(_, receiver)| receiver));
-            let below = path().map(|at| self.basins.basin(at)).find(|other| *other != basin);
-            let lowest_m = below.map_or(bottom_m, |below| bottom_m.max(levels_m[below as usize]));
-            let path_above = |level_m: f32, heights: &[f32]| {
-                let is_above = move |at: usize, height: f32| height > level_m || self.basins.basin(at) == basin;
-                path().skip(1).take_while(|at| is_above(*at, heights[*at])).collect::<Vec<_>>()
-            };
-            let (mut highest_m, mut cut_m) = (lowest_m, 0.0_f32);
-            for at in path_above(lowest_m, &heights) {
-                highest_m = highest_m.max(heights[at]);
+            let full_fill_m = FILL_WEIGHT * fills_m[basin as usize];
+            let mut lowest_m = bottom_m.max(levels_m[below as usize]);
+            // The samples to cut: along the flow, over the pass, until the terrain beyond is low enough.
+            path.clear();
+            let (mut at, mut cut_m) = (pit, 0.0);
+            while let Some((_, receiver)) = self.receiver(at) {
+                at = receiver;
+                let is_beyond = self.basins.basin(at) != basin;
+                if is_beyond && (heights[at] <= lowest_m || cut_m > MAX_RATIO * full_fill_m) {
+                    break;
+                }
+                if self.receiver(at).is_none() && !self.has_falling_outlets() {
+                    lowest_m = lowest_m.max(heights[at]);
+                    break;
+                }
                 cut_m += (heights[at] - lowest_m).max(0.0);
+                path.push(at);
             }
+            let above_m = |at: &usize| (heights[*at] - lowest_m).max(0.0);
+            let (cut_m, depth_m) =
+                (path.iter().map(above_m).sum::<f32>(), path.iter().map(above_m).fold(0.0, f32::max));
             // The volume of a V-shaped valley grows with the square of its depth.
-            let depth_m = self.basins.level_m(pit) - bottom_m;
-            let share = |level_m: f32| (level_m - bottom_m) * (level_m - bottom_m) / (depth_m * depth_m);
-            let fill_m = FILL_WEIGHT * volumes_m[basin as usize] * (share(highest_m) - share(lowest_m)).max(0.0);
-            let filled = if cut_m > 0.0 { cut_m * cut_m / (cut_m * cut_m + fill_m * fill_m) } else { 0.0 };
-            let level_m = lowest_m + filled * (highest_m - lowest_m);
+            let full_depth_m = self.basins.level_m(pit) - bottom_m;
+            let share = |level_m: f32| if full_depth_m > 0.0 { (level_m - bottom_m) / full_depth_m } else { 0.0 };
+            let [upper, lower] = [share(lowest_m + depth_m), share(lowest_m)];
+            let fill_m = full_fill_m * (upper * upper - lower * lower).max(0.0);
+            let level_m = lowest_m + filled_share(cut_m, fill_m) * depth_m;
             levels_m[basin as usize] = level_m;
-            for at in path_above(level_m, &heights) {
+            for &at in &path {
                 heights[at] = heights[at].min(level_m);
             }
         }
         Ok(heights)
     }
 
-    /// The sum of the depths of the lake in each basin, metres.
-    fn lake_volumes_m(&self, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
-        /// Depths are added as integers, so the order of threads does not matter.
-        const PER_M: f32 = 1024.0;
-        let volumes: Vec<AtomicU64> = (0..self.basins.count()).map(|_| AtomicU64::new(0)).collect();
-        if !volumes.is_empty() {
+    /// The sum of the depths of all samples of the lake in each basin, metres.
+    fn lake_depths_m(&self, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
+        /// Depths are added as integers, so the order of threads does not matter: in units of 2⁻¹⁶ m.
+        const PER_M: f32 = 65_536.0;
+        let sums: Vec<AtomicU64> = (0..self.basins.count()).map(|_| AtomicU64::new(0)).collect();
+        if !sums.is_empty() {
             self.inside().with_min_len(16).try_for_each(|samples| {
+                // Neighbours are mostly in the same basin.
+                let (mut basin, mut sum) = (0, 0);
                 for sample in samples {
                     let depth_m = self.basins.level_m(sample) - self.height_m(sample);
                     if depth_m > 0.0 {
-                        let volume = &volumes[self.basins.basin(sample) as usize];
-                        volume.fetch_add((depth_m * PER_M).to_u64(), Relaxed);
+                        let own = self.basins.basin(sample);
+                        if own != basin {
+                            sums[basin as usize].fetch_add(std::mem::take(&mut sum), Relaxed);
+                            basin = own;
+                        }
+                        sum += (depth_m * PER_M).to_u64();
                     }
                 }
+                sums[basin as usize].fetch_add(sum, Relaxed);
                 progress.check()
             })?;
         }
-        Ok(volumes.into_iter().map(|volume| volume.into_inner().to_f32() / PER_M).collect())
+        Ok(sums.into_iter().map(|sum| sum.into_inner().to_f32() / PER_M).collect())
     }
+}
+
+/// The share of the depth of a depression that is filled, given the sums of the depths of the cut and of the fill.
+fn filled_share(cut_m: f32, fill_m: f32) -> f32 {
+    let ratio = fill_m / cut_m;
+    if cut_m > 0.0 { 1.0 / (1.0 + ratio * ratio) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -125,7 +144,7 @@ mod tests {
             Drainage::new(mesh, RoutingOptions { outlets, sea_m: None }, &progress).expect("not cancelled");
         let mut heights = heights.copied(&progress).expect("not cancelled");
         drainage.route(&heights, &progress).expect("not cancelled");
-        drainage.remove_depressions(&mut heights, &progress).expect("not cancelled");
+        drainage.remove_depressions(&mut heights, 1e-5, &progress).expect("not cancelled");
         (heights, drainage)
     }
 
@@ -140,14 +159,37 @@ mod tests {
             &[9.0, 4.0, 3.5, 4.0, 9.0],
             &[9.0, 9.0, 9.0, 9.0, 9.0],
         ]);
-        let [cut_m, fill_m] = [7.0, FILL_WEIGHT * 12.5_f32];
-        let level_m = 1.0 + 4.0 * cut_m * cut_m / (cut_m * cut_m + fill_m * fill_m);
-        let (heights, _) = drained(&Mesh::regular(bowl.grid()), &bowl, Outlets::Border);
+        let level_m = 1.0 + 4.0 * filled_share(7.0, FILL_WEIGHT * 12.5);
+        let (heights, _) = drained(&Mesh::regular(bowl.grid()), &bowl, Outlets::Hollows);
         assert!((heights[(4, 2)] - level_m).abs() < 1e-5, "the outlet: {}", heights[(4, 2)]);
         assert!((heights[(2, 2)] - level_m).abs() < 0.01, "the floor: {}", heights[(2, 2)]);
         let on_the_way = [(3, 1), (3, 3)].map(|at| heights[at]);
         assert!(on_the_way.iter().any(|height| (height - level_m).abs() < 0.01), "{on_the_way:?}");
         assert_eq!([heights[(1, 1)], heights[(3, 2)], heights[(0, 0)]], [4.0, 7.0, 9.0], "the rest");
+    }
+
+    #[test]
+    fn outlets_of_a_fixed_border_keep_their_heights() {
+        let bowl = terrain(&[&[9.0, 9.0, 9.0, 9.0], &[9.0, 1.0, 6.0, 5.0], &[9.0, 9.0, 9.0, 9.0]]);
+        let (heights, _) = drained(&Mesh::regular(bowl.grid()), &bowl, Outlets::Border);
+        assert_eq!(heights[(3, 1)], 5.0);
+        // Nothing below the outlet is cut: 1 m of the pass, against a fill of 1.25² − 1 times 4 m.
+        assert!(heights[(2, 1)] > 5.0 && heights[(2, 1)] < 5.2 && heights[(1, 1)] >= heights[(2, 1)]);
+    }
+
+    #[test]
+    fn basins_that_drain_into_basins_are_not_cut_below_their_levels() {
+        let row = [9.0, 1.0, 6.0, 2.0, 5.0, 0.0];
+        let walls = [9.0; 6];
+        let terrain = terrain(&[&walls, &row, &walls]);
+        let (heights, _) = drained(&Mesh::regular(terrain.grid()), &terrain, Outlets::East);
+        // 3 m of cut against 3 m of fill; then 5 m of fill, of which the part above the first level counts.
+        let first_m = 2.0 + 3.0 * filled_share(3.0, FILL_WEIGHT * 3.0);
+        let (depth_m, below) = (6.0 - first_m, (first_m - 1.0) / 5.0);
+        let second_m = first_m + depth_m * filled_share(depth_m, FILL_WEIGHT * 5.0 * (1.0 - below * below));
+        for (c, level_m) in [(4, first_m), (3, first_m), (2, second_m), (1, second_m)] {
+            assert!((heights[(c, 1)] - level_m).abs() < 1e-3, "{c}: {}, not {level_m}", heights[(c, 1)]);
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The flow direction of every sample.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use rayon::prelude::*;
 
 use super::basins::{Basins, FlowDirections, PaddedTerrain};
@@ -270,6 +272,22 @@ impl Drainage {
         let mut heights = vec![0.0; self.heights.len()];
         copy_heights(&mut heights, &self.heights, progress)?;
         Ok(heights)
+    }
+
+    /// Copies padded heights, given as bits, to the terrain.
+    pub(super) fn copy_inside(
+        &self,
+        terrain: &mut Heightfield,
+        heights: &[AtomicU32],
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
+        let width = self.grid.width();
+        terrain.heights_mut().par_chunks_exact_mut(width).zip(self.inside()).try_for_each(|(row, samples)| {
+            for (height, sample) in row.iter_mut().zip(samples) {
+                *height = f32::from_bits(heights[sample].load(Relaxed));
+            }
+            progress.check()
+        })
     }
 
     /// The rows of the terrain, as ranges of samples.

@@ -1,4 +1,4 @@
-//! The lengths of the edges between neighbouring points, and the steepest descent along them.
+//! The lengths of the edges between neighbouring points, and the directions of steepest descent.
 
 use super::grid::{END, NEIGHBOURS, tie_break};
 use super::mesh::Mesh;
@@ -40,7 +40,7 @@ impl Edges {
         Ok(Self::Irregular { maps: mesh.reciprocal_lengths(progress)?, steps })
     }
 
-    /// Directions of a regular grid that on average are those of the surface.
+    /// Routes by facets ([`Self::Facets`]) on a regular grid; irregular meshes are unchanged.
     pub fn into_facets(self) -> Self {
         match self {
             Self::Regular(reciprocals) => Self::Facets(reciprocals),
@@ -62,8 +62,8 @@ impl Edges {
         self.reciprocal_length(sample, direction) > 0.0
     }
 
-    /// Finds the directions of steepest descent of a row that begins at sample `first`; the first of equally steep
-    /// ones.
+    /// Finds the directions of steepest descent of a row that begins at sample `first`: the first of equally steep
+    /// edges, or one beside the descent of the surface.
     pub fn find_steepest(&self, first: usize, here: &[f32], neighbours: &[&[f32]; 8], directions: &mut [u8]) {
         match self {
             Self::Regular(reciprocals) => simd(
@@ -96,19 +96,32 @@ fn find_steepest(
 ) {
     let width = directions.len();
     let (here, neighbours) = (&here[..width], neighbours.map(|row| &row[..width]));
-    for c in 0..width {
-        let (mut steepest, mut direction) = (0.0, u32::from(END));
-        for (k, neighbour) in neighbours.iter().enumerate() {
-            let slope = (here[c] - neighbour[c]) * reciprocal(k, c);
-            let is_steeper = slope > steepest;
-            steepest = if is_steeper { slope } else { steepest };
-            direction = if is_steeper { k.to_u32() } else { direction };
-        }
-        directions[c] = direction.to_u8();
+    for (c, direction) in directions.iter_mut().enumerate() {
+        *direction = steepest_edge(c, here, &neighbours, &reciprocal).1.to_u8();
     }
 }
 
+/// The slope and the direction of the steepest edge from sample c of a row; 0 and [`END`] without a descent.
+#[inline(always)]
+fn steepest_edge(
+    c: usize,
+    here: &[f32],
+    neighbours: &[&[f32]; 8],
+    reciprocal: impl Fn(usize, usize) -> f32,
+) -> (f32, u32) {
+    let (mut steepest, mut direction) = (0.0, u32::from(END));
+    for (k, neighbour) in neighbours.iter().enumerate() {
+        let slope = (here[c] - neighbour[c]) * reciprocal(k, c);
+        let is_steeper = slope > steepest;
+        steepest = if is_steeper { slope } else { steepest };
+        direction = if is_steeper { k.to_u32() } else { direction };
+    }
+    (steepest, direction)
+}
+
 /// Finds the directions of a row that begins at sample `first`, so that on average they are those of steepest descent.
+/// Single paths on even slopes are irregular, which does not matter for maps of water; erosion would roughen them
+/// further, so it runs on an irregular mesh instead.
 ///
 /// The surface around a sample consists of eight triangular facets, each between neighbours in a cardinal and a diagonal
 /// direction (D. G. Tarboton, "A new method for the determination of flow directions and upslope areas in grid digital
@@ -130,14 +143,8 @@ fn find_steepest_facets(
     let (here, neighbours) = (&here[..width], neighbours.map(|row| &row[..width]));
     for c in 0..width {
         let random = (tie_break(first + c) >> (u32::BITS - BITS)).to_f32() / (1_u32 << BITS).to_f32();
-        let (mut steepest, mut direction) = (0.0, u32::from(END));
-        for k in 0..8 {
-            let slope = (here[c] - neighbours[k][c]) * reciprocals[k];
-            let is_steeper = slope > steepest;
-            steepest = if is_steeper { slope } else { steepest };
-            direction = if is_steeper { k.to_u32() } else { direction };
-        }
-        steepest *= steepest;
+        let (slope, mut direction) = steepest_edge(c, here, &neighbours, |k, _| reciprocals[k]);
+        let mut steepest = slope * slope;
         for cardinal in [0, 2, 4, 6] {
             let per_m = [reciprocals[cardinal], reciprocals[cardinal ^ 2]];
             let along = (here[c] - neighbours[cardinal][c]) * per_m[0];

@@ -3,8 +3,9 @@
 //! Each sample has one receiver, the neighbour of steepest descent in metres per metre (D8: O'Callaghan and Mark, "The
 //! extraction of drainage networks from digital elevation data", 1984). For maps of water (`Water`), one of the two
 //! neighbours beside the steepest descent of the surface is drawn instead, so that water does not run along rows and
-//! diagonals (`edges`). Samples without a lower neighbour are pits. Their basins are drained over their lowest passes (`basins`), so that all water leaves the terrain. The samples then
-//! form trees with their roots at the outlets, which are traversed upstream (`trees`).
+//! diagonals (`edges`). Samples without a lower neighbour are pits. Their basins are drained over their lowest passes
+//! (`basins`), so that all water leaves the terrain. The samples then form trees with their roots at the outlets, which
+//! are traversed upstream (`trees`).
 //!
 //! Of samples at equal height, the one with the lower `tie_break`, a pseudorandom number, counts as the lower one. Flat
 //! terrain therefore has no ties, and drains in branches like nearly flat terrain instead of in parallel lines.

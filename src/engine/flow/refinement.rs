@@ -25,6 +25,10 @@ const CHANNEL_CELLS: u32 = 12;
 const CHANNEL_HALF_WIDTH: f32 = 0.6;
 /// The steepest banks of channels and the steepest smooth slopes, metres per metre.
 const MAX_SLOPE: f32 = 2.0;
+/// The fall of filled floors on the reference mesh, metres per metre, as of gentle alluvial plains.
+const PLAIN_SLOPE: f32 = 2e-3;
+/// The fall of filled floors on finer meshes and grids, where the lengths of flow paths depend on the resolution.
+const FLOOR_SLOPE: f32 = 1e-5;
 /// Erosion factors are tabulated up to this many cells; larger areas erode as much.
 const MAX_CELLS: u32 = 255;
 
@@ -74,16 +78,23 @@ struct Constraints {
 }
 
 impl DrainedTerrain {
-    /// Terrain at the points of a mesh, given the heights of its streams there.
+    /// Terrain at the points of a mesh, given the heights of its streams there and the tangent of the steepest slope that
+    /// stands.
     pub fn new(
         mesh: Mesh,
         streams: &Heightfield,
         source: Source,
         routing: RoutingOptions,
+        critical_slope: f32,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         let mut drainage = Drainage::new(&mesh, routing, progress)?;
-        let heights = with_valley_floors(&mesh, streams, &source.left, routing, progress)?;
+        let mut heights = with_valley_floors(&mesh, streams, &source.left, routing, progress)?;
+        drainage.route(&heights, progress)?;
+        drainage.remove_depressions(&mut heights, PLAIN_SLOPE, progress)?;
+        // The walls of cuts slide.
+        drainage.route(&heights, progress)?;
+        limit_slopes(&mut heights, &drainage, &source.left, critical_slope, progress)?;
         Self::drained(mesh, heights, source, &mut drainage, progress)
     }
 
@@ -95,7 +106,7 @@ impl DrainedTerrain {
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         drainage.route(&heights, progress)?;
-        let areas = drainage.remove_depressions(&mut heights, progress)?;
+        let areas = drainage.remove_depressions(&mut heights, FLOOR_SLOPE, progress)?;
         let is_channel = drainage.unpadded(|sample| areas[sample].load(Relaxed) >= CHANNEL_CELLS);
         Ok(Self { mesh, receivers: drainage.receivers(), heights, is_channel, source })
     }
@@ -112,7 +123,7 @@ impl DrainedTerrain {
         let mut drainage = Drainage::new(&Mesh::regular(grid), routing, progress)?;
         self.set_ends(&mut drainage, grid, routing);
         progress.stage(0.3..0.7, || drainage.route(&terrain, progress))?;
-        progress.stage(0.7..1.0, || drainage.remove_depressions(&mut terrain, progress))?;
+        progress.stage(0.7..1.0, || drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress))?;
         match routing.sea_m {
             // The floor of the sea stays as it is, and land stays above it.
             Some(sea_m) => terrain.combined(
@@ -420,6 +431,30 @@ fn with_valley_floors(
     Ok(heights)
 }
 
+/// Lowers points that are above the steepest slope towards their receivers, but not where all detail is `left`.
+fn limit_slopes(
+    heights: &mut Heightfield,
+    drainage: &Drainage,
+    left: &Heightfield,
+    critical_slope: f32,
+    progress: &Progress,
+) -> Result<(), Cancelled> {
+    let zero = || AtomicU32::new(0);
+    let areas = filled_vec(drainage.padded_samples(), zero, progress)?;
+    let limited = filled_vec(drainage.padded_samples(), zero, progress)?;
+    let visit = |sample: usize| {
+        let own_m = drainage.height_m(sample);
+        let height_m = drainage.receiver(sample).map_or(own_m, |(direction, receiver)| {
+            let rise_m = critical_slope / drainage.reciprocal_length(sample, direction);
+            let limit_m = own_m.min(f32::from_bits(limited[receiver].load(Relaxed)) + rise_m);
+            own_m + (1.0 - left.heights()[drainage.row_major(sample)]) * (limit_m - own_m)
+        });
+        limited[sample].store(height_m.to_bits(), Relaxed);
+    };
+    drainage.visit_trees(&areas, |tree| drainage.visit_upstream(tree, progress, visit), progress)?;
+    drainage.copy_inside(heights, &limited, progress)
+}
+
 /// The position of a point of the finer mesh among those of the coarser one: a whole number and a fraction.
 fn halved(at: usize, offset: f32, count: usize) -> (usize, f32) {
     let first = (at / 2).min(count - 2);
@@ -475,12 +510,7 @@ fn erode(
         eroded[sample].store(height_m.to_bits(), Relaxed);
     };
     drainage.visit_trees(&areas, |tree| drainage.visit_upstream(tree, progress, visit), progress)?;
-    heights.heights_mut().par_chunks_exact_mut(width).zip(drainage.inside()).try_for_each(|(row, samples)| {
-        for (height, sample) in row.iter_mut().zip(samples) {
-            *height = f32::from_bits(eroded[sample].load(Relaxed));
-        }
-        progress.check()
-    })
+    drainage.copy_inside(heights, &eroded, progress)
 }
 
 #[cfg(test)]

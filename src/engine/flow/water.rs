@@ -23,7 +23,7 @@ impl Water {
     pub const MAPS: f64 = Drainage::MAPS + 3.0;
 
     /// Routes the water of a terrain down its slopes, to the outlets and, if given, into a sea at the level `sea_m` in
-    /// metres. On average it takes the steepest descent of the surface, so it has no preferred directions.
+    /// metres. On average it takes the steepest descent of the surface, in any direction.
     pub fn on(
         terrain: &Heightfield,
         outlets: Outlets,

@@ -63,7 +63,7 @@ impl StreamPowerRefinement<'_> {
         let mut done = from.samples().to_f32() / total;
         let mut terrain = progress.stage(0.0..done, || {
             let source = progress.stage(0.0..0.3, || self.source(&mesh, progress))?;
-            DrainedTerrain::new(mesh, self.terrain, source, self.routing, progress)
+            DrainedTerrain::new(mesh, self.terrain, source, self.routing, self.critical_slope(), progress)
         })?;
         for (level, grid) in (1..).zip(grids) {
             let begun = done;
@@ -93,10 +93,15 @@ impl StreamPowerRefinement<'_> {
         Ok(Source { heights, left })
     }
 
+    /// The tangent of the steepest slope that stands; infinite if all do.
+    fn critical_slope(&self) -> f32 {
+        self.law.critical_slope.map_or(f32::INFINITY, ToFloat::to_f32)
+    }
+
     /// How a mesh is refined: rivers dissect a slope as deeply as they can within the duration of the erosion, and creep
     /// smooths what is too small.
     fn refinement(&self, grid: Grid, level: u32) -> Refinement {
-        let StreamPowerLaw { erodibility, area_exponent, hillslope_m, creep_m2, critical_slope, .. } = self.law;
+        let StreamPowerLaw { erodibility, area_exponent, hillslope_m, creep_m2, .. } = self.law;
         let spacing_m = grid.spacing_x_m();
         let speed = erodibility * libm::pow(spacing_m * spacing_m + hillslope_m * hillslope_m, area_exponent);
         let smoothing = if speed > 0.0 { 1.0 / (1.0 + creep_m2 / (speed * spacing_m)) } else { 0.0 };
@@ -105,7 +110,7 @@ impl StreamPowerRefinement<'_> {
         Refinement {
             routing: self.routing,
             area_exponent,
-            critical_slope: critical_slope.map_or(f32::INFINITY, ToFloat::to_f32),
+            critical_slope: self.critical_slope(),
             dissection: (MAX_DISSECTION * strength).to_f32(),
             roughness: (ROUGHNESS * strength).to_f32(),
         }
