@@ -243,9 +243,8 @@ fn operations(world: Extent) -> Vec<(String, Recipe)> {
 
 fn check_recipes(recipes: Vec<(String, Recipe)>) {
     println!("{:<40} {:>9} {:>9}", "257 against 1025 samples", "RMS/range", "worst");
-    let (mut missed, mut count) = (Vec::new(), 0);
+    let mut missed = Vec::new();
     for (name, recipe) in recipes {
-        count += 1;
         let small = Grid::fitted(recipe.world.extent(), 257);
         let pair = maps(&recipe, [small.width(), small.height()]);
         let (rms, worst) = (difference(&pair), worst_difference(&pair));
@@ -254,7 +253,7 @@ fn check_recipes(recipes: Vec<(String, Recipe)>) {
             missed.push(format!("{name}: {:.3} %", 100.0 * rms));
         }
     }
-    assert!(50 * missed.len() <= count, "{}", missed.join("\n"));
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
 #[test]
