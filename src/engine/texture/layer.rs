@@ -51,9 +51,10 @@ const MIN_TEXELS: usize = 16;
 pub(super) struct TextureLayer {
     swatch: Arc<Swatch>,
     repeat_m: f64,
-    /// The mip levels of the detail and of the macro patterns.
+    /// The mip levels of the detail, of the macro patterns and of the patches.
     detail_level: usize,
     macro_levels: [usize; 2],
+    patch_level: usize,
     /// `None` where the texture is too small to show any detail.
     tiling: Option<StochasticTiling>,
     /// Width by height of the texture.
@@ -81,19 +82,20 @@ impl TextureLayer {
         let pixel_m = lattice.pitch_m[0].max(lattice.pitch_m[1]).to_f32();
         let levels = &swatch.levels;
         // The level whose texels are about as large as a pixel: finer ones would shimmer, coarser ones blur.
-        let level_for = |repeat_m: f32| {
+        let level_for = |levels: &[MipLevel], repeat_m: f32| {
             let texels_per_pixel = pixel_m / repeat_m * levels[0].width.to_f32();
             let level = libm::log2f(texels_per_pixel.max(1.0)) + 0.25;
             level.to_usize().min(levels.len() - 1)
         };
-        let detail_level = level_for(repeat_m.to_f32());
+        let detail_level = level_for(levels, repeat_m.to_f32());
         let aspect_ratio = levels[0].width.to_f64() / levels[0].height.to_f64();
         let level = &levels[detail_level];
         let shows_detail = !level.is_uniform() && (detail_level == 0 || level.width >= MIN_TEXELS);
         Self {
             repeat_m,
             detail_level,
-            macro_levels: MACRO_PATTERNS.map(|pattern| level_for(pattern.scale * repeat_m.to_f32())),
+            macro_levels: MACRO_PATTERNS.map(|pattern| level_for(levels, pattern.scale * repeat_m.to_f32())),
+            patch_level: level_for(&patches::PATCHES, patches::REPEAT_M),
             tiling: shows_detail.then(|| StochasticTiling::new(repeat_m, aspect_ratio, lattice)),
             aspect_ratio: aspect_ratio.to_f32(),
             per_relief: 1.0 / swatch.mean[3].max(1e-4),
@@ -140,9 +142,8 @@ impl TextureLayer {
             MacroRow::new(level, MACRO_PATTERNS[i], repeats_per_m, (v, self.aspect_ratio), per_relief, row)
         });
         let patches_per_m = 1.0 / patches::REPEAT_M;
-        let place = (z_m * patches_per_m, 1.0);
-        let patch_row =
-            MacroRow::new(&patches::PATCHES, PATCH_PATTERN, patches_per_m, place, patches::PER_MEAN, patch_row);
+        let (level, place) = (&patches::PATCHES[self.patch_level], (z_m * patches_per_m, 1.0));
+        let patch_row = MacroRow::new(level, PATCH_PATTERN, patches_per_m, place, patches::PER_MEAN, patch_row);
         let patch_strength = patches::STRENGTH * self.swatch.contrast.min(1.0);
         let tiling_row = self.tiling.as_ref().map(|tiling| tiling.row(origin, xs_m.len(), offsets));
         for block in covered_blocks(weights) {

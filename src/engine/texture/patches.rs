@@ -26,33 +26,38 @@ pub(super) const PER_MEAN: f32 = 2.0;
 /// relief as a fraction of the mean. Forests vary more than snow; the brightness deviates by 10 % of the contrast.
 pub(super) const STRENGTH: f32 = 0.1 / (DEVIATION * PER_MEAN);
 
-/// The pattern, which wraps around.
-pub(super) static PATCHES: LazyLock<MipLevel> = LazyLock::new(|| {
-    let sums: Vec<f64> =
-        (0..SIDE * SIDE).map(|i| WIDTHS.map(|width| noise(width, i % SIDE, i / SIDE)).iter().sum()).collect();
+/// The pattern, which wraps around, with its mip levels.
+pub(super) static PATCHES: LazyLock<Vec<MipLevel>> = LazyLock::new(|| {
+    let mut sums = vec![0.0; SIDE * SIDE];
+    for width in WIDTHS {
+        add_noise(width, &mut sums);
+    }
     let count = sums.len().to_f64();
     let mean = sums.iter().sum::<f64>() / count;
     let deviation = (sums.iter().map(|sum| (sum - mean) * (sum - mean)).sum::<f64>() / count).sqrt();
-    MipLevel::new(SIDE, SIDE, |x, y| {
+    let pattern = MipLevel::new(SIDE, SIDE, |x, y| {
         let value = 0.5 + f64::from(DEVIATION) * (sums[y * SIDE + x] - mean) / deviation;
         [(value.clamp(0.0, 1.0).to_f32() * FULL).to_u16(); 4]
-    })
+    });
+    pattern.with_halves()
 });
 
-/// Value noise: random numbers on a lattice with a spacing of `width` texels, interpolated smoothly.
-fn noise(width: usize, x: usize, y: usize) -> f64 {
+/// Adds value noise: random numbers on a lattice with a spacing of `width` texels, interpolated smoothly.
+fn add_noise(width: usize, sums: &mut [f64]) {
     let cells = SIDE / width;
-    let value = |column: usize, row: usize| {
-        let stream = Stream::new(width.to_u32(), (column % cells).to_u32());
-        stream.at((row % cells).to_u64()).unit()
-    };
+    let mut rng = Stream::new(0, 0).at(width.to_u64());
+    let values: Vec<f64> = (0..cells * cells).map(|_| rng.unit()).collect();
     let smooth = |at: usize| {
         let t = (at % width).to_f64() / width.to_f64();
         t * t * (3.0 - 2.0 * t)
     };
-    let (column, row, u, v) = (x / width, y / width, smooth(x), smooth(y));
-    let along = |row: usize| value(column, row) + u * (value(column + 1, row) - value(column, row));
-    along(row) + v * (along(row + 1) - along(row))
+    for (i, sum) in sums.iter_mut().enumerate() {
+        let (x, y) = (i % SIDE, i / SIDE);
+        let value =
+            |east: usize, south: usize| values[(y / width + south) % cells * cells + (x / width + east) % cells];
+        let along = |south: usize| value(0, south) + smooth(x) * (value(1, south) - value(0, south));
+        *sum += along(0) + smooth(y) * (along(1) - along(0));
+    }
 }
 
 #[cfg(test)]
@@ -61,13 +66,13 @@ mod tests {
 
     #[test]
     fn patches_wrap_around_and_have_their_mean_and_deviation() {
-        let texels = || (0..SIDE).flat_map(|y| PATCHES.reliefs(y)[1..=SIDE].iter().map(|relief| f64::from(*relief)));
+        let texels = || (0..SIDE).flat_map(|y| PATCHES[0].reliefs(y)[1..=SIDE].iter().map(|relief| f64::from(*relief)));
         let mean = texels().sum::<f64>() / (SIDE * SIDE) as f64;
         let variance = texels().map(|relief| (relief - mean) * (relief - mean)).sum::<f64>() / (SIDE * SIDE) as f64;
         let full = f64::from(FULL);
         assert!((mean / full - 0.5).abs() < 1e-4 && (variance.sqrt() / full - f64::from(DEVIATION)).abs() < 1e-3);
         // Neighbours differ by less than patches do, across the seam as well.
-        let row = PATCHES.reliefs(7);
+        let row = PATCHES[0].reliefs(7);
         let step = |pair: &[u16]| (f64::from(pair[0]) - f64::from(pair[1])).abs() / full;
         let steps = row.windows(2).map(step).fold(0.0, f64::max);
         assert!(steps < 0.35, "{steps}");

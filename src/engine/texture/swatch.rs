@@ -67,6 +67,15 @@ impl MipLevel {
         self.width * self.height == 1
     }
 
+    /// The level and all smaller ones, each of half the size, down to a single texel.
+    pub(super) fn with_halves(self) -> Vec<Self> {
+        let mut levels = vec![self];
+        while let Some(last) = levels.last().filter(|level| !level.is_uniform()) {
+            levels.push(last.half());
+        }
+        levels
+    }
+
     fn half(&self) -> Self {
         let texel = |x: usize, y: usize| {
             let (x, y) = (2 * x, 2 * y);
@@ -110,10 +119,7 @@ impl Swatch {
         } else {
             MipLevel::new(image.width, image.height, |x, y| texels[y * image.width + x])
         };
-        let mut levels = vec![level];
-        while let Some(last) = levels.last().filter(|level| !level.is_uniform()) {
-            levels.push(last.half());
-        }
+        let levels = level.with_halves();
         let mut mean = [0.0_f64; 4];
         for texel in &texels {
             mean.iter_mut().zip(texel).for_each(|(sum, channel)| *sum += f64::from(*channel));
