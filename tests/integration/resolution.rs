@@ -305,25 +305,20 @@ fn river_variation(name: &str, number: u64) -> Recipe {
     Recipe { seed: number as u32, ..mutated(&recipe, 1.0, &|_| false, &mut rng) }
 }
 
-/// Checks the RMS and the mean difference between 257 and 1025 samples, as shares of the height range. Plains, whose
-/// range is below a thousandth of the world's width, may differ by half a metre. One recipe of 50 may differ by more:
-/// rough terrain that rivers have hardly eroded.
+/// Checks the RMS and the mean difference between 257 and 1025 samples, as shares of the height range.
 fn check_rivers(recipes: impl Iterator<Item = (String, Recipe)>, [max_rms, max_mean]: [f64; 2]) {
-    let (mut missed, mut count) = (Vec::new(), 0);
+    let mut missed = Vec::new();
     for (name, recipe) in recipes {
-        count += 1;
         let small = Grid::fitted(recipe.world.extent(), 257);
         let pair = maps(&recipe, [small.width(), small.height()]);
         let (rms, mean) = (difference(&pair), mean_difference(&pair));
-        let range_m = range(&pair.1);
-        let plain = if range_m < 0.001 * recipe.world.width_m { 0.5 / range_m } else { 0.0 };
         println!("{name:<24} RMS {:>6.3} %, mean {:>7.3} %", 100.0 * rms, 100.0 * mean);
-        if rms.is_nan() || rms > max_rms.max(plain) || mean.abs() > max_mean.max(plain) {
+        if rms.is_nan() || rms > max_rms || mean.abs() > max_mean {
             let recipe = recipe.to_json();
             missed.push(format!("{name}: RMS {:.3} %, mean {:.3} %: {recipe}", 100.0 * rms, 100.0 * mean));
         }
     }
-    assert!(50 * missed.len() <= count, "{}", missed.join("\n"));
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
 #[test]
@@ -332,7 +327,8 @@ fn rivers_agree_within_1_percent_of_the_range() {
     check_rivers(recipes, [0.01, 0.003]);
 }
 
-/// `UPTHRUST_VARIATIONS=100` checks a hundred of each, at the largest strength of mutations.
+/// `UPTHRUST_VARIATIONS=100` checks a hundred of each, at the largest strength of mutations. A few of them still differ
+/// by more: plains of a few metres, and rough terrain that rivers have hardly eroded.
 #[test]
 #[ignore = "slow: many maps"]
 fn nightly_rivers_of_variations_agree_within_1_percent_of_the_range() {

@@ -92,9 +92,11 @@ impl DrainedTerrain {
         let mut heights = with_valley_floors(&mesh, streams, &source.left, routing, progress)?;
         drainage.route(&heights, progress)?;
         drainage.remove_depressions(&mut heights, PLAIN_SLOPE, progress)?;
-        // The walls of cuts slide.
-        drainage.route(&heights, progress)?;
-        limit_slopes(&mut heights, &drainage, &source.left, critical_slope, progress)?;
+        if critical_slope.is_finite() {
+            // The walls of cuts slide.
+            drainage.route(&heights, progress)?;
+            limit_slopes(&mut heights, &drainage, &source.left, critical_slope, progress)?;
+        }
         Self::drained(mesh, heights, source, &mut drainage, progress)
     }
 
