@@ -220,6 +220,11 @@ mod tests {
         assert!(since_2.contains("depressions") && !since_2.contains("rows and columns"), "{since_2}");
         assert_eq!(changes(r#""terrain_version": 2,"#, r#""thermal_erosion""#), None);
         assert_eq!(changes(r#""terrain_version": 3,"#, r#""fluvial_erosion""#), None);
+        assert!(
+            changes(&format!(r#""terrain_version": {},"#, TERRAIN_VERSION + 1), r#""faults""#)
+                .expect("newer")
+                .contains("newer version")
+        );
         let masked = |source: &str| changes("", &format!(r#""levels", "mask": {{"source": "{source}"}}"#));
         assert!(masked("wetness").expect("masks have changed").contains("masks by rivers and wetness"));
         assert_eq!(masked("lakes"), None);

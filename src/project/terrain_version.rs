@@ -42,8 +42,11 @@ const CHANGES: [TerrainChange; 4] = [
     },
 ];
 
-/// What changed in the terrain of a recipe since a version, in words; `None` if nothing did.
+/// How the terrain of a recipe differs from that of a version, in words; `None` if it does not.
 pub(super) fn changes_since(version: u32, recipe: &Recipe) -> Option<String> {
+    if version > TERRAIN_VERSION && !recipe.stack.is_empty() {
+        return Some("the project was saved by a newer version of Upthrust, and its terrain may differ here".into());
+    }
     let affects = |change: &&TerrainChange| {
         change.version > version && recipe.stack.iter().filter(|step| step.settings.enabled).any(change.affects)
     };
