@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::heightfield::{Grid, Heightfield};
 use super::progress::{Cancelled, Progress};
+use super::simd::simd;
 
 use crate::engine::cast::{ToFloat, ToInteger};
 
@@ -81,25 +82,6 @@ impl<'a> Bicubic<'a> {
         Self { samples, width, sampling, columns: columns.collect(), rows: rows.collect() }
     }
 
-    /// The value at a position.
-    fn read(&self, columns: &Taps, rows: &Taps) -> f64 {
-        let mut value = 0.0;
-        for (row, row_weight) in rows.weighted {
-            let samples = &self.samples[row * self.width..];
-            let along: f64 = columns.weighted.iter().map(|&(c, weight)| weight * f64::from(samples[c])).sum();
-            value += row_weight * along;
-        }
-        match self.sampling {
-            Sampling::Image => value,
-            Sampling::Terrain => {
-                let around = rows.near.map(|r| columns.near.map(|c| self.samples[r * self.width + c]));
-                let [[a, b], [c, d]] = around;
-                let (lowest, highest) = (a.min(b).min(c).min(d), a.max(b).max(c).max(d));
-                value.max(f64::from(lowest)).min(f64::from(highest))
-            }
-        }
-    }
-
     /// Sets every height of the terrain to `height` of the value at its position.
     pub(super) fn fill(
         &self,
@@ -109,12 +91,65 @@ impl<'a> Bicubic<'a> {
     ) -> Result<(), Cancelled> {
         let grid = terrain.grid();
         let counter = progress.counter(grid.height());
-        terrain.heights_mut().par_chunks_mut(grid.width()).zip(&self.rows).try_for_each(|(heights, rows)| {
-            for (sample, columns) in heights.iter_mut().zip(&self.columns) {
-                *sample = height(self.read(columns, rows)).to_f32();
+        terrain.heights_mut().par_chunks_mut(grid.width()).zip(&self.rows).try_for_each_init(
+            || Mixture::new(self.width),
+            |mixture, (heights, rows)| {
+                let row = |r: usize| &self.samples[r * self.width..][..self.width];
+                simd(
+                    #[inline(always)]
+                    || mixture.mix(rows.weighted.map(|(r, weight)| (row(r), weight)), rows.near.map(row)),
+                );
+                for (sample, columns) in heights.iter_mut().zip(&self.columns) {
+                    *sample = height(mixture.value(columns, self.sampling)).to_f32();
+                }
+                counter.add_one()
+            },
+        )
+    }
+}
+
+/// Some rows of a map, interpolated at the position of a row of the grid.
+struct Mixture {
+    values: Vec<f64>,
+    /// The lower and the higher value of the two rows next to the position.
+    lower: Vec<f32>,
+    higher: Vec<f32>,
+}
+
+impl Mixture {
+    fn new(width: usize) -> Self {
+        Self { values: vec![0.0; width], lower: vec![0.0; width], higher: vec![0.0; width] }
+    }
+
+    /// Adds up four rows with weights.
+    #[inline(always)]
+    fn mix(&mut self, [a, b, c, d]: [(&[f32], f64); 4], [near, next]: [&[f32]; 2]) {
+        let width = self.values.len();
+        let [rows_a, rows_b, rows_c, rows_d] = [a, b, c, d].map(|(row, _)| &row[..width]);
+        for (i, value) in self.values.iter_mut().enumerate() {
+            let [a, b, c, d] = [(rows_a, a.1), (rows_b, b.1), (rows_c, c.1), (rows_d, d.1)]
+                .map(|(row, weight)| weight * f64::from(row[i]));
+            *value = a + b + c + d;
+        }
+        let (near, next) = (&near[..width], &next[..width]);
+        let limits = self.lower.iter_mut().zip(&mut self.higher);
+        for ((lower, higher), (near, next)) in limits.zip(near.iter().zip(next)) {
+            (*lower, *higher) = (near.min(*next), near.max(*next));
+        }
+    }
+
+    /// The value at the position of a column.
+    #[inline(always)]
+    fn value(&self, columns: &Taps, sampling: Sampling) -> f64 {
+        let value = columns.weighted.iter().map(|&(c, weight)| weight * self.values[c]).sum::<f64>();
+        match sampling {
+            Sampling::Image => value,
+            Sampling::Terrain => {
+                let [a, b] = columns.near;
+                let (lowest, highest) = (self.lower[a].min(self.lower[b]), self.higher[a].max(self.higher[b]));
+                value.max(f64::from(lowest)).min(f64::from(highest))
             }
-            counter.add_one()
-        })
+        }
     }
 }
 
