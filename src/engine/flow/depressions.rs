@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::drainage::Drainage;
-use super::grid::filled_vec;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
@@ -17,7 +16,7 @@ const MAX_RATIO: f32 = 32.0;
 
 impl Drainage {
     /// Cuts outlets and raises floors until no sample outside the sea is lower than its receiver. `terrain` must be the
-    /// one that was routed. Returns the number of samples that drain through each, as a padded map.
+    /// one that was routed.
     ///
     /// Depressions are partly filled and partly cut open (J. B. Lindsay, "Efficient hybrid breaching-filling sink removal
     /// methods for flow path enforcement in digital elevation models", Hydrological Processes 30, 2016). The weighting is
@@ -31,11 +30,9 @@ impl Drainage {
         terrain: &mut Heightfield,
         floor_slope: f32,
         progress: &Progress,
-    ) -> Result<Vec<AtomicU32>, Cancelled> {
+    ) -> Result<(), Cancelled> {
         let heights = self.with_cut_outlets(progress)?;
-        let zero = || AtomicU32::new(0);
-        let areas = filled_vec(self.padded_samples(), zero, progress)?;
-        let results = filled_vec(self.padded_samples(), zero, progress)?;
+        let results: Vec<AtomicU32> = bytemuck::zeroed_vec(self.padded_samples());
         let fill = |sample: usize| {
             let height_m = match self.receiver(sample) {
                 Some((direction, receiver)) => {
@@ -46,9 +43,8 @@ impl Drainage {
             };
             results[sample].store(height_m.to_bits(), Relaxed);
         };
-        self.visit_trees(&areas, |tree| self.visit_upstream(tree, progress, fill), progress)?;
-        self.copy_inside(terrain, &results, progress)?;
-        Ok(areas)
+        self.visit_upstream(fill, progress)?;
+        self.copy_inside(terrain, &results, progress)
     }
 
     /// The padded heights, with the outlets of all depressions cut down to the levels to which these are filled.

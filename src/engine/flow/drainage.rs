@@ -249,6 +249,11 @@ impl Drainage {
         self.options.outlets != Outlets::Border
     }
 
+    /// Whether there were samples without a lower neighbour from which flow had to be led away.
+    pub fn has_pits(&self) -> bool {
+        !self.pits.is_empty()
+    }
+
     /// The level of the sea in metres; −∞ without a sea.
     pub fn sea_m(&self) -> f32 {
         self.options.sea_m.unwrap_or(f32::NEG_INFINITY)
@@ -321,13 +326,23 @@ impl Drainage {
 
     /// The receivers of all samples, as row-major indices in the terrain; where flow ends, the sample itself.
     pub fn receivers(&self) -> Vec<u32> {
-        let width = self.grid.width().cast_signed();
-        let step = |at: usize| match NEIGHBOURS.get(usize::from(self.directions[at])) {
-            Some([east, south]) => south * width + east,
-            None => 0,
-        };
-        let steps = self.unpadded(step);
-        steps.into_iter().enumerate().map(|(sample, step)| sample.wrapping_add_signed(step).to_u32()).collect()
+        let width = self.grid.width();
+        let mut receivers = vec![0; self.grid.samples()];
+        let rows = receivers.par_chunks_exact_mut(width).zip(self.inside()).enumerate().with_min_len(16);
+        rows.for_each(|(r, (row, samples))| {
+            for (sample, (receiver, at)) in (r * width..).zip(row.iter_mut().zip(samples)) {
+                *receiver = self.receiver_row_major(at, sample).to_u32();
+            }
+        });
+        receivers
+    }
+
+    /// The row-major index of the receiver of a sample, given its index in the padded maps and the row-major one; where
+    /// flow ends, the sample itself.
+    #[inline(always)]
+    pub(super) fn receiver_row_major(&self, at: usize, sample: usize) -> usize {
+        let [east, south] = NEIGHBOURS.get(usize::from(self.directions[at])).copied().unwrap_or_default();
+        sample.wrapping_add_signed(south * self.grid.width().cast_signed() + east)
     }
 }
 

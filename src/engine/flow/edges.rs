@@ -75,12 +75,15 @@ impl Edges {
                 || find_steepest_facets(first, here, neighbours, reciprocals, directions),
             ),
             Self::Irregular { maps, steps } => {
-                let width = directions.len();
                 let rows: [&[f32]; 8] =
-                    std::array::from_fn(|k| &maps[PLACES[k].0][first.wrapping_add_signed(steps[k])..][..width]);
+                    std::array::from_fn(|k| &maps[PLACES[k].0][first.wrapping_add_signed(steps[k])..]);
                 simd(
                     #[inline(always)]
-                    || find_steepest(here, neighbours, |k, c| rows[k][c], directions),
+                    || {
+                        // The lengths must be known here for the loop to be vectorized.
+                        let rows = rows.map(|row| &row[..directions.len()]);
+                        find_steepest(here, neighbours, |k, c| rows[k][c], directions);
+                    },
                 );
             }
         }

@@ -1,5 +1,8 @@
 //! The neighbours of a sample, and maps that are allocated in steps.
 
+use bytemuck::Zeroable;
+use rayon::prelude::*;
+
 use crate::engine::cast::ToInteger;
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -13,7 +16,7 @@ pub(super) const END: u8 = 8;
 pub(super) const PADDING: u8 = 9;
 
 /// Samples between two checks for cancellation.
-pub(super) const CHUNK: usize = 1 << 15;
+const CHUNK: usize = 1 << 15;
 
 /// A pseudorandom number that orders samples of equal height; no two samples have the same (the finaliser of
 /// MurmurHash3, A. Appleby, which is a permutation).
@@ -25,16 +28,16 @@ pub(super) fn tie_break(sample: usize) -> u32 {
     bits ^ (bits >> 16)
 }
 
-/// A vector of `count` values, filled in chunks: filling a large map at once would delay cancellation.
-pub(in crate::engine) fn filled_vec<T>(
+/// A vector of `count` values, filled in parallel.
+pub(super) fn filled_vec<T: Zeroable + Send>(
     count: usize,
-    value: impl Fn() -> T,
+    value: impl Fn() -> T + Sync,
     progress: &Progress,
 ) -> Result<Vec<T>, Cancelled> {
-    let mut values = Vec::with_capacity(count);
-    while values.len() < count {
-        values.resize_with((values.len() + CHUNK).min(count), &value);
-        progress.check()?;
-    }
+    let mut values = bytemuck::zeroed_vec(count);
+    values.par_chunks_mut(CHUNK).try_for_each(|chunk| {
+        chunk.iter_mut().for_each(|place| *place = value());
+        progress.check()
+    })?;
     Ok(values)
 }

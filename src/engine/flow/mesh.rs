@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::grid::filled_vec;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Grid;
 use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::simd;
 
 /// The largest displacement of a point along each axis, in spacings of the grid. Below 0.5, quads remain simple polygons.
 /// At 0.35, fine relief along the axes is still half again as strong as across them.
@@ -25,48 +25,61 @@ pub(in crate::engine) struct Mesh {
     grid: Grid,
     /// The refinement level, which is part of the hash: 0 for the reference grid.
     level: u32,
-    /// The displacement of every point in spacings of columns and rows; empty for a regular grid.
-    offsets: Arc<Vec<[f32; 2]>>,
+    points: Arc<Points>,
     /// The ratio of the spacing of rows to that of columns.
     aspect: f32,
 }
 
-/// A place in a triangle: the samples at its corners, row-major, and their barycentric weights.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Location {
-    pub corners: [usize; 3],
-    pub weights: [f32; 3],
-    /// The positions of the corners relative to the place, in spacings of columns.
-    pub relative: [[f32; 2]; 3],
+/// The points of a mesh, row by row.
+#[derive(Debug)]
+struct Points {
+    /// The displacements eastward and southward, in spacings of columns and rows.
+    offsets: [Vec<f32>; 2],
+    /// Whether the quad with each point at its north-west is split from there to the south-east.
+    is_falling: Vec<bool>,
+    /// The points from a row to the next; 0 for a regular grid, whose rows are all the same.
+    stride: usize,
 }
 
 impl Mesh {
     /// The points of a level. `randomness` from 0 to 1 scales their displacements. Points on the border stay on it.
     pub fn new(grid: Grid, level: u32, randomness: f32, progress: &Progress) -> Result<Self, Cancelled> {
-        let mut mesh = Self { level, ..Self::regular(grid) };
+        let regular = Self { level, ..Self::regular(grid) };
         let max_offset = MAX_OFFSET * randomness.clamp(0.0, 1.0);
-        if max_offset > 0.0 {
-            let (width, last) = (grid.width(), [grid.width() - 1, grid.height() - 1]);
-            let mut offsets = filled_vec(grid.samples(), || [0.0; 2], progress)?;
-            offsets.par_chunks_exact_mut(width).enumerate().try_for_each(|(r, row)| {
-                for (c, offset) in row.iter_mut().enumerate() {
-                    let bits = hash(level, c, r);
-                    let share = |bits: u64| (bits & 0xff_ffff).to_f32() * (2.0 / (1_u64 << 24).to_f32()) - 1.0;
-                    let east = if c == 0 || c == last[0] { 0.0 } else { max_offset * share(bits) };
-                    let south = if r == 0 || r == last[1] { 0.0 } else { max_offset * share(bits >> 32) };
-                    *offset = [east, south];
-                }
-                progress.check()
-            })?;
-            mesh.offsets = Arc::new(offsets);
+        if max_offset == 0.0 {
+            return Ok(regular);
         }
-        Ok(mesh)
+        let (width, last) = (grid.width(), [grid.width() - 1, grid.height() - 1]);
+        let [mut east, mut south] = [(); 2].map(|()| vec![0.0; grid.samples()]);
+        let rows = east.par_chunks_exact_mut(width).zip(south.par_chunks_exact_mut(width)).enumerate();
+        rows.try_for_each(|(r, (east, south))| {
+            for (c, (east, south)) in east.iter_mut().zip(south).enumerate() {
+                let bits = hash(level, c, r);
+                let share = |bits: u64| (bits & 0xff_ffff).to_f32() * (2.0 / (1_u64 << 24).to_f32()) - 1.0;
+                *east = if c == 0 || c == last[0] { 0.0 } else { max_offset * share(bits) };
+                *south = if r == 0 || r == last[1] { 0.0 } else { max_offset * share(bits >> 32) };
+            }
+            progress.check()
+        })?;
+        let mut is_falling = vec![false; grid.samples()];
+        is_falling.par_chunks_exact_mut(width).take(last[1]).enumerate().try_for_each(|(r, splits)| {
+            let row = |r: usize| [&east[r * width..][..width], &south[r * width..][..width]];
+            simd(
+                #[inline(always)]
+                || find_splits(row(r), row(r + 1), regular.aspect, splits),
+            );
+            progress.check()
+        })?;
+        let points = Points { offsets: [east, south], is_falling, stride: width };
+        Ok(Self { points: Arc::new(points), ..regular })
     }
 
     /// The samples of a grid as they are, each with eight neighbours.
     pub fn regular(grid: Grid) -> Self {
         let aspect = (grid.spacing_z_m() / grid.spacing_x_m()).to_f32();
-        Self { grid, level: 0, offsets: Arc::default(), aspect }
+        let offsets = [vec![0.0; grid.width()], vec![0.0; grid.width()]];
+        let points = Points { offsets, is_falling: vec![true; grid.width()], stride: 0 };
+        Self { grid, level: 0, points: Arc::new(points), aspect }
     }
 
     /// The grid whose samples are displaced.
@@ -81,13 +94,30 @@ impl Mesh {
 
     /// Whether the points are the samples of the grid.
     pub fn is_regular(&self) -> bool {
-        self.offsets.is_empty()
+        self.points.stride == 0
+    }
+
+    /// The ratio of the spacing of rows to that of columns.
+    pub(super) fn aspect(&self) -> f32 {
+        self.aspect
     }
 
     /// The displacement of a point in spacings of columns and rows.
     #[inline(always)]
     pub fn offset(&self, c: usize, r: usize) -> [f32; 2] {
-        if self.offsets.is_empty() { [0.0; 2] } else { self.offsets[r * self.grid.width() + c] }
+        let at = r * self.points.stride + c;
+        [self.points.offsets[0][at], self.points.offsets[1][at]]
+    }
+
+    /// The displacements of the points of a row eastward and southward, in spacings of columns and rows.
+    pub(super) fn offsets_in_row(&self, r: usize) -> [&[f32]; 2] {
+        let row = r * self.points.stride..r * self.points.stride + self.grid.width();
+        self.points.offsets.each_ref().map(|offsets| &offsets[row.clone()])
+    }
+
+    /// Whether each quad south of a row is split from north-west to south-east.
+    pub(super) fn splits_in_row(&self, r: usize) -> &[bool] {
+        &self.points.is_falling[r * self.points.stride..][..self.grid.width() - 1]
     }
 
     /// The up to eight points around a point in its rows and columns.
@@ -105,25 +135,14 @@ impl Mesh {
         [columns + to_east - east, (rows + to_south - south) * self.aspect]
     }
 
-    /// The distance between two neighbouring points, in spacings of columns.
-    fn distance(&self, from: [usize; 2], to: [usize; 2]) -> f32 {
-        let [east, south] = self.vector(from, to);
-        (east * east + south * south).sqrt()
-    }
-
-    /// Whether the quad with the north-western sample (c, r) is split from north-west to south-east.
-    fn is_falling(&self, c: usize, r: usize) -> bool {
-        is_falling([[c, r], [c + 1, r], [c, r + 1], [c + 1, r + 1]].map(|corner| self.vector([c, r], corner)))
-    }
-
     /// The reciprocal lengths of all edges per metre, as maps padded by one sample, at the north-western sample of
     /// each: edges to the east, to the south, diagonals to the south-east, and diagonals from the sample to the east to
     /// the one to the south. 0 where there is no edge.
     pub fn reciprocal_lengths(&self, progress: &Progress) -> Result<[Vec<f32>; 4], Cancelled> {
         let (width, height, stride) = (self.grid.width(), self.grid.height(), self.grid.width() + 2);
         let per_m = self.grid.spacing_x_m().recip().to_f32();
-        let mut maps = [(); 4].map(|()| filled_vec(stride * (height + 2), || 0.0, progress));
-        let [Ok(east), Ok(south), Ok(falling), Ok(rising)] = &mut maps else { return Err(Cancelled) };
+        let mut maps = [(); 4].map(|()| vec![0.0; stride * (height + 2)]);
+        let [east, south, falling, rising] = &mut maps;
         let rows = east
             .par_chunks_exact_mut(stride)
             .zip(south.par_chunks_exact_mut(stride))
@@ -132,89 +151,72 @@ impl Mesh {
             .take(height)
             .enumerate();
         rows.try_for_each(|(r, ((east, south), (falling, rising)))| {
-            for c in 0..width {
-                let reciprocal = |from, to| per_m / self.distance(from, to);
-                let at = c + 1;
-                if c + 1 < width {
-                    east[at] = reciprocal([c, r], [c + 1, r]);
-                }
-                if r + 1 < height {
-                    south[at] = reciprocal([c, r], [c, r + 1]);
-                }
-                if c + 1 < width && r + 1 < height {
-                    if self.is_falling(c, r) {
-                        falling[at] = reciprocal([c, r], [c + 1, r + 1]);
-                    } else {
-                        rising[at] = reciprocal([c + 1, r], [c, r + 1]);
-                    }
+            let (here, inside) = (self.offsets_in_row(r), 1..width + 1);
+            let [east, south, falling, rising] = [east, south, falling, rising].map(|row| &mut row[inside.clone()]);
+            let reciprocals = |from: [&[f32]; 2], to: [&[f32]; 2], step: [isize; 2], lengths: &mut [f32]| {
+                let step = [step[0].to_f32(), step[1].to_f32()];
+                simd(
+                    #[inline(always)]
+                    || find_reciprocals(from, to, (step, self.aspect, per_m), lengths),
+                );
+            };
+            reciprocals(here, beyond(here), [1, 0], &mut east[..width - 1]);
+            if r + 1 < height {
+                let below = self.offsets_in_row(r + 1);
+                reciprocals(here, below, [0, 1], south);
+                reciprocals(here, beyond(below), [1, 1], &mut falling[..width - 1]);
+                reciprocals(beyond(here), below, [-1, 1], &mut rising[..width - 1]);
+                for ((falling, rising), falls) in falling.iter_mut().zip(rising).zip(self.splits_in_row(r)) {
+                    *(if *falls { rising } else { falling }) = 0.0;
                 }
             }
             progress.check()
         })?;
-        let [east, south, falling, rising] = maps;
-        Ok([east?, south?, falling?, rising?])
-    }
-
-    /// Finds the triangle that contains a point, given in spacings as a whole number and a fraction along each axis.
-    pub(super) fn locate(&self, [c, r]: [usize; 2], [u, v]: [f32; 2]) -> Location {
-        let (width, height) = (self.grid.width(), self.grid.height());
-        let (mut nearest, mut best) = (None, f32::NEG_INFINITY);
-        // The cell itself, then its neighbours, the nearest first.
-        let (across, along) = (if u < 0.5 { -1 } else { 1 }, if v < 0.5 { -1 } else { 1 });
-        let near = [[0, 0], [across, 0], [0, along], [across, along]];
-        let far = [[-across, 0], [0, -along], [-across, along], [across, -along], [-across, -along]];
-        for [east, south] in near.into_iter().chain(far) {
-            let (west, north) = (c.wrapping_add_signed(east), r.wrapping_add_signed(south));
-            if west >= width - 1 || north >= height - 1 {
-                continue;
-            }
-            let corner = |column: usize, row: usize| {
-                let [x, z] = self.offset(west + column, north + row);
-                let across = east.to_f32() + column.to_f32() + x - u;
-                let along = south.to_f32() + row.to_f32() + z - v;
-                [across, along * self.aspect]
-            };
-            let places = [corner(0, 0), corner(1, 0), corner(0, 1), corner(1, 1)];
-            let triangles: [[usize; 3]; 2] =
-                if is_falling(places) { [[0, 1, 3], [0, 3, 2]] } else { [[0, 1, 2], [1, 3, 2]] };
-            for triangle in triangles {
-                let relative = triangle.map(|corner| places[corner]);
-                let weights = barycentric(relative);
-                let lowest = weights[0].min(weights[1]).min(weights[2]);
-                if lowest > best {
-                    best = lowest;
-                    let corners = triangle.map(|corner| (north + corner / 2) * width + west + corner % 2);
-                    nearest = Some(Location { corners, weights, relative });
-                }
-                if lowest >= 0.0 {
-                    break;
-                }
-            }
-            if best >= -1e-6 {
-                break;
-            }
-        }
-        // Every point of the world is in a triangle; a grid has at least one quad.
-        nearest.unwrap_or(Location { corners: [0; 3], weights: [1.0, 0.0, 0.0], relative: [[0.0; 2]; 3] })
+        Ok(maps)
     }
 }
 
-/// Whether a quad is split from its first corner (north-west) to its last (south-east): along the shorter diagonal, or
-/// along the only one that lies inside.
-fn is_falling([nw, ne, sw, se]: [[f32; 2]; 4]) -> bool {
+/// Finds how the quads between two rows of displaced points are split: along their shorter diagonals, or along the only
+/// ones that lie inside.
+#[inline(always)]
+fn find_splits(north: [&[f32]; 2], south: [&[f32]; 2], aspect: f32, is_falling: &mut [bool]) {
+    let count = is_falling.len();
+    let [north, south] = [north, south].map(|row| row.map(|offsets| &offsets[..count]));
     let area = |a: [f32; 2], b: [f32; 2], c: [f32; 2]| (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
     let squared = |a: [f32; 2], b: [f32; 2]| (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]);
-    if area(nw, ne, se).min(area(nw, se, sw)) <= 0.0 {
-        return false;
+    let is_inside = |a: f32, b: f32| (a > 0.0) & (b > 0.0);
+    for c in 0..count - 1 {
+        let point = |row: [&[f32]; 2], column: usize, down: f32| {
+            [row[0][c + column] + column.to_f32(), (row[1][c + column] + down) * aspect]
+        };
+        let [nw, ne, sw, se] = [point(north, 0, 0.0), point(north, 1, 0.0), point(south, 0, 1.0), point(south, 1, 1.0)];
+        let falling = is_inside(area(nw, ne, se), area(nw, se, sw));
+        let rising = is_inside(area(nw, ne, sw), area(ne, se, sw));
+        is_falling[c] = falling & (!rising | (squared(nw, se) <= squared(ne, sw)));
     }
-    area(nw, ne, sw).min(area(ne, se, sw)) <= 0.0 || squared(nw, se) <= squared(ne, sw)
 }
 
-/// The barycentric weights of the origin in a triangle.
-fn barycentric([[ax, az], [bx, bz], [cx, cz]]: [[f32; 2]; 3]) -> [f32; 3] {
-    let area = (bx - ax) * (cz - az) - (cx - ax) * (bz - az);
-    let [a, b] = [(bx * cz - cx * bz) / area, (cx * az - ax * cz) / area];
-    [a, b, 1.0 - a - b]
+/// The displacements of the points of a row but the first.
+fn beyond(row: [&[f32]; 2]) -> [&[f32]; 2] {
+    row.map(|offsets| &offsets[1..])
+}
+
+/// Finds the reciprocal distances between pairs of points, given their displacements. `metric` has the columns and rows
+/// from one to the other, the ratio of the spacings, and the columns per metre.
+#[inline(always)]
+fn find_reciprocals(
+    from: [&[f32]; 2],
+    to: [&[f32]; 2],
+    (step, aspect, per_m): ([f32; 2], f32, f32),
+    lengths: &mut [f32],
+) {
+    let count = lengths.len();
+    let [from, to] = [from, to].map(|row| row.map(|offsets| &offsets[..count]));
+    for (c, length) in lengths.iter_mut().enumerate() {
+        let east = step[0] + to[0][c] - from[0][c];
+        let south = (step[1] + to[1][c] - from[1][c]) * aspect;
+        *length = per_m / (east * east + south * south).sqrt();
+    }
 }
 
 /// A pseudorandom number that depends on a level and a place (the finaliser of SplitMix64, G. Steele, D. Lea and
@@ -230,13 +232,8 @@ pub(super) fn hash(level: u32, c: usize, r: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::mesh;
     use super::*;
-    use crate::engine::heightfield::Extent;
-
-    fn mesh(width: usize, height: usize) -> Mesh {
-        let extent = Extent { width_m: 20.0 * (width - 1) as f64, depth_m: 30.0 * (height - 1) as f64 };
-        Mesh::new(Grid::new(extent, width, height), 1, 1.0, &Progress::new()).expect("not cancelled")
-    }
 
     #[test]
     fn the_hash_is_splitmix64() {
@@ -261,7 +258,7 @@ mod tests {
         let mut sum = 0.0;
         for (c, r) in (0..64).flat_map(|c| (0..48).map(move |r| (c, r))) {
             let quad = [[c, r], [c + 1, r], [c, r + 1], [c + 1, r + 1]].map(|corner| mesh.vector([c, r], corner));
-            let triangles = if is_falling(quad) { [[0, 1, 3], [0, 3, 2]] } else { [[0, 1, 2], [1, 3, 2]] };
+            let triangles = if mesh.splits_in_row(r)[c] { [[0, 1, 3], [0, 3, 2]] } else { [[0, 1, 2], [1, 3, 2]] };
             for [a, b, c] in triangles.map(|corners| corners.map(|corner| quad[corner])) {
                 let area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
                 assert!(area > 0.0, "a triangle is folded over at ({c:?})");
@@ -269,21 +266,6 @@ mod tests {
             }
         }
         assert!((sum - 64.0 * 48.0 * 1.5).abs() < 1e-2, "{sum}");
-    }
-
-    #[test]
-    fn every_place_is_within_the_triangle_that_is_found() {
-        let mesh = mesh(17, 13);
-        for i in 0..4000_usize {
-            let share = |bits: u64| (bits & 0xffff) as f32 / 65_536.0;
-            let bits = hash(9, i, 0);
-            let place = mesh.locate([i % 16, i % 12], [share(bits), share(bits >> 16)]);
-            assert!(place.weights.iter().all(|weight| *weight >= -1e-5), "{place:?}");
-            for axis in 0..2 {
-                let centre: f32 = (0..3).map(|k| place.weights[k] * place.relative[k][axis]).sum();
-                assert!(centre.abs() < 1e-5, "{place:?}");
-            }
-        }
     }
 
     #[test]

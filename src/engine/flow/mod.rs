@@ -18,6 +18,7 @@ mod depressions;
 mod drainage;
 mod edges;
 mod grid;
+mod location;
 mod mesh;
 mod options;
 #[cfg(test)]
@@ -31,7 +32,6 @@ mod water;
 
 pub(super) use creep::Creep;
 pub(super) use drainage::Drainage;
-pub(super) use grid::filled_vec;
 pub(super) use mesh::Mesh;
 pub use options::Outlets;
 pub(super) use options::RoutingOptions;

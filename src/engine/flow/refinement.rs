@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::drainage::Drainage;
-use super::grid::filled_vec;
-use super::mesh::{Location, Mesh, hash};
+use super::location::{Location, Places};
+use super::mesh::{Mesh, hash};
 use super::options::{Outlets, RoutingOptions};
-use super::sampling::place;
+use super::sampling::GridPlaces;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield, bilinear};
 use crate::engine::progress::{Cancelled, Progress};
@@ -35,7 +35,6 @@ const MAX_CELLS: u32 = 255;
 /// How a level is refined.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct Refinement {
-    pub routing: RoutingOptions,
     /// The exponent of the drainage area in the erosion law.
     pub area_exponent: f64,
     /// The tangent of the steepest slope that stands.
@@ -46,16 +45,25 @@ pub(in crate::engine) struct Refinement {
     pub roughness: f32,
 }
 
+/// Terrain at the points of a mesh.
+#[derive(Debug)]
+pub(in crate::engine) struct MeshTerrain {
+    mesh: Mesh,
+    heights: Heightfield,
+    source: Source,
+    routing: RoutingOptions,
+    /// The outlets above the sea, as row-major indices.
+    outlets: Vec<u32>,
+}
+
 /// Terrain at the points of a mesh, without depressions, and its drainage.
 #[derive(Debug)]
 pub(in crate::engine) struct DrainedTerrain {
-    mesh: Mesh,
-    heights: Heightfield,
+    terrain: MeshTerrain,
     /// The row-major index of the point that each drains to; the point itself where flow ends.
     receivers: Vec<u32>,
     /// The points that are channels.
     is_channel: Vec<bool>,
-    source: Source,
 }
 
 /// The terrain before erosion, which has detail that a coarser mesh lacks.
@@ -67,6 +75,34 @@ pub(in crate::engine) struct Source {
     pub left: Heightfield,
 }
 
+/// A point of a mesh as the corner of triangles.
+#[derive(Clone, Copy, Debug, Default)]
+struct Corner {
+    height_m: f32,
+    /// The height of the terrain before erosion, metres.
+    source_m: f32,
+    /// The share of the detail that erosion has left.
+    left: f32,
+    /// The gradient in metres per spacing of columns: of the best-fit plane through the neighbours, and in channels that
+    /// along the channel, which gives them level cross sections.
+    gradient: [f32; 2],
+    /// The length of the gradient.
+    steepness: f32,
+    /// The channel that begins at the point.
+    channel: Option<Channel>,
+}
+
+/// The part of a channel between a point and its receiver.
+#[derive(Clone, Copy, Debug)]
+struct Channel {
+    /// The vector to the receiver, in spacings of columns; 0 at an outlet.
+    along: [f32; 2],
+    /// The height of the receiver above the point, metres.
+    rise_m: f32,
+    /// The reciprocal of the squared length; 0 at an outlet.
+    per_squared: f32,
+}
+
 /// What a coarse mesh says about the points of a finer one.
 struct Constraints {
     /// The heights of the coarse triangles, whose means are kept.
@@ -75,6 +111,94 @@ struct Constraints {
     is_fixed: Vec<bool>,
     /// The share of the detail before erosion that is left.
     left: Heightfield,
+}
+
+impl MeshTerrain {
+    /// The terrain without depressions.
+    pub fn drained(self, progress: &Progress) -> Result<DrainedTerrain, Cancelled> {
+        let mut drainage = Drainage::new(&self.mesh, self.routing, progress)?;
+        if self.routing.outlets != Outlets::Border {
+            drainage.set_ends(&self.outlets);
+        }
+        DrainedTerrain::with_drainage(self, &mut drainage, progress)
+    }
+
+    /// The heights at the samples of a grid that is about as fine as the mesh, drained along the grid. `source` is the
+    /// terrain before erosion there.
+    pub fn on_grid(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        self.with_surface_on_grid(|place| place.value(&self.heights), source, progress)
+    }
+
+    /// The heights of an eroded surface at the samples of a grid, drained along the grid.
+    fn with_surface_on_grid(
+        &self,
+        surface: impl Fn(&Location) -> f32 + Sync,
+        source: &Heightfield,
+        progress: &Progress,
+    ) -> Result<Heightfield, Cancelled> {
+        let grid = source.grid();
+        let mut terrain = progress.stage(0.0..0.3, || self.sampled(surface, source, progress))?;
+        let mut drainage = Drainage::new(&Mesh::regular(grid), self.routing, progress)?;
+        self.set_ends(&mut drainage, grid);
+        progress.stage(0.3..0.7, || drainage.route(&terrain, progress))?;
+        progress.stage(0.7..1.0, || drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress))?;
+        match self.routing.sea_m {
+            // The floor of the sea stays as it is, and land stays above it.
+            Some(sea_m) => terrain.combined(
+                source,
+                |height, source| if source <= sea_m { source } else { height.max(sea_m) },
+                progress,
+            ),
+            None => Ok(terrain),
+        }
+    }
+
+    /// The heights at the samples of a grid: of the surface where the terrain is eroded, with the detail of `source`
+    /// where it is not.
+    fn sampled(
+        &self,
+        surface: impl Fn(&Location) -> f32 + Sync,
+        source: &Heightfield,
+        progress: &Progress,
+    ) -> Result<Heightfield, Cancelled> {
+        let grid = source.grid();
+        let mut terrain = Heightfield::flat(grid);
+        let places = GridPlaces::new(grid, self.mesh.grid());
+        let counter = progress.counter(grid.height());
+        let rows = terrain.heights_mut().par_chunks_exact_mut(grid.width()).enumerate();
+        rows.try_for_each_init(Vec::new, |locations, (r, row)| {
+            places.locate(&self.mesh, r, locations);
+            for ((height, place), source) in row.iter_mut().zip(locations.iter()).zip(source.row(r)) {
+                let left = place.value(&self.source.left);
+                let linear = place.value(&self.heights);
+                let detail = source - place.value(&self.source.heights);
+                *height = left * (linear + detail) + (1.0 - left) * surface(place);
+            }
+            counter.add_one()
+        })?;
+        Ok(terrain)
+    }
+
+    /// Keeps outlets at the lowest points of the border where they are: another mesh may have its lowest points
+    /// elsewhere, and terrain that drains elsewhere is another terrain. Returns the outlets on the grid.
+    fn set_ends(&self, drainage: &mut Drainage, grid: Grid) -> Vec<u32> {
+        if self.routing.outlets == Outlets::Border {
+            return Vec::new();
+        }
+        let own = self.mesh.grid();
+        let [columns, rows] = [(grid.width(), own.width()), (grid.height(), own.height())]
+            .map(|(samples, own)| (samples - 1).to_f64() / (own - 1).to_f64());
+        let nearest = |point: &u32| {
+            let (c, r) = (*point as usize % own.width(), *point as usize / own.width());
+            let [east, south] = self.mesh.offset(c, r).map(f64::from);
+            let column = ((c.to_f64() + east) * columns).round().to_usize();
+            let row = ((r.to_f64() + south) * rows).round().to_usize();
+            (row * grid.width() + column).to_u32()
+        };
+        let outlets: Vec<u32> = self.outlets.iter().map(nearest).collect();
+        drainage.set_ends(&outlets);
+        outlets
+    }
 }
 
 impl DrainedTerrain {
@@ -97,67 +221,35 @@ impl DrainedTerrain {
             drainage.route(&heights, progress)?;
             limit_slopes(&mut heights, &drainage, &source.left, critical_slope, progress)?;
         }
-        Self::drained(mesh, heights, source, &mut drainage, progress)
+        let terrain = MeshTerrain { mesh, heights, source, routing, outlets: Vec::new() };
+        let mut drained = Self::with_drainage(terrain, &mut drainage, progress)?;
+        let (heights, sea_m) = (drained.terrain.heights.heights(), drainage.sea_m());
+        let ends = (0..).zip(&drained.receivers).filter(|(point, receiver)| point == *receiver).map(|(point, _)| point);
+        drained.terrain.outlets = ends.filter(|point: &u32| heights[*point as usize] > sea_m).collect();
+        Ok(drained)
     }
 
-    fn drained(
-        mesh: Mesh,
-        mut heights: Heightfield,
-        source: Source,
+    fn with_drainage(
+        mut terrain: MeshTerrain,
         drainage: &mut Drainage,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
-        drainage.route(&heights, progress)?;
-        let areas = drainage.remove_depressions(&mut heights, FLOOR_SLOPE, progress)?;
+        drainage.route(&terrain.heights, progress)?;
+        drainage.remove_depressions(&mut terrain.heights, FLOOR_SLOPE, progress)?;
+        let areas = drainage.areas(progress)?;
         let is_channel = drainage.unpadded(|sample| areas[sample].load(Relaxed) >= CHANNEL_CELLS);
-        Ok(Self { mesh, receivers: drainage.receivers(), heights, is_channel, source })
+        Ok(Self { terrain, receivers: drainage.receivers(), is_channel })
     }
 
-    /// The heights at the samples of a grid, drained along the grid. `source` is the terrain before erosion there.
-    pub fn on_grid(
-        &self,
-        source: &Heightfield,
-        routing: RoutingOptions,
-        progress: &Progress,
-    ) -> Result<Heightfield, Cancelled> {
-        let grid = source.grid();
-        let mut terrain = progress.stage(0.0..0.3, || self.sampled(source, progress))?;
-        let mut drainage = Drainage::new(&Mesh::regular(grid), routing, progress)?;
-        self.set_ends(&mut drainage, grid, routing);
-        progress.stage(0.3..0.7, || drainage.route(&terrain, progress))?;
-        progress.stage(0.7..1.0, || drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress))?;
-        match routing.sea_m {
-            // The floor of the sea stays as it is, and land stays above it.
-            Some(sea_m) => terrain.combined(
-                source,
-                |height, source| if source <= sea_m { source } else { height.max(sea_m) },
-                progress,
-            ),
-            None => Ok(terrain),
+    /// The heights at the samples of a grid, drained along the grid: within the triangles, or smooth if the grid is
+    /// finer than the mesh. `source` is the terrain before erosion there.
+    pub fn on_grid(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let (own, grid) = (self.terrain.mesh.grid(), source.grid());
+        if grid.width() <= own.width() && grid.height() <= own.height() {
+            return self.terrain.on_grid(source, progress);
         }
-    }
-
-    /// The heights at the samples of a grid: within the triangles, or smooth if the grid is finer than the mesh.
-    fn sampled(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
-        let (own, grid) = (self.mesh.grid(), source.grid());
-        let is_finer = grid.width() > own.width() || grid.height() > own.height();
-        let gradients = if is_finer { Some(self.gradients(MAX_SLOPE, progress)?) } else { None };
-        let mut terrain = Heightfield::flat(grid);
-        let columns: Vec<(usize, f32)> = (0..grid.width()).map(|c| place(c, grid.width(), own.width())).collect();
-        let counter = progress.counter(grid.height());
-        terrain.heights_mut().par_chunks_exact_mut(grid.width()).enumerate().try_for_each(|(r, row)| {
-            let (r0, v) = place(r, grid.height(), own.height());
-            for ((height, &(c0, u)), source) in row.iter_mut().zip(&columns).zip(source.row(r)) {
-                let place = self.mesh.locate([c0, r0], [u, v]);
-                let left = place.value(&self.source.left);
-                let linear = place.value(&self.heights);
-                let eroded = gradients.as_ref().map_or(linear, |gradients| self.smooth(&place, gradients).0);
-                let detail = source - place.value(&self.source.heights);
-                *height = left * (linear + detail) + (1.0 - left) * eroded;
-            }
-            counter.add_one()
-        })?;
-        Ok(terrain)
+        let corners = self.corners(MAX_SLOPE, progress)?;
+        self.terrain.with_surface_on_grid(|place| smooth(place, &corners_of(place, &corners)).0, source, progress)
     }
 
     /// The terrain on a mesh with twice the resolution. `source` is the terrain before erosion at its points, whose
@@ -168,82 +260,74 @@ impl DrainedTerrain {
         refinement: Refinement,
         source: Heightfield,
         progress: &Progress,
-    ) -> Result<Self, Cancelled> {
+    ) -> Result<MeshTerrain, Cancelled> {
         let (mut heights, constraints) =
-            progress.stage(0.0..0.2, || self.interpolated(&mesh, refinement, &source, progress))?;
-        let mut drainage = Drainage::new(&mesh, refinement.routing, progress)?;
-        self.set_ends(&mut drainage, mesh.grid(), refinement.routing);
+            progress.stage(0.0..0.3, || self.interpolated(&mesh, refinement, &source, progress))?;
+        let mut drainage = Drainage::new(&mesh, self.terrain.routing, progress)?;
+        let outlets = self.terrain.set_ends(&mut drainage, mesh.grid());
         if refinement.dissection > 0.0 {
             erode(&mut heights, &mut drainage, &constraints, refinement, progress)?;
-            progress.report(0.7);
+            progress.report(0.9);
         }
+        drop(drainage);
         self.restore_means(&mut heights, &constraints, progress)?;
         let Constraints { left, .. } = constraints;
-        progress.stage(0.75..1.0, || {
-            Self::drained(mesh, heights, Source { heights: source, left }, &mut drainage, progress)
-        })
+        let source = Source { heights: source, left };
+        Ok(MeshTerrain { mesh, heights, source, routing: self.terrain.routing, outlets })
     }
 
-    /// Keeps outlets at the lowest points of the border where they are: another mesh may have its lowest points
-    /// elsewhere, and terrain that drains elsewhere is another terrain.
-    fn set_ends(&self, drainage: &mut Drainage, grid: Grid, routing: RoutingOptions) {
-        if routing.outlets == Outlets::Border {
-            return;
-        }
-        let own = self.mesh.grid();
-        let [columns, rows] = [(grid.width(), own.width()), (grid.height(), own.height())]
-            .map(|(samples, own)| (samples - 1).to_f64() / (own - 1).to_f64());
-        let nearest = |point: usize| {
-            let (c, r) = (point % own.width(), point / own.width());
-            let [east, south] = self.mesh.offset(c, r).map(f64::from);
-            let column = ((c.to_f64() + east) * columns).round().to_usize();
-            let row = ((r.to_f64() + south) * rows).round().to_usize();
-            (row * grid.width() + column).to_u32()
-        };
-        let is_end = |(point, receiver): &(usize, &u32)| **receiver as usize == *point;
-        let sea_m = routing.sea_m.unwrap_or(f32::NEG_INFINITY);
-        let ends = self.receivers.iter().enumerate().filter(is_end).map(|(point, _)| point);
-        let ends = ends.filter(|point| self.heights.heights()[*point] > sea_m);
-        drainage.set_ends(&ends.map(nearest).collect::<Vec<_>>());
-    }
-
-    /// The gradient at every point in metres per spacing of columns: of the best-fit plane through the neighbours, and
-    /// in channels that along the channel, which gives them level cross sections. Limited to `max_slope` (metres per
-    /// metre), so that heights do not overshoot at cliffs.
-    fn gradients(&self, max_slope: f32, progress: &Progress) -> Result<Vec<[f32; 2]>, Cancelled> {
-        let grid = self.mesh.grid();
-        let (width, heights) = (grid.width(), self.heights.heights());
+    /// The points as corners of triangles, on planes that are not steeper than `max_slope` (metres per metre), so that
+    /// heights do not overshoot at cliffs.
+    fn corners(&self, max_slope: f32, progress: &Progress) -> Result<Vec<Corner>, Cancelled> {
+        let MeshTerrain { mesh, heights, source, .. } = &self.terrain;
+        let (grid, heights) = (mesh.grid(), heights.heights());
+        let width = grid.width();
         let max_steepness = max_slope * grid.spacing_x_m().to_f32();
-        let mut gradients = vec![[0.0; 2]; grid.samples()];
-        gradients.par_chunks_exact_mut(width).enumerate().try_for_each(|(r, row)| {
-            for (c, gradient) in row.iter_mut().enumerate() {
+        let mut corners = vec![Corner::default(); grid.samples()];
+        corners.par_chunks_exact_mut(width).enumerate().try_for_each(|(r, row)| {
+            for (c, corner) in row.iter_mut().enumerate() {
                 let point = r * width + c;
                 let receiver = self.receivers[point] as usize;
-                let [east, south] = if self.is_channel[point] && receiver != point {
-                    let [x, z] = self.mesh.vector([c, r], [receiver % width, receiver / width]);
-                    let fall = (heights[receiver] - heights[point]) / (x * x + z * z);
-                    [fall * x, fall * z]
-                } else {
-                    self.plane_gradient(c, r)
+                let channel = self.is_channel[point].then(|| {
+                    let is_end = receiver == point;
+                    let along =
+                        if is_end { [0.0; 2] } else { mesh.vector([c, r], [receiver % width, receiver / width]) };
+                    let squared = along[0] * along[0] + along[1] * along[1];
+                    let per_squared = if is_end { 0.0 } else { squared.recip() };
+                    Channel { along, rise_m: heights[receiver] - heights[point], per_squared }
+                });
+                let [east, south] = match &channel {
+                    Some(Channel { along, rise_m, per_squared }) if receiver != point => {
+                        along.map(|along| rise_m * per_squared * along)
+                    }
+                    _ => self.plane_gradient(c, r),
                 };
                 let steepness = (east * east + south * south).sqrt();
                 let limit = if steepness > max_steepness { max_steepness / steepness } else { 1.0 };
-                *gradient = [limit * east, limit * south];
+                *corner = Corner {
+                    height_m: heights[point],
+                    source_m: source.heights.heights()[point],
+                    left: source.left.heights()[point],
+                    gradient: [limit * east, limit * south],
+                    steepness: limit * steepness,
+                    channel,
+                };
             }
             progress.check()
         })?;
-        Ok(gradients)
+        Ok(corners)
     }
 
     /// The gradient of the plane through point (c, r) that fits its neighbours best: least squares, weighted by the
     /// inverse square of the distance.
     fn plane_gradient(&self, c: usize, r: usize) -> [f32; 2] {
-        let own = self.heights[(c, r)];
+        let MeshTerrain { mesh, heights, .. } = &self.terrain;
+        let own = heights[(c, r)];
         let [mut xx, mut xz, mut zz, mut xh, mut zh] = [0.0_f32; 5];
-        for [column, row] in self.mesh.around(c, r) {
-            let [x, z] = self.mesh.vector([c, r], [column, row]);
+        for [column, row] in mesh.around(c, r) {
+            let [x, z] = mesh.vector([c, r], [column, row]);
             let weight = 1.0 / (x * x + z * z);
-            let rise = self.heights[(column, row)] - own;
+            let rise = heights[(column, row)] - own;
             xx += weight * x * x;
             xz += weight * x * z;
             zz += weight * z * z;
@@ -267,8 +351,8 @@ impl DrainedTerrain {
         progress: &Progress,
     ) -> Result<(Heightfield, Constraints), Cancelled> {
         let bank_slope = refinement.critical_slope.min(MAX_SLOPE);
-        let gradients = self.gradients(bank_slope, progress)?;
-        let (grid, own) = (mesh.grid(), self.mesh.grid());
+        let corners = self.corners(bank_slope, progress)?;
+        let grid = mesh.grid();
         let width = grid.width();
         let spacing_m = grid.spacing_x_m().to_f32();
         let [mut heights, mut linear, mut left] = [(); 3].map(|()| Heightfield::flat(grid));
@@ -277,24 +361,24 @@ impl DrainedTerrain {
             heights.heights_mut().par_chunks_exact_mut(width).zip(linear.heights_mut().par_chunks_exact_mut(width));
         let left_and_fixed = left.heights_mut().par_chunks_exact_mut(width).zip(is_fixed.par_chunks_exact_mut(width));
         let counter = progress.counter(grid.height());
-        heights_and_linear.zip(left_and_fixed).enumerate().try_for_each(
-            |(r, ((heights, linear), (left, is_fixed)))| {
-                for c in 0..width {
-                    let [east, south] = mesh.offset(c, r);
-                    let (column, u) = halved(c, east, own.width());
-                    let (row, v) = halved(r, south, own.height());
-                    let place = self.mesh.locate([column, row], [u, v]);
-                    let share = place.value(&self.source.left);
+        heights_and_linear.zip(left_and_fixed).enumerate().try_for_each_init(
+            RowOfPoints::default,
+            |points, (r, ((heights, linear), (left, is_fixed)))| {
+                points.locate(&self.terrain.mesh, mesh, r);
+                for (c, place) in points.locations.iter().enumerate() {
+                    let corners = corners_of(place, &corners);
+                    let share = place.interpolated(corners.map(|corner| corner.left));
                     left[c] = share;
-                    let detail = share * (source.heights()[r * width + c] - place.value(&self.source.heights));
-                    let coarse = place.value(&self.heights);
+                    let source_m = place.interpolated(corners.map(|corner| corner.source_m));
+                    let detail = share * (source.heights()[r * width + c] - source_m);
+                    let coarse = place.interpolated(corners.map(|corner| corner.height_m));
                     linear[c] = coarse + detail;
-                    if refinement.routing.is_end(grid, c, r, linear[c]) {
+                    if self.terrain.routing.is_end(grid, c, r, linear[c]) {
                         heights[c] = linear[c];
                         is_fixed[c] = true;
                         continue;
                     }
-                    let channel = self.channel(&place, 0.5 * CHANNEL_HALF_WIDTH);
+                    let channel = nearest_channel(place, &corners, 0.5 * CHANNEL_HALF_WIDTH);
                     if let Some((level_m, distance)) = channel
                         && distance <= 0.0
                     {
@@ -302,7 +386,7 @@ impl DrainedTerrain {
                         is_fixed[c] = true;
                         continue;
                     }
-                    let (smooth, steepness) = self.smooth(&place, &gradients);
+                    let (smooth, steepness) = smooth(place, &corners);
                     // Steepness is per coarse spacing.
                     let rough = smooth + 0.5 * refinement.roughness * steepness * random(mesh, c, r);
                     // Terrain that is not eroded stays as it is.
@@ -317,46 +401,6 @@ impl DrainedTerrain {
         Ok((heights, Constraints { linear, is_fixed, left }))
     }
 
-    /// The smoothly interpolated height at a place, and the steepness there in metres per spacing: the planes at the
-    /// corners of the triangle, blended by the squares of the barycentric weights.
-    fn smooth(&self, place: &Location, gradients: &[[f32; 2]]) -> (f32, f32) {
-        let (mut sum, mut steepness, mut total) = (0.0, 0.0, 0.0);
-        for ((&corner, weight), [x, z]) in place.corners.iter().zip(place.weights).zip(place.relative) {
-            let weight = weight.max(0.0) * weight.max(0.0);
-            let [east, south] = gradients[corner];
-            sum += weight * (self.heights.heights()[corner] - east * x - south * z);
-            steepness += weight * (east * east + south * south).sqrt();
-            total += weight;
-        }
-        (sum / total, steepness / total)
-    }
-
-    /// The height in metres of the nearest channel that begins at a corner of the triangle, and the distance to its
-    /// edge in spacings, which is negative within the channel.
-    fn channel(&self, place: &Location, half_width: f32) -> Option<(f32, f32)> {
-        let (width, heights) = (self.mesh.grid().width(), self.heights.heights());
-        let mut nearest: Option<(f32, f32)> = None;
-        for (&corner, [x, z]) in place.corners.iter().zip(place.relative) {
-            if !self.is_channel[corner] {
-                continue;
-            }
-            let receiver = self.receivers[corner] as usize;
-            let [along_x, along_z] = if receiver == corner {
-                [0.0; 2]
-            } else {
-                self.mesh.vector([corner % width, corner / width], [receiver % width, receiver / width])
-            };
-            let squared = along_x * along_x + along_z * along_z;
-            let share = if squared > 0.0 { (-(x * along_x + z * along_z) / squared).clamp(0.0, 1.0) } else { 0.0 };
-            let (away_x, away_z) = (x + share * along_x, z + share * along_z);
-            let distance = (away_x * away_x + away_z * away_z).sqrt() - half_width;
-            if nearest.is_none_or(|(_, known)| distance < known) {
-                nearest = Some((heights[corner] + share * (heights[receiver] - heights[corner]), distance));
-            }
-        }
-        nearest
-    }
-
     /// Shifts the heights that are not fixed so that the mean around every coarse point is that of `linear`.
     fn restore_means(
         &self,
@@ -368,7 +412,7 @@ impl DrainedTerrain {
         const WEIGHTS: [f32; 2] = [1.0, 0.5];
         /// The smallest weight over which the difference is spread, of 4: fixed points may leave little room.
         const MIN_WEIGHT: f32 = 2.0;
-        let (own, grid) = (self.mesh.grid(), heights.grid());
+        let (own, grid) = (self.terrain.mesh.grid(), heights.grid());
         let (width, height) = (grid.width(), grid.height());
         let mut shifts = Heightfield::flat(own);
         shifts.heights_mut().par_chunks_exact_mut(own.width()).enumerate().try_for_each(|(r, row)| {
@@ -441,9 +485,7 @@ fn limit_slopes(
     critical_slope: f32,
     progress: &Progress,
 ) -> Result<(), Cancelled> {
-    let zero = || AtomicU32::new(0);
-    let areas = filled_vec(drainage.padded_samples(), zero, progress)?;
-    let limited = filled_vec(drainage.padded_samples(), zero, progress)?;
+    let limited: Vec<AtomicU32> = bytemuck::zeroed_vec(drainage.padded_samples());
     let visit = |sample: usize| {
         let own_m = drainage.height_m(sample);
         let height_m = drainage.receiver(sample).map_or(own_m, |(direction, receiver)| {
@@ -453,8 +495,71 @@ fn limit_slopes(
         });
         limited[sample].store(height_m.to_bits(), Relaxed);
     };
-    drainage.visit_trees(&areas, |tree| drainage.visit_upstream(tree, progress, visit), progress)?;
+    drainage.visit_upstream(visit, progress)?;
     drainage.copy_inside(heights, &limited, progress)
+}
+
+/// The corners of the triangle that contains a place.
+#[inline(always)]
+fn corners_of(place: &Location, corners: &[Corner]) -> [Corner; 3] {
+    place.corners.map(|corner| corners[corner as usize])
+}
+
+/// The smoothly interpolated height at a place in metres, and the steepness there in metres per spacing: the planes at
+/// the corners of the triangle, blended by the squares of the barycentric weights.
+#[inline(always)]
+fn smooth(place: &Location, corners: &[Corner; 3]) -> (f32, f32) {
+    let (mut sum, mut steepness, mut total) = (0.0, 0.0, 0.0);
+    for ((corner, weight), [x, z]) in corners.iter().zip(place.weights).zip(place.relative) {
+        let weight = weight.max(0.0) * weight.max(0.0);
+        let [east, south] = corner.gradient;
+        sum += weight * (corner.height_m - east * x - south * z);
+        steepness += weight * corner.steepness;
+        total += weight;
+    }
+    (sum / total, steepness / total)
+}
+
+/// The height in metres of the nearest channel that begins at a corner of the triangle, and the distance to its edge in
+/// spacings, which is negative within the channel.
+#[inline(always)]
+fn nearest_channel(place: &Location, corners: &[Corner; 3], half_width: f32) -> Option<(f32, f32)> {
+    let mut nearest: Option<(f32, f32)> = None;
+    for (corner, [x, z]) in corners.iter().zip(place.relative) {
+        let Some(Channel { along: [along_x, along_z], rise_m, per_squared }) = corner.channel else { continue };
+        let share = (-(x * along_x + z * along_z) * per_squared).clamp(0.0, 1.0);
+        let (away_x, away_z) = (x + share * along_x, z + share * along_z);
+        let distance = (away_x * away_x + away_z * away_z).sqrt() - half_width;
+        if nearest.is_none_or(|(_, known)| distance < known) {
+            nearest = Some((corner.height_m + share * rise_m, distance));
+        }
+    }
+    nearest
+}
+
+/// The points of a row of a finer mesh, on the coarser one.
+#[derive(Default)]
+struct RowOfPoints {
+    columns: Vec<usize>,
+    u: Vec<f32>,
+    v: Vec<f32>,
+    locations: Vec<Location>,
+}
+
+impl RowOfPoints {
+    /// Finds the coarse triangles that contain the points of a fine row.
+    fn locate(&mut self, coarse: &Mesh, fine: &Mesh, r: usize) {
+        let own = coarse.grid();
+        let [east, south] = fine.offsets_in_row(r);
+        let (columns, u): (Vec<usize>, Vec<f32>) =
+            east.iter().enumerate().map(|(c, east)| halved(c, *east, own.width())).unzip();
+        let (row, _) = halved(r, 0.0, own.height());
+        self.v.clear();
+        self.v.extend(south.iter().map(|south| halved(r, *south, own.height()).1));
+        (self.columns, self.u) = (columns, u);
+        let places = Places { row, columns: &self.columns, u: &self.u, v: &self.v };
+        coarse.locate_row(places, &mut self.locations);
+    }
 }
 
 /// The position of a point of the finer mesh among those of the coarser one: a whole number and a fraction.
@@ -479,29 +584,26 @@ fn erode(
     progress: &Progress,
 ) -> Result<(), Cancelled> {
     drainage.route(heights, progress)?;
-    let grid = heights.grid();
-    let (width, stride) = (grid.width(), drainage.stride());
-    let zero = || AtomicU32::new(0);
-    let areas = filled_vec(drainage.padded_samples(), zero, progress)?;
-    let eroded = filled_vec(drainage.padded_samples(), zero, progress)?;
+    let (left, linear) = (left.heights(), linear.heights());
+    let areas = drainage.areas(progress)?;
+    let eroded: Vec<AtomicU32> = bytemuck::zeroed_vec(drainage.padded_samples());
     let factor = |cells: u32| libm::pow(0.5 * f64::from(cells + 1), refinement.area_exponent).to_f32();
     let factors: Vec<f32> = (0..=MAX_CELLS).map(|cells| refinement.dissection * factor(cells)).collect();
-    let spacing_m = grid.spacing_x_m().to_f32();
+    let spacing_m = heights.grid().spacing_x_m().to_f32();
     let visit = |sample: usize| {
         let own_m = drainage.height_m(sample);
-        let (c, r) = (sample % stride - 1, sample / stride - 1);
+        let point = drainage.row_major(sample);
         let height_m = match drainage.receiver(sample) {
-            Some((direction, receiver)) if !is_fixed[r * width + c] => {
+            Some((direction, receiver)) if !is_fixed[point] => {
                 let base_m = f32::from_bits(eroded[receiver].load(Relaxed));
                 let drop_m = own_m - base_m;
                 if drop_m > 0.0 {
                     let cells = areas[sample].load(Relaxed).min(MAX_CELLS);
                     let per_m = drainage.reciprocal_length(sample, direction);
-                    let eroded = 1.0 - left[(c, r)];
+                    let eroded = 1.0 - left[point];
                     let rest_m = drop_m / (1.0 + eroded * factors[cells as usize] * spacing_m * per_m);
                     // Slopes that are too steep on the coarse mesh stay as they are.
-                    let below = drainage.row_major(receiver);
-                    let coarse_m = linear[(c, r)] - linear.heights()[below];
+                    let coarse_m = linear[point] - linear[drainage.receiver_row_major(sample, point)];
                     base_m + rest_m.min((refinement.critical_slope / per_m).max(coarse_m))
                 } else {
                     own_m
@@ -511,7 +613,7 @@ fn erode(
         };
         eroded[sample].store(height_m.to_bits(), Relaxed);
     };
-    drainage.visit_trees(&areas, |tree| drainage.visit_upstream(tree, progress, visit), progress)?;
+    drainage.visit_upstream(visit, progress)?;
     drainage.copy_inside(heights, &eroded, progress)
 }
 

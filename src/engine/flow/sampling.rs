@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::mesh::{Location, Mesh};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield, bilinear};
+use super::location::{Location, Places};
+use super::mesh::Mesh;
+use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::{Grid, Heightfield, bilinear, copy_heights};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// Samples a mesh at the samples of its grid, within its triangles. Keeps the triangles, for repeated use.
@@ -21,10 +22,12 @@ impl GridSampler {
         let mut corners = Vec::new();
         if !mesh.is_regular() {
             corners.resize(grid.samples(), ([0; 3], [0.0; 3]));
-            corners.par_chunks_exact_mut(grid.width()).enumerate().try_for_each(|(r, row)| {
-                for (c, place) in row.iter_mut().enumerate() {
-                    let Location { corners, weights, .. } = mesh.locate([c, r], [0.0; 2]);
-                    *place = (corners.map(ToInteger::to_u32), weights);
+            let rows = corners.par_chunks_exact_mut(grid.width()).enumerate();
+            let columns = GridPlaces::new(grid, grid);
+            rows.try_for_each_init(Vec::new, |locations, (r, row)| {
+                columns.locate(mesh, r, locations);
+                for (place, location) in row.iter_mut().zip(locations) {
+                    *place = (location.corners, location.weights);
                 }
                 progress.check()
             })?;
@@ -62,7 +65,13 @@ impl Location {
     /// The value of a map of the points, within the triangle.
     #[inline(always)]
     pub fn value(&self, map: &Heightfield) -> f32 {
-        interpolated(self.corners.map(|corner| map.heights()[corner]), self.weights)
+        self.interpolated(self.corners.map(|corner| map.heights()[corner as usize]))
+    }
+
+    /// The value within the triangle, given those at its corners.
+    #[inline(always)]
+    pub fn interpolated(&self, values: [f32; 3]) -> f32 {
+        interpolated(values, self.weights)
     }
 }
 
@@ -70,18 +79,17 @@ impl Mesh {
     /// The heights at the samples of any grid of the same world, within the triangles.
     pub fn sampled(&self, heights: &[f32], grid: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let mut terrain = Heightfield::flat(grid);
-        let own = self.grid();
-        let [columns, rows] = [(grid.width(), own.width()), (grid.height(), own.height())]
-            .map(|(samples, own)| (0..samples).map(|i| place(i, samples, own)).collect::<Vec<_>>());
+        if self.is_regular() && self.grid() == grid {
+            copy_heights(terrain.heights_mut(), heights, progress)?;
+            return Ok(terrain);
+        }
+        let places = GridPlaces::new(grid, self.grid());
         let counter = progress.counter(grid.height());
-        terrain.heights_mut().par_chunks_exact_mut(grid.width()).zip(&rows).try_for_each(|(row, &(r, v))| {
-            for (height, &(c, u)) in row.iter_mut().zip(&columns) {
-                *height = if self.is_regular() && u == 0.0 && v == 0.0 {
-                    heights[r * own.width() + c]
-                } else {
-                    let Location { corners, weights, .. } = self.locate([c, r], [u, v]);
-                    interpolated(corners.map(|corner| heights[corner]), weights)
-                };
+        let rows = terrain.heights_mut().par_chunks_exact_mut(grid.width()).enumerate();
+        rows.try_for_each_init(Vec::new, |locations, (r, row)| {
+            places.locate(self, r, locations);
+            for (height, location) in row.iter_mut().zip(locations) {
+                *height = location.interpolated(location.corners.map(|corner| heights[corner as usize]));
             }
             counter.add_one()
         })?;
@@ -99,23 +107,16 @@ impl Mesh {
     ) -> Result<(), Cancelled> {
         let (width, height) = (self.grid().width(), self.grid().height());
         terrain.heights_mut().par_chunks_exact_mut(width).enumerate().try_for_each(|(r, row)| {
-            for (c, point) in row.iter_mut().enumerate().filter(|(c, _)| includes(r * width + c)) {
-                *point += self.bilinear(map, [c, r], [width, height]);
+            let [east, south] = self.offsets_in_row(r);
+            for (c, (point, offset)) in row.iter_mut().zip(east.iter().zip(south)).enumerate() {
+                if includes(r * width + c) {
+                    let ((c, u), (r, v)) = (cell(c, *offset.0, width), cell(r, *offset.1, height));
+                    let [north, south] = [r, r + 1].map(|r| &map.heights()[r * width + c..][..2]);
+                    *point += bilinear([north[0], north[1], south[0], south[1]], u, v);
+                }
             }
             progress.check()
         })
-    }
-
-    /// The value of a map on the mesh's grid at point (c, r).
-    #[inline(always)]
-    fn bilinear(&self, map: &Heightfield, [c, r]: [usize; 2], [width, height]: [usize; 2]) -> f32 {
-        let [east, south] = self.offset(c, r);
-        let cell = |at: usize, offset: f32, count: usize| {
-            let first = if offset < 0.0 { at.saturating_sub(1) } else { at }.min(count.saturating_sub(2));
-            (first, offset + (at - first).to_f32())
-        };
-        let ((c, u), (r, v)) = (cell(c, east, width), cell(r, south, height));
-        bilinear([map[(c, r)], map[(c + 1, r)], map[(c, r + 1)], map[(c + 1, r + 1)]], u, v)
     }
 
     /// A map on the mesh's grid at the points of the mesh.
@@ -129,8 +130,39 @@ impl Mesh {
     }
 }
 
+/// The cell that contains a point displaced by `offset`, and the fraction of the cell.
+#[inline(always)]
+fn cell(at: usize, offset: f32, count: usize) -> (usize, f32) {
+    let first = if offset < 0.0 { at.saturating_sub(1) } else { at }.min(count.saturating_sub(2));
+    (first, offset + (at - first).to_f32())
+}
+
+/// The places of the samples of a grid among the points of a mesh.
+pub(super) struct GridPlaces {
+    columns: Vec<usize>,
+    /// The fractions of the columns.
+    u: Vec<f32>,
+    rows: Vec<(usize, f32)>,
+}
+
+impl GridPlaces {
+    /// The places of a grid on a mesh with the grid `own`.
+    pub fn new(grid: Grid, own: Grid) -> Self {
+        let places = |samples: usize, own: usize| (0..samples).map(move |i| place(i, samples, own));
+        let (columns, u) = places(grid.width(), own.width()).unzip();
+        Self { columns, u, rows: places(grid.height(), own.height()).collect() }
+    }
+
+    /// Finds the triangles at the samples of a row.
+    pub fn locate(&self, mesh: &Mesh, r: usize, locations: &mut Vec<Location>) {
+        let (row, v) = self.rows[r];
+        let v = vec![v; self.columns.len()];
+        mesh.locate_row(Places { row, columns: &self.columns, u: &self.u, v: &v }, locations);
+    }
+}
+
 /// The position of sample `i` of `samples` among `own` samples of the same length: a whole number and a fraction.
-pub(super) fn place(i: usize, samples: usize, own: usize) -> (usize, f32) {
+fn place(i: usize, samples: usize, own: usize) -> (usize, f32) {
     let cells = (samples - 1).max(1);
     let scaled = i * (own - 1);
     let (whole, rest) = (scaled / cells, scaled % cells);

@@ -14,6 +14,12 @@ pub(super) fn terrain(rows: &[&[f32]]) -> Heightfield {
     Heightfield::from_fn(grid(rows[0].len(), rows.len()), |c, r| rows[r][c])
 }
 
+/// A mesh with columns 20 m and rows 30 m apart.
+pub(super) fn mesh(width: usize, height: usize) -> Mesh {
+    let extent = Extent { width_m: 20.0 * (width - 1) as f64, depth_m: 30.0 * (height - 1) as f64 };
+    Mesh::new(Grid::new(extent, width, height), 1, 1.0, &Progress::new()).expect("not cancelled")
+}
+
 fn routed(options: RoutingOptions, terrain: &Heightfield) -> Drainage {
     let mut drainage = Drainage::new(&Mesh::regular(terrain.grid()), options, &Progress::new()).expect("not cancelled");
     drainage.route(terrain, &Progress::new()).expect("not cancelled");

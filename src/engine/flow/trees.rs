@@ -1,96 +1,124 @@
-//! Upstream traversal of the drainage trees, and drainage areas.
+//! Traversal of the drainage trees in parallel, and drainage areas.
 //!
-//! The order is the stack of J. Braun and S. D. Willett, "A very efficient O(n), implicit and parallel method to solve
-//! the stream power equation governing fluvial incision and landscape evolution", Geomorphology 180–181, 2013: every
-//! sample comes after its receiver. Trees are independent of each other and are processed in parallel.
+//! Every sample is visited after the samples that drain to it, or after its receiver, as in J. Braun and S. D. Willett, "A
+//! very efficient O(n), implicit and parallel method to solve the stream power equation governing fluvial incision and
+//! landscape evolution", Geomorphology 180–181, 2013. There, every drainage tree has one thread. Here, threads share
+//! trees, because one great basin often covers most of the terrain: downstream, every thread follows the flow from the
+//! heads of rivers, and of the threads that meet at a confluence, the last one goes on; upstream, threads hand over parts
+//! of their trees.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::AcqRel, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
 use super::drainage::Drainage;
-use super::grid::{CHUNK, filled_vec};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::progress::{Cancelled, Progress};
 
-/// Buffers for the traversal of a tree.
-#[derive(Default)]
-struct Traversal {
-    order: Vec<u32>,
-    pending: Vec<u32>,
-}
+/// Samples that a thread visits upstream before it hands over a part of the rest, and between two checks for
+/// cancellation.
+const SHARE: usize = 1 << 12;
+/// Outlets from which a thread begins. There are many in a sea.
+const OUTLETS: usize = 1 << 8;
 
 impl Drainage {
-    /// Visits every drainage tree. `visit` gets the samples of a tree, as indices in the padded maps, in an order in
-    /// which each comes after its receiver. Before it is called, the number of samples that drain through each sample,
-    /// including itself, is stored in `areas`.
-    pub fn visit_trees(
-        &self,
-        areas: &[AtomicU32],
-        visit: impl Fn(&[u32]) -> Result<(), Cancelled> + Sync,
-        progress: &Progress,
-    ) -> Result<(), Cancelled> {
-        self.ends.par_iter().try_for_each_init(Traversal::default, |buffers, &end| {
-            if self.donors[end as usize] == 0 {
-                areas[end as usize].store(1, Relaxed);
-                return visit(&[end]);
-            }
-            buffers.order.clear();
-            buffers.pending.push(end);
-            while let Some(sample) = buffers.pending.pop() {
-                buffers.order.push(sample);
-                areas[sample as usize].store(1, Relaxed);
-                let mut bits = self.donors[sample as usize];
-                while bits != 0 {
-                    let step = self.steps[(bits.trailing_zeros() & 7) as usize];
-                    buffers.pending.push((sample as usize).wrapping_add_signed(step).to_u32());
-                    bits &= bits - 1;
-                }
-                if buffers.order.len().is_multiple_of(CHUNK) {
-                    progress.check()?;
-                }
-            }
-            self.visit_downstream(&buffers.order, progress, |sample, receiver| {
-                // No other thread works on this tree.
-                let sum = areas[receiver].load(Relaxed) + areas[sample].load(Relaxed);
-                areas[receiver].store(sum, Relaxed);
-            })?;
-            visit(&buffers.order)
+    /// The samples that drain to a sample, always in the same order.
+    #[inline(always)]
+    pub fn donors(&self, sample: usize) -> impl Iterator<Item = usize> {
+        let mut bits = self.donors[sample];
+        std::iter::from_fn(move || {
+            (bits != 0).then(|| {
+                let step = self.steps[(bits.trailing_zeros() & 7) as usize];
+                bits &= bits - 1;
+                sample.wrapping_add_signed(step)
+            })
         })
     }
 
-    /// Calls `visit` with every sample of a tree but its end and the sample's receiver, after all that drain to the
-    /// sample.
-    pub fn visit_downstream(
-        &self,
-        tree: &[u32],
-        progress: &Progress,
-        visit: impl Fn(usize, usize),
-    ) -> Result<(), Cancelled> {
-        for chunk in tree.rchunks(CHUNK) {
-            for &sample in chunk.iter().rev() {
-                if let Some((_, receiver)) = self.receiver(sample as usize) {
-                    visit(sample as usize, receiver);
+    /// Calls `visit` with every sample after all samples that drain to it, from several threads. Indices refer to the
+    /// padded maps.
+    pub fn visit_downstream(&self, visit: impl Fn(usize) + Sync, progress: &Progress) -> Result<(), Cancelled> {
+        // The donors of each confluence that have not been visited.
+        let waiting: Vec<AtomicU8> = bytemuck::zeroed_vec(self.padded_samples());
+        self.inside().with_min_len(8).try_for_each(|samples| {
+            for (waiting, donors) in waiting[samples.clone()].iter().zip(&self.donors[samples]) {
+                waiting.store(donors.count_ones().to_u8(), Relaxed);
+            }
+            progress.check()
+        })?;
+        self.inside().with_min_len(8).try_for_each(|samples| {
+            for head in samples.filter(|sample| self.donors[*sample] == 0) {
+                let mut sample = head;
+                visit(sample);
+                while let Some((_, receiver)) = self.receiver(sample) {
+                    let is_confluence = self.donors[receiver].count_ones() > 1;
+                    if is_confluence && waiting[receiver].fetch_sub(1, AcqRel) > 1 {
+                        break;
+                    }
+                    sample = receiver;
+                    visit(sample);
                 }
             }
-            progress.check()?;
-        }
-        Ok(())
+            progress.check()
+        })
     }
 
-    /// Calls `visit` with every sample of a tree after its receiver.
-    pub fn visit_upstream(&self, tree: &[u32], progress: &Progress, visit: impl Fn(usize)) -> Result<(), Cancelled> {
-        for chunk in tree.chunks(CHUNK) {
-            chunk.iter().for_each(|sample| visit(*sample as usize));
-            progress.check()?;
+    /// Calls `visit` with every sample after its receiver, from several threads. Indices refer to the padded maps.
+    pub fn visit_upstream(&self, visit: impl Fn(usize) + Sync, progress: &Progress) -> Result<(), Cancelled> {
+        self.ends.par_chunks(OUTLETS).try_for_each(|ends| {
+            rayon::scope(|scope| self.visit_trees(ends.to_vec(), &visit, progress, scope));
+            progress.check()
+        })
+    }
+
+    /// Visits the trees above the `pending` samples, and these. Stops early if the work is cancelled.
+    fn visit_trees<'a>(
+        &'a self,
+        mut pending: Vec<u32>,
+        visit: &'a (impl Fn(usize) + Sync),
+        progress: &'a Progress,
+        scope: &rayon::Scope<'a>,
+    ) {
+        let mut visited = 0;
+        while let Some(sample) = pending.pop() {
+            let sample = sample as usize;
+            visit(sample);
+            pending.extend(self.donors(sample).map(ToInteger::to_u32));
+            visited += 1;
+            if visited == SHARE {
+                visited = 0;
+                if progress.check().is_err() {
+                    return;
+                }
+                if pending.len() > 1 {
+                    // The first samples are the nearest to the outlet and have the largest trees.
+                    let rest = pending.split_off(pending.len() / 2);
+                    let largest = std::mem::replace(&mut pending, rest);
+                    scope.spawn(move |scope| self.visit_trees(largest, visit, progress, scope));
+                }
+            }
         }
-        Ok(())
+    }
+
+    /// Sets `areas` to the number of samples that drain through each sample, including itself.
+    pub fn accumulate(&self, areas: &[AtomicU32], progress: &Progress) -> Result<(), Cancelled> {
+        let visit = |sample: usize| {
+            let upstream: u32 = self.donors(sample).map(|donor| areas[donor].load(Relaxed)).sum();
+            areas[sample].store(1 + upstream, Relaxed);
+        };
+        self.visit_downstream(visit, progress)
+    }
+
+    /// The number of samples that drain through each sample, including itself, as a padded map.
+    pub fn areas(&self, progress: &Progress) -> Result<Vec<AtomicU32>, Cancelled> {
+        let areas = bytemuck::zeroed_vec(self.padded_samples());
+        self.accumulate(&areas, progress)?;
+        Ok(areas)
     }
 
     /// The drainage area of each sample including its own cell, m², as a row-major map of the terrain.
     pub fn areas_m2(&self, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
-        let areas = filled_vec(self.padded_samples(), || AtomicU32::new(0), progress)?;
-        self.visit_trees(&areas, |_| Ok(()), progress)?;
+        let areas = self.areas(progress)?;
         let cell_m2 = self.cell_m2();
         Ok(self.unpadded(|at| (f64::from(areas[at].load(Relaxed)) * cell_m2).to_f32()))
     }

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::flow::{Creep, Drainage, GridSampler, Mesh, RoutingOptions, filled_vec};
+use crate::engine::flow::{Creep, Drainage, GridSampler, Mesh, RoutingOptions};
 use crate::engine::heightfield::{Heightfield, MAX_HEIGHT_M};
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -95,7 +95,6 @@ impl StreamPowerSolver {
         let grid = mesh.grid();
         let drainage = Drainage::new(&mesh, routing, progress)?;
         let framed = drainage.padded_samples();
-        let zero = || AtomicU32::new(0);
         let creep = match Creep::new(law.creep_m2, years, [grid.spacing_x_m(), grid.spacing_z_m()]) {
             Some(creep) => Some((creep, GridSampler::new(&mesh, grid, progress)?)),
             None => None,
@@ -109,9 +108,9 @@ impl StreamPowerSolver {
             mesh,
             creep,
             uplifted_m: vec![0.0; framed],
-            areas: filled_vec(framed, zero, progress)?,
-            eroded: filled_vec(framed, zero, progress)?,
-            sediment: filled_vec(if law.deposition > 0.0 { framed } else { 0 }, zero, progress)?,
+            areas: bytemuck::zeroed_vec(framed),
+            eroded: bytemuck::zeroed_vec(framed),
+            sediment: bytemuck::zeroed_vec(if law.deposition > 0.0 { framed } else { 0 }),
             drainage,
         };
         let tabulated = TABULATED_AREAS.min(grid.samples() + 1).to_u32();
@@ -136,7 +135,7 @@ impl StreamPowerSolver {
     ) -> Result<(), Cancelled> {
         self.drainage.route(terrain, progress)?;
         self.uplift(terrain, uplift_m, progress)?;
-        self.drainage.visit_trees(&self.areas, |tree| self.erode(tree, progress), progress)?;
+        self.erode(progress)?;
         let (width, eroded) = (terrain.grid().width(), &self.eroded);
         let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(self.drainage.inside()).with_min_len(16);
         rows.try_for_each(|(row, places)| {
@@ -179,40 +178,64 @@ impl StreamPowerSolver {
         })
     }
 
-    /// Sets the eroded heights of a tree.
-    fn erode(&self, tree: &[u32], progress: &Progress) -> Result<(), Cancelled> {
-        let Some(&end) = tree.first() else { return Ok(()) };
-        let end = end as usize;
-        // An outlet is neither uplifted nor eroded. Unless the border keeps its heights, it is cut down until the
-        // terrain behind it can drain, as by the river beyond the border.
-        let mut end_m = self.drainage.height_m(end);
-        if self.drainage.has_falling_outlets() {
-            let lowest_m = tree.iter().map(|sample| self.drainage.height_m(*sample as usize)).fold(end_m, f32::min);
-            end_m = end_m.min(lowest_m.max(self.drainage.sea_m()));
+    /// Sets the drainage areas and the eroded heights.
+    fn erode(&self, progress: &Progress) -> Result<(), Cancelled> {
+        let drainage = &self.drainage;
+        let load = |map: &[AtomicU32], sample: usize| f32::from_bits(map[sample].load(Relaxed));
+        if drainage.has_falling_outlets() && drainage.has_pits() {
+            // The lowest height upstream of each sample, which the outlets need.
+            let visit = |sample: usize| {
+                let upstream =
+                    drainage.donors(sample).map(|donor| (self.areas[donor].load(Relaxed), load(&self.eroded, donor)));
+                let own = (1, drainage.height_m(sample));
+                let (area, lowest_m) = upstream.fold(own, |sum, donor| (sum.0 + donor.0, sum.1.min(donor.1)));
+                self.areas[sample].store(area, Relaxed);
+                self.eroded[sample].store(lowest_m.to_bits(), Relaxed);
+            };
+            drainage.visit_downstream(visit, progress)?;
+        } else {
+            drainage.accumulate(&self.areas, progress)?;
         }
-        self.eroded[end].store(end_m.to_bits(), Relaxed);
-        self.drainage.visit_upstream(&tree[1..], progress, |sample| self.erode_sample(sample, 0.0))?;
+        let is_end = |sample: usize| drainage.receiver(sample).is_none();
+        let erode = |sample: usize| {
+            if is_end(sample) {
+                self.erode_outlet(sample);
+            } else {
+                self.erode_sample(sample, 0.0);
+            }
+        };
+        drainage.visit_upstream(erode, progress)?;
         if self.sediment.is_empty() {
             return Ok(());
         }
         // The deposit is G times the mean net erosion upstream. The solution so far assumes that this is the net
         // erosion of the sample itself, which holds at a steady state; the second one corrects the difference.
-        let load = |map: &[AtomicU32], sample: usize| f32::from_bits(map[sample].load(Relaxed));
         let net_m = |sample: usize| self.uplifted_m[sample] - load(&self.eroded, sample);
-        for sample in tree.iter().map(|sample| *sample as usize) {
-            self.sediment[sample].store(net_m(sample).to_bits(), Relaxed);
-        }
-        progress.check()?;
-        self.drainage.visit_downstream(tree, progress, |sample, receiver| {
+        let add_sediment = |sample: usize| {
             // Where more settles than arrives, nothing is carried on.
-            let sum = load(&self.sediment, receiver) + load(&self.sediment, sample).max(0.0);
-            self.sediment[receiver].store(sum.to_bits(), Relaxed);
-        })?;
+            let upstream: f32 = drainage.donors(sample).map(|donor| load(&self.sediment, donor).max(0.0)).sum();
+            self.sediment[sample].store((net_m(sample) + upstream).to_bits(), Relaxed);
+        };
+        drainage.visit_downstream(add_sediment, progress)?;
         let share = (self.law.deposition / (1.0 + self.law.deposition)).to_f32();
-        self.drainage.visit_upstream(&tree[1..], progress, |sample| {
-            let mean_m = load(&self.sediment, sample).max(0.0) / self.areas[sample].load(Relaxed).to_f32();
-            self.erode_sample(sample, share * (mean_m - net_m(sample)));
-        })
+        let erode_again = |sample: usize| {
+            if !is_end(sample) {
+                let mean_m = load(&self.sediment, sample).max(0.0) / self.areas[sample].load(Relaxed).to_f32();
+                self.erode_sample(sample, share * (mean_m - net_m(sample)));
+            }
+        };
+        drainage.visit_upstream(erode_again, progress)
+    }
+
+    /// Sets the eroded height of an outlet, which is neither uplifted nor eroded. Unless the border keeps its heights,
+    /// it is cut down until the terrain behind it can drain, as by the river beyond the border.
+    fn erode_outlet(&self, end: usize) {
+        let mut end_m = self.drainage.height_m(end);
+        if self.drainage.has_falling_outlets() && self.drainage.has_pits() {
+            let lowest_m = f32::from_bits(self.eroded[end].load(Relaxed));
+            end_m = end_m.min(lowest_m.max(self.drainage.sea_m()));
+        }
+        self.eroded[end].store(end_m.to_bits(), Relaxed);
     }
 
     /// Sets the eroded height of a sample whose receiver is already done. `deposit_m` corrects the deposit for a net

@@ -68,14 +68,19 @@ impl StreamPowerRefinement<'_> {
         for (level, grid) in (1..).zip(grids) {
             let begun = done;
             done += grid.samples().to_f32() / total;
-            terrain = progress.stage(begun..done, || {
+            let refined = progress.stage(begun..done, || {
                 let mesh = Mesh::new(grid, level, self.randomness, progress)?;
                 let source = progress.stage(0.0..0.1, || mesh.at_points(&(self.below)(grid)?, progress))?;
                 progress.stage(0.1..1.0, || terrain.refined(mesh, self.refinement(grid, level), source, progress))
             })?;
+            if grid.width() >= to.width() && grid.height() >= to.height() {
+                let source = (self.below)(to)?;
+                return progress.stage(done..1.0, || refined.on_grid(&source, progress));
+            }
+            terrain = refined.drained(progress)?;
         }
-        let source = progress.stage(done..done, || (self.below)(to))?;
-        progress.stage(done..1.0, || terrain.on_grid(&source, self.routing, progress))
+        let source = (self.below)(to)?;
+        progress.stage(done..1.0, || terrain.on_grid(&source, progress))
     }
 
     /// The terrain before erosion and how much of its detail is left.
@@ -108,7 +113,6 @@ impl StreamPowerRefinement<'_> {
         let share = (speed * self.years / (MAX_DISSECTION * spacing_m)).min(1.0);
         let strength = share * smoothing * libm::pow(PERSISTENCE, f64::from(level - 1));
         Refinement {
-            routing: self.routing,
             area_exponent,
             critical_slope: self.critical_slope(),
             dissection: (MAX_DISSECTION * strength).to_f32(),
