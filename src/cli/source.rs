@@ -10,7 +10,7 @@ use super::output::print_error;
 use super::values::Source;
 use crate::engine::parameters::{FileName, nearest_name};
 use crate::files::formats::heightmap::{Format, ReadOptions};
-use crate::files::import::{apply_sidecars, open_heightmap, size_text};
+use crate::files::import::{apply_sidecars, open_heightmap, size_text, terrain_fingerprint};
 use crate::files::io::folders::folder_of;
 use crate::project::{OpenedHeightmap, Project, ProjectFile, TERRAIN_VERSION, presets};
 
@@ -47,13 +47,14 @@ fn open(path: &Path) -> Result<ProjectFile, CliError> {
         return from_heightmap(path);
     }
     let mut file = ProjectFile::read(path).map_err(failed)?;
-    if let Some(changes) = file.terrain_changes() {
-        let accept = format!("set \"terrain_version\": {TERRAIN_VERSION} in the file to accept it");
-        print_error(&format!("note: {}: {changes}; {accept}", path.display()));
-    }
     let outside = file.files_outside(path);
     let embedded: BTreeSet<FileName> = file.project.files.keys().cloned().collect();
     file.load_files(path).map_err(failed)?;
+    let changes = file.terrain_changes(|Project { recipe, files, .. }| terrain_fingerprint(recipe, files));
+    if let Some(changes) = changes {
+        let accept = format!("set \"terrain_version\": {TERRAIN_VERSION} in the file to accept it");
+        print_error(&format!("note: {}: {changes}; {accept}", path.display()));
+    }
     for file in outside {
         print_error(&format!("note: {} reads {}, which is outside its folder", path.display(), file.display()));
     }

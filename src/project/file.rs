@@ -26,10 +26,22 @@ pub struct ProjectFile {
     pub settings: ProjectSettings,
     /// The version of the terrain with which the file was saved; [`TERRAIN_VERSION`] if it was not read.
     terrain_version: u32,
+    /// A hash of the terrain with which the file was saved; `None` if it was not computed.
+    terrain_fingerprint: Option<u64>,
 }
 
-const KEYS: [&str; 9] =
-    ["format", "terrain_version", "name", "description", "recipe", "origin", "view", "export", "files"];
+const KEYS: [&str; 10] = [
+    "format",
+    "terrain_version",
+    "terrain_fingerprint",
+    "name",
+    "description",
+    "recipe",
+    "origin",
+    "view",
+    "export",
+    "files",
+];
 
 impl Default for ProjectFile {
     fn default() -> Self {
@@ -45,12 +57,20 @@ impl ProjectFile {
 
     /// A project file with this project and these settings.
     pub fn with_settings(project: impl Into<Arc<Project>>, settings: ProjectSettings) -> Self {
-        Self { project: project.into(), settings, terrain_version: TERRAIN_VERSION }
+        Self { project: project.into(), settings, terrain_version: TERRAIN_VERSION, terrain_fingerprint: None }
     }
 
-    /// What changed in the terrain of the project since the file was saved, in words; `None` if nothing did.
-    pub fn terrain_changes(&self) -> Option<String> {
-        changes_since(self.terrain_version, &self.project.recipe)
+    /// What changed in the terrain of the project since the file was saved, in words; `None` if nothing did. The hash of
+    /// the terrain as it is now, which `fingerprint` returns, decides where the version alone cannot.
+    pub fn terrain_changes(&self, fingerprint: impl FnOnce(&Project) -> Option<u64>) -> Option<String> {
+        let changes = changes_since(self.terrain_version, &self.project.recipe)?;
+        let is_same = self.terrain_fingerprint.is_some() && self.terrain_fingerprint == fingerprint(&self.project);
+        (!is_same).then_some(changes)
+    }
+
+    /// The file with a hash of the terrain of its project.
+    pub fn with_terrain_fingerprint(self, terrain_fingerprint: Option<u64>) -> Self {
+        Self { terrain_fingerprint, ..self }
     }
 
     /// The file as JSON text.
@@ -65,6 +85,9 @@ impl ProjectFile {
         let mut object = Map::new();
         object.insert("format".into(), FORMAT_VERSION.into());
         object.insert("terrain_version".into(), TERRAIN_VERSION.into());
+        if let Some(fingerprint) = self.terrain_fingerprint {
+            object.insert("terrain_fingerprint".into(), format!("{fingerprint:016x}").into());
+        }
         object.insert("name".into(), name.as_str().into());
         object.insert("description".into(), description.as_str().into());
         object.insert("recipe".into(), recipe.to_json());
@@ -112,13 +135,17 @@ impl ProjectFile {
         }
         let (mut project, mut settings) = (Project::default(), ProjectSettings::default());
         // Older files do not say it.
-        let mut terrain_version = 1;
+        let (mut terrain_version, mut terrain_fingerprint) = (1, None);
         for (key, value) in object {
             match key.as_str() {
                 "format" => {}
                 "terrain_version" => {
                     let version = Spec::number("Terrain version", 1.0, f64::from(u32::MAX));
                     terrain_version = field(key, value, &version.row("", "", &1_u32))?;
+                }
+                "terrain_fingerprint" => {
+                    // One that was not written by the program says nothing.
+                    terrain_fingerprint = u64::from_str_radix(&text(key, value)?, 16).ok();
                 }
                 "name" => project.name = text(key, value)?,
                 "description" => project.description = text(key, value)?,
@@ -133,7 +160,7 @@ impl ProjectFile {
                 _ => return Err(ParameterError::unknown_key(key, KEYS).into()),
             }
         }
-        Ok(Self { project: Arc::new(project), settings, terrain_version })
+        Ok(Self { project: Arc::new(project), settings, terrain_version, terrain_fingerprint })
     }
 
     /// Reads a project file, and the files next to it that it names but does not contain.
@@ -207,7 +234,7 @@ mod tests {
         let changes = |version: &str, operation: &str| {
             let recipe = format!(r#"{{"stack": [{{"operation": "clamp"}}, {{"operation": {operation}}}]}}"#);
             let text = format!(r#"{{"format": 1, {version} "recipe": {recipe}}}"#);
-            ProjectFile::from_json(&text).expect("valid").terrain_changes()
+            ProjectFile::from_json(&text).expect("valid").terrain_changes(|_| None)
         };
         let rivers = changes("", r#""fluvial_erosion""#).expect("rivers have changed");
         assert!(rivers.contains("rivers") && !rivers.contains("thermal"), "{rivers}");
@@ -231,7 +258,16 @@ mod tests {
         // Saving says that the new terrain was seen.
         let old = ProjectFile::from_json(r#"{"format": 1, "recipe": {"stack": [{"operation": "fluvial_erosion"}]}}"#);
         let saved = ProjectFile::from_json(&old.expect("valid").to_json()).expect("valid");
-        assert_eq!(saved.terrain_changes(), None);
+        assert_eq!(saved.terrain_changes(|_| None), None);
+        // A fingerprint shows that this terrain is still the same.
+        let recipe = r#""recipe": {"stack": [{"operation": "fluvial_erosion"}]}"#;
+        let text = format!(r#"{{"format": 1, "terrain_fingerprint": "00000000000000ff", {recipe}}}"#);
+        let file = ProjectFile::from_json(&text).expect("valid");
+        assert_eq!(file.terrain_changes(|_| Some(255)), None);
+        assert!(file.terrain_changes(|_| Some(254)).is_some() && file.terrain_changes(|_| None).is_some());
+        assert!(file.to_json().contains(r#""terrain_fingerprint": "00000000000000ff""#));
+        let text = text.replace("ff", "not a number");
+        assert!(ProjectFile::from_json(&text).expect("valid").terrain_changes(|_| None).is_some());
         check_refused(r#"{"format": 1, "terrain_version": 0}"#, "terrain_version");
         check_refused(r#"{"format": 1, "terrain_version": "new"}"#, "terrain_version");
     }

@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(files, shipped);
         for preset in presets() {
             let file = preset.file().expect(preset.name);
-            assert_eq!(file.terrain_changes(), None, "{}", preset.name);
+            assert_eq!(file.terrain_changes(|_| None), None, "{}", preset.name);
             let project = file.project;
             assert!(!project.name.is_empty() && !project.description.is_empty(), "{}", preset.name);
         }

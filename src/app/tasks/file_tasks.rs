@@ -15,7 +15,7 @@ use crate::files::FileError;
 use crate::files::export::{CostEstimate, Order};
 use crate::files::formats::heightmap::{Format, RawLayout, ReadOptions};
 use crate::files::formats::image::ImageFileFormat;
-use crate::files::import::{self, ImportedFile, InputFiles};
+use crate::files::import::{self, ImportedFile, InputFiles, terrain_fingerprint};
 use crate::files::io::atomic;
 use crate::files::io::disk_state::DiskState;
 use crate::files::io::folders::folder_of;
@@ -219,13 +219,14 @@ impl FileTasks {
     pub(crate) fn save(&self, path: PathBuf, file: ProjectFile, project_id: usize, known: Option<DiskState>) {
         let written = self.written.clone();
         self.run_for(path.clone(), Some(project_id), move || {
+            let fingerprint = terrain_fingerprint(&file.project.recipe, &file.project.files);
+            let text = file.clone().with_terrain_fingerprint(fingerprint).to_json();
             // Held while writing, so that a check does not see the new file before its state is known.
             let mut written = lock(&written);
             let changed = known.and_then(|known| known.changed(&path));
             if changed.is_some_and(|state| written.get(&path) != Some(&state)) {
                 return FileTaskResult::SaveConflict { path, project_id };
             }
-            let text = file.to_json();
             let write = |writer: &mut BufWriter<&File>| {
                 writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(&path, &error))
             };
@@ -343,7 +344,7 @@ fn open_project(path: &Path, reads_outside: bool) -> Result<FileTaskResult, Stri
         return Ok(FileTaskResult::UsesFilesOutside { path: path.to_path_buf(), files });
     }
     file.load_files(path).map_err(|error| error.to_string())?;
-    let changes = file.terrain_changes();
+    let changes = file.terrain_changes(|Project { recipe, files, .. }| terrain_fingerprint(recipe, files));
     let project = Arc::make_mut(&mut file.project);
     let max_bytes = project.remaining_file_bytes();
     let Project { recipe, files, .. } = project;

@@ -30,14 +30,7 @@ impl DecodedFiles {
     /// skipped, and the steps and terrain types that use them have no input. Files that the recipe does not use leave
     /// the cache. Cancellation is checked between files and keeps what is already decoded.
     pub fn inputs(&mut self, recipe: &Recipe, files: &InputFiles, progress: &Progress) -> Result<Inputs, FileError> {
-        let mut inputs = Inputs::default();
-        for name in recipe.heightmaps() {
-            progress.check()?;
-            if let Some(bytes) = files.get(&name) {
-                let decode = || Ok(Arc::new(decode_heightmap(Path::new(&name.0), bytes, None)?.raster));
-                inputs.rasters.insert(name.clone(), decode_cached(&mut self.rasters, &name, bytes, decode)?);
-            }
-        }
+        let mut inputs = self.heightmaps(recipe, files, progress)?;
         for name in recipe.textures() {
             progress.check()?;
             if name.is_shipped() {
@@ -47,8 +40,26 @@ impl DecodedFiles {
                 inputs.swatches.insert(name.clone(), decode_cached(&mut self.swatches, &name, bytes, decode)?);
             }
         }
-        self.rasters.retain(|name, _| inputs.rasters.contains_key(name));
         self.swatches.retain(|name, _| inputs.swatches.contains_key(name));
+        Ok(inputs)
+    }
+
+    /// As [`Self::inputs`], but without textures: what the terrain needs.
+    pub fn heightmaps(
+        &mut self,
+        recipe: &Recipe,
+        files: &InputFiles,
+        progress: &Progress,
+    ) -> Result<Inputs, FileError> {
+        let mut inputs = Inputs::default();
+        for name in recipe.heightmaps() {
+            progress.check()?;
+            if let Some(bytes) = files.get(&name) {
+                let decode = || Ok(Arc::new(decode_heightmap(Path::new(&name.0), bytes, None)?.raster));
+                inputs.rasters.insert(name.clone(), decode_cached(&mut self.rasters, &name, bytes, decode)?);
+            }
+        }
+        self.rasters.retain(|name, _| inputs.rasters.contains_key(name));
         Ok(inputs)
     }
 }

@@ -1,9 +1,11 @@
 //! Opening heightmaps and textures, and decoding the input files of a project.
 
+mod fingerprint;
 mod inputs;
 mod open;
 mod textures;
 
+pub use self::fingerprint::terrain_fingerprint;
 pub use self::inputs::{DecodedFiles, InputFiles};
 pub use self::open::{
     ImportedFile, MapSummary, apply_sidecars, is_same_size, open_any, open_for_review, open_heightmap, open_mask,

@@ -1,0 +1,74 @@
+//! Fingerprints of terrain: whether a project gives the terrain with which it was saved.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use super::inputs::{DecodedFiles, InputFiles};
+use crate::engine::{Grid, Progress, Recipe, stack};
+
+/// The samples along the longer side of the terrain that is compared.
+const SAMPLES: usize = 65;
+/// Saving and opening do not wait for a fingerprint any longer.
+const TIME_LIMIT: Duration = Duration::from_secs(2);
+
+/// A hash of the heights of a recipe at 65 samples along the longer side; `None` if computing them fails or takes too
+/// long. `files` must contain those that the recipe refers to.
+pub fn terrain_fingerprint(recipe: &Recipe, files: &InputFiles) -> Option<u64> {
+    fingerprint_within(TIME_LIMIT, recipe, files)
+}
+
+fn fingerprint_within(limit: Duration, recipe: &Recipe, files: &InputFiles) -> Option<u64> {
+    let progress = Progress::new();
+    let (done, is_done) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let progress = &progress;
+        scope.spawn(move || {
+            // Ends as soon as the sender is dropped.
+            if is_done.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+                progress.cancel();
+            }
+        });
+        let evaluate = || {
+            let inputs = DecodedFiles::default().heightmaps(recipe, files, progress).ok()?;
+            let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
+            stack::evaluate(recipe, grid, None, &inputs, progress).ok()
+        };
+        // Saving goes on without a fingerprint if an operation fails.
+        let terrain = catch_unwind(AssertUnwindSafe(evaluate)).ok().flatten();
+        drop(done);
+        terrain.map(|terrain| hash(terrain.heights()))
+    })
+}
+
+/// FNV-1a (G. Fowler, L. C. Noll and K.-P. Vo, 1991) of the bits of the heights.
+fn hash(heights: &[f32]) -> u64 {
+    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0100_0000_01b3;
+    let bytes = heights.iter().flat_map(|height| height.to_le_bytes());
+    bytes.fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Step;
+    use crate::engine::operations::faults::Faults;
+
+    #[test]
+    fn a_fingerprint_depends_on_the_terrain_and_is_left_out_if_it_takes_too_long() {
+        let recipe = |seed| Recipe { seed, stack: vec![Step::new(Faults::default())], ..Default::default() };
+        let of = |seed: u32| terrain_fingerprint(&recipe(seed), &InputFiles::new()).expect("quick");
+        assert_eq!(of(1), of(1));
+        assert_ne!(of(1), of(2));
+        assert_eq!(fingerprint_within(Duration::ZERO, &recipe(1), &InputFiles::new()), None);
+    }
+
+    #[test]
+    fn the_hash_is_fnv_1a() {
+        // Published values: of the empty text and of "foob".
+        assert_eq!(hash(&[]), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(hash(&[f32::from_le_bytes(*b"foob")]), 0xdd12_0e79_0c25_12af);
+    }
+}
