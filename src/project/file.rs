@@ -246,7 +246,7 @@ mod tests {
         let since_2 = changes(r#""terrain_version": 2,"#, r#""fluvial_erosion""#).expect("depressions have changed");
         assert!(since_2.contains("depressions") && !since_2.contains("rows and columns"), "{since_2}");
         assert_eq!(changes(r#""terrain_version": 2,"#, r#""thermal_erosion""#), None);
-        assert_eq!(changes(r#""terrain_version": 3,"#, r#""fluvial_erosion""#), None);
+        assert_eq!(changes(r#""terrain_version": 4,"#, r#""fluvial_erosion""#), None);
         assert!(
             changes(&format!(r#""terrain_version": {},"#, TERRAIN_VERSION + 1), r#""faults""#)
                 .expect("newer")

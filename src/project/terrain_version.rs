@@ -4,7 +4,7 @@ use crate::engine::mask::MaskSource;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 3;
+pub const TERRAIN_VERSION: u32 = 4;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -16,7 +16,7 @@ struct TerrainChange {
     what: &'static str,
 }
 
-const CHANGES: [TerrainChange; 4] = [
+const CHANGES: [TerrainChange; 5] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -39,6 +39,11 @@ const CHANGES: [TerrainChange; 4] = [
             matches!(source, Some(MaskSource::Rivers | MaskSource::Wetness))
         },
         what: "masks by rivers and wetness follow slopes in any direction",
+    },
+    TerrainChange {
+        version: 4,
+        affects: |step| step.operation.has_own_points(),
+        what: "filled depressions and cuts have smooth margins",
     },
 ];
 

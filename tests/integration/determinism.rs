@@ -164,7 +164,7 @@ const GOLDEN: [(&str, u64); 8] = [
     ("trees", 0xab4b_c203_2899_7b6e),
     ("trees in the wind", 0xe097_322e_9d11_027a),
     ("faults by default", 0x3988_7a88_96e4_401e),
-    ("first preset", 0x590c_37db_a593_3f54),
+    ("first preset", 0x690c_09b5_d694_d327),
 ];
 
 /// Hashes of every operation with defaults above 200 faults, by key. A hash also changes with the defaults of its
@@ -179,7 +179,7 @@ const GOLDEN_OPERATIONS: &[(&str, u64)] = &[
     ("particles", 0x0c88_262a_7c5b_da8b),
     ("coastline", 0x53ac_8bb9_0634_e703),
     ("mountains", 0xe334_155f_3cca_b689),
-    ("fluvial_erosion", 0xd1ca_cc31_7d26_6420),
+    ("fluvial_erosion", 0x9626_92b7_4e05_1ec3),
     ("hydraulic_erosion", 0x1ab8_65c2_a724_2ece),
     ("thermal_erosion", 0xc783_01d9_d58e_ac77),
     ("recursive_filter", 0x0658_9bdb_3437_12ee),

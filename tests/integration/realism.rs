@@ -144,6 +144,70 @@ fn plane(terrain: &Heightfield, side: usize) -> [f64; 3] {
     [sum / count - mid * (east + south), east, south]
 }
 
+/// The concavity θ of the rivers, which is the exponent of the slope over the drainage area, and the median angle at
+/// which they join, degrees. Rivers drain at least half a square kilometre.
+fn concavity_and_junctions(terrain: &Heightfield, sea_m: Option<f32>) -> [f64; 2] {
+    const MIN_AREA_M2: f32 = 5e5;
+    /// Steps over which directions and slopes are measured.
+    const REACH: usize = 5;
+    let water = Water::on(terrain, Outlets::Border, sea_m, &Progress::new()).expect("not cancelled");
+    let (grid, receivers) = (terrain.grid(), &water.receivers);
+    let is_river = |sample: usize| water.areas_m2[sample] >= MIN_AREA_M2 && receivers[sample] as usize != sample;
+    let place = |sample: usize| [grid.x_m(sample % grid.width()), grid.z_m(sample / grid.width())];
+    let distance = |from: usize, to: usize| {
+        let ([x, z], [to_x, to_z]) = (place(from), place(to));
+        libm::hypot(to_x - x, to_z - z)
+    };
+    // The rivers that flow into each sample, the largest first.
+    let mut donors = vec![Vec::new(); grid.samples()];
+    for sample in (0..grid.samples()).filter(|sample| is_river(*sample)) {
+        donors[receivers[sample] as usize].push(sample);
+    }
+    donors.iter_mut().for_each(|donors| donors.sort_by(|a, b| water.areas_m2[*b].total_cmp(&water.areas_m2[*a])));
+    // Bins of a quarter of a power of ten of the area.
+    let mut bins: BTreeMap<i32, Vec<f64>> = BTreeMap::new();
+    for sample in (0..grid.samples()).filter(|sample| is_river(*sample)) {
+        let path = std::iter::successors(Some(sample), |at| {
+            let next = receivers[*at] as usize;
+            (next != *at).then_some(next)
+        });
+        let path: Vec<usize> = path.take(REACH + 1).collect();
+        let length: f64 = path.windows(2).map(|step| distance(step[0], step[1])).sum();
+        let drop = f64::from(terrain.heights()[sample] - terrain.heights()[path[path.len() - 1]]);
+        if path.len() == REACH + 1 && drop > 0.0 {
+            let bin = (4.0 * libm::log10(f64::from(water.areas_m2[sample]))).floor() as i32;
+            bins.entry(bin).or_default().push(libm::log10(drop / length));
+        }
+    }
+    let points: Vec<[f64; 2]> = bins
+        .into_iter()
+        .filter(|(_, slopes)| slopes.len() >= 10)
+        .map(|(bin, mut slopes)| [(f64::from(bin) + 0.5) / 4.0, median(&mut slopes)])
+        .collect();
+    let mean = |i: usize| points.iter().map(|point| point[i]).sum::<f64>() / points.len() as f64;
+    let (mean_x, mean_y) = (mean(0), mean(1));
+    let slope = points.iter().map(|[x, y]| (x - mean_x) * (y - mean_y)).sum::<f64>()
+        / points.iter().map(|[x, _]| (x - mean_x) * (x - mean_x)).sum::<f64>();
+    let upstream = |from: usize| {
+        let mut path = std::iter::successors(Some(from), |at| donors[*at].first().copied());
+        path.nth(REACH - 1).map(place)
+    };
+    let angle = |junction: usize| {
+        let [x, z] = place(junction);
+        let [a, b] =
+            [upstream(donors[junction][0])?, upstream(donors[junction][1])?].map(|[to_x, to_z]| [to_x - x, to_z - z]);
+        let cosine = (a[0] * b[0] + a[1] * b[1]) / (libm::hypot(a[0], a[1]) * libm::hypot(b[0], b[1]));
+        Some(libm::acos(cosine.clamp(-1.0, 1.0)).to_degrees())
+    };
+    let junctions = (0..grid.samples()).filter(|sample| donors[*sample].len() >= 2);
+    [-slope, median(&mut junctions.filter_map(angle).collect::<Vec<_>>())]
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
 /// Checks one seed of every preset at 80 m.
 #[test]
 fn presets_have_the_landforms_of_real_terrain() {
@@ -159,7 +223,7 @@ fn presets_have_the_landforms_of_real_terrain() {
 #[ignore = "slow: eight seeds of five presets"]
 fn nightly_realism_of_the_presets_at_80_and_40_metres() {
     let mut missed = Vec::new();
-    println!("{:<20} seed  within  hollows > 10 m  at 40 m: > 40°   skew   axes   outside", "preset");
+    println!("{:<20} seed  within  hollows > 10 m  at 40 m: > 40°   skew   axes   θ  junctions  outside", "preset");
     for (name, sea_m) in PRESETS {
         let max_steep = if name == "volcanic-island" { 0.15 } else { 0.1 };
         let mut within = 0;
@@ -170,8 +234,9 @@ fn nightly_realism_of_the_presets_at_80_and_40_metres() {
             let (hollows, steep, skew) =
                 (hollows(&coarse, sea_m).max(hollows(&fine, sea_m)), steep(&fine, sea_m), curvature_skew(&fine));
             let [ratio, _] = axis_ratio_and_slope(&fine);
+            let [concavity, junctions] = concavity_and_junctions(&coarse, sea_m);
             println!(
-                "{name:<20} {seed:>4} {:>4}/11 {:>13.2} % {:>13.1} % {skew:>6.2} {ratio:>6.2}   {}",
+                "{name:<20} {seed:>4} {:>4}/11 {:>13.2} % {:>13.1} % {skew:>6.2} {ratio:>6.2} {concavity:>5.2} {junctions:>6.0}°  {}",
                 11 - outside.len(),
                 100.0 * hollows,
                 100.0 * steep,
@@ -182,6 +247,7 @@ fn nightly_realism_of_the_presets_at_80_and_40_metres() {
                 ("steep slopes", steep <= max_steep),
                 ("curvature", (-0.6..=0.3).contains(&skew)),
                 ("axes", ratio <= 1.3),
+                ("concavity", (0.22..=0.7).contains(&concavity)),
             ] {
                 if !is_met {
                     missed.push(format!("{name}, seed {seed}: {what}"));
@@ -193,7 +259,7 @@ fn nightly_realism_of_the_presets_at_80_and_40_metres() {
             missed.push(format!("{name}: {within} of 88"));
         }
     }
-    println!("real terrain          81/88       0.1 %           1–8 %   -0.10   1.00");
+    println!("real terrain          81/88       0.1 %           1–8 %   -0.10   1.00   .26–.50  57–90°");
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 

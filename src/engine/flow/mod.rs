@@ -28,6 +28,7 @@ mod sampling;
 #[cfg(test)]
 mod tests;
 mod trees;
+mod valley_floors;
 mod water;
 
 pub(super) use creep::Creep;

@@ -15,6 +15,7 @@ use super::location::{Location, Places};
 use super::mesh::{Mesh, hash};
 use super::options::{Outlets, RoutingOptions};
 use super::sampling::GridPlaces;
+use super::valley_floors::{smooth_margins, with_valley_floors};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield, bilinear};
 use crate::engine::progress::{Cancelled, Progress};
@@ -215,7 +216,9 @@ impl DrainedTerrain {
         let mut drainage = Drainage::new(&mesh, routing, progress)?;
         let mut heights = with_valley_floors(&mesh, streams, &source.left, routing, progress)?;
         drainage.route(&heights, progress)?;
+        let unfilled = heights.copied(progress)?;
         drainage.remove_depressions(&mut heights, PLAIN_SLOPE, progress)?;
+        smooth_margins(&mesh, &mut heights, &unfilled, routing, progress)?;
         if critical_slope.is_finite() {
             // The walls of cuts slide.
             drainage.route(&heights, progress)?;
@@ -440,43 +443,6 @@ impl DrainedTerrain {
     }
 }
 
-/// The heights around the points of a mesh, given those of the streams there. Streams are narrower than a spacing and
-/// lie below the mean of their surroundings, which are partly valley floors, partly slopes.
-fn with_valley_floors(
-    mesh: &Mesh,
-    streams: &Heightfield,
-    left: &Heightfield,
-    routing: RoutingOptions,
-    progress: &Progress,
-) -> Result<Heightfield, Cancelled> {
-    /// The share of the neighbours in the mean height of an eroded point below them.
-    const SHARE: f32 = 0.55;
-    let grid = mesh.grid();
-    let width = grid.width();
-    let sea_m = routing.sea_m.unwrap_or(f32::NEG_INFINITY);
-    let mut heights = streams.copied(progress)?;
-    let rows = heights.heights_mut().par_chunks_exact_mut(width).enumerate().skip(1).take(grid.height().max(2) - 2);
-    rows.try_for_each(|(r, row)| {
-        for (c, height) in row.iter_mut().enumerate().skip(1).take(width.max(2) - 2) {
-            let stream_m = streams[(c, r)];
-            if stream_m <= sea_m {
-                continue;
-            }
-            let (mut sum, mut total) = (0.0_f32, 0.0_f32);
-            for [x, z] in mesh.around(c, r) {
-                let [east, south] = mesh.vector([c, r], [x, z]);
-                let weight = 1.0 / (east * east + south * south);
-                sum += weight * streams[(x, z)];
-                total += weight;
-            }
-            let rise_m = (sum / total - stream_m).max(0.0);
-            *height += SHARE * (1.0 - left[(c, r)]) * rise_m;
-        }
-        progress.check()
-    })?;
-    Ok(heights)
-}
-
 /// Lowers points that are above the steepest slope towards their receivers, but not where all detail is `left`.
 fn limit_slopes(
     heights: &mut Heightfield,
@@ -615,29 +581,4 @@ fn erode(
     };
     drainage.visit_upstream(visit, progress)?;
     drainage.copy_inside(heights, &eroded, progress)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::terrain;
-    use super::*;
-
-    #[test]
-    fn valley_floors_rise_towards_the_slopes_beside_them() {
-        const NO_SEA: RoutingOptions = RoutingOptions { outlets: Outlets::Border, sea_m: None };
-        let valley = terrain(&[&[8.0, 0.0, 8.0], &[8.0, 0.0, 8.0], &[8.0, 0.0, 8.0]]);
-        let rise = |left: f32, routing: RoutingOptions| {
-            let left = Heightfield::from_fn(valley.grid(), |_, _| left);
-            let mesh = Mesh::regular(valley.grid());
-            let heights = with_valley_floors(&mesh, &valley, &left, routing, &Progress::new()).expect("not cancelled");
-            assert_eq!(heights[(0, 1)], 8.0, "the border and crests stay");
-            heights[(1, 1)]
-        };
-        // Cells are 2 m wide and 3 m deep: weights of 1/4 beside, 1/13 at the corners, 1/9 along the valley.
-        let [beside, corners, along] = [2.0 / 4.0, 4.0 / 13.0, 2.0 / 9.0_f32];
-        let mean_m = 8.0 * (beside + corners) / (beside + corners + along);
-        assert!((rise(0.0, NO_SEA) - 0.55 * mean_m).abs() < 1e-5, "{}", rise(0.0, NO_SEA));
-        assert_eq!(rise(1.0, NO_SEA), 0.0, "terrain that is not eroded");
-        assert_eq!(rise(0.0, RoutingOptions { sea_m: Some(0.0), ..NO_SEA }), 0.0, "the floor of the sea");
-    }
 }

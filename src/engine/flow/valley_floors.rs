@@ -1,0 +1,170 @@
+//! Valley floors, and smooth margins of depressions that were filled or cut.
+
+use rayon::prelude::*;
+
+use super::mesh::Mesh;
+use super::options::RoutingOptions;
+use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::Heightfield;
+use crate::engine::progress::{Cancelled, Progress};
+
+/// The heights around the points of a mesh, given those of the streams there. Streams are narrower than a spacing and
+/// lie below the mean of their surroundings, which are partly valley floors, partly slopes.
+pub(super) fn with_valley_floors(
+    mesh: &Mesh,
+    streams: &Heightfield,
+    left: &Heightfield,
+    routing: RoutingOptions,
+    progress: &Progress,
+) -> Result<Heightfield, Cancelled> {
+    /// The share of the neighbours in the mean height of an eroded point below them.
+    const SHARE: f32 = 0.55;
+    let rise =
+        |point: usize, stream_m: f32, mean_m: f32| SHARE * (1.0 - left.heights()[point]) * (mean_m - stream_m).max(0.0);
+    moved_towards_means(mesh, streams, routing, rise, progress)
+}
+
+/// Smooths the surroundings of removed depressions. Filled floors would otherwise meet the slopes around them at an edge,
+/// like the surface of a lake, where sediment forms fans and aprons; and cuts would be zigzag trenches along the edges of
+/// triangles, where rivers widen their valleys.
+pub(super) fn smooth_margins(
+    mesh: &Mesh,
+    heights: &mut Heightfield,
+    before: &Heightfield,
+    routing: RoutingOptions,
+    progress: &Progress,
+) -> Result<(), Cancelled> {
+    /// Cuts and fills of at least this depth have margins, metres.
+    const MIN_DEPTH_M: f32 = 1.0;
+    const PASSES: u32 = 8;
+    let is_filled = heights.copied(progress)?.combined(
+        before,
+        |height, before| if height > before + MIN_DEPTH_M { 1.0 } else { 0.0 },
+        progress,
+    )?;
+    let is_cut = heights.copied(progress)?.combined(
+        before,
+        |height, before| if height < before - MIN_DEPTH_M { 1.0 } else { 0.0 },
+        progress,
+    )?;
+    let [near_fills, near_cuts] = [with_margin(mesh, &is_filled, progress)?, with_margin(mesh, &is_cut, progress)?];
+    let change = |point: usize, own_m: f32, mean_m: f32| {
+        let weight = |map: &Heightfield| 0.5 * map.heights()[point];
+        if is_cut.heights()[point] > 0.0 {
+            0.0
+        } else if mean_m < own_m {
+            weight(&near_cuts).max(weight(&near_fills)) * (mean_m - own_m)
+        } else {
+            weight(&near_fills) * (mean_m - own_m)
+        }
+    };
+    for _ in 0..PASSES {
+        *heights = moved_towards_means(mesh, heights, routing, change, progress)?;
+    }
+    Ok(())
+}
+
+/// A map of weights that are 1 at some points and decrease to 0 in a margin around them.
+fn with_margin(mesh: &Mesh, map: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    /// The width of the margin in spacings.
+    const REACH: u32 = 4;
+    let mut weights = map.copied(progress)?;
+    for _ in 0..REACH {
+        let before = weights.copied(progress)?;
+        weights.heights_mut().par_chunks_exact_mut(mesh.grid().width()).enumerate().try_for_each(|(r, row)| {
+            for (c, weight) in row.iter_mut().enumerate() {
+                let highest = mesh.around(c, r).map(|[c, r]| before[(c, r)]).fold(0.0, f32::max);
+                *weight = weight.max(highest - 1.0 / REACH.to_f32());
+            }
+            progress.check()
+        })?;
+    }
+    Ok(weights)
+}
+
+/// The heights plus the `change` of each point above the sea and inside the border, which depends on its index, its height
+/// and the mean height of its neighbours, metres.
+fn moved_towards_means(
+    mesh: &Mesh,
+    before: &Heightfield,
+    routing: RoutingOptions,
+    change: impl Fn(usize, f32, f32) -> f32 + Sync,
+    progress: &Progress,
+) -> Result<Heightfield, Cancelled> {
+    let grid = mesh.grid();
+    let width = grid.width();
+    let sea_m = routing.sea_m.unwrap_or(f32::NEG_INFINITY);
+    let mut heights = before.copied(progress)?;
+    let rows = heights.heights_mut().par_chunks_exact_mut(width).enumerate().skip(1).take(grid.height().max(2) - 2);
+    rows.try_for_each(|(r, row)| {
+        for (c, height) in row.iter_mut().enumerate().skip(1).take(width.max(2) - 2) {
+            let own_m = before[(c, r)];
+            if own_m <= sea_m {
+                continue;
+            }
+            let (mut sum, mut total) = (0.0_f32, 0.0_f32);
+            for [x, z] in mesh.around(c, r) {
+                let [east, south] = mesh.vector([c, r], [x, z]);
+                let weight = 1.0 / (east * east + south * south);
+                sum += weight * before[(x, z)];
+                total += weight;
+            }
+            *height += change(r * width + c, own_m, sum / total);
+        }
+        progress.check()
+    })?;
+    Ok(heights)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::terrain;
+    use super::*;
+    use crate::engine::flow::options::Outlets;
+    use crate::engine::heightfield::{Extent, Grid};
+
+    const NO_SEA: RoutingOptions = RoutingOptions { outlets: Outlets::Border, sea_m: None };
+
+    #[test]
+    fn fills_and_cuts_get_smooth_margins() {
+        // A floor from which a slope rises at 1 m per column from column 10.
+        let grid = Grid::new(Extent { width_m: 320.0, depth_m: 160.0 }, 33, 17);
+        let slope = Heightfield::from_fn(grid, |c, _| c.saturating_sub(10) as f32);
+        let smoothed = |changed: &Heightfield, before: &Heightfield| {
+            let mut heights = changed.clone();
+            smooth_margins(&Mesh::regular(grid), &mut heights, before, NO_SEA, &Progress::new())
+                .expect("not cancelled");
+            heights
+        };
+        assert_eq!(smoothed(&slope, &slope), slope, "nothing was filled or cut");
+        // The floor was filled from −5 m.
+        let unfilled = Heightfield::from_fn(grid, |c, r| if c < 10 { -5.0 } else { slope[(c, r)] });
+        let fill = smoothed(&slope, &unfilled);
+        let bend = |c: usize| fill[(c + 1, 8)] - 2.0 * fill[(c, 8)] + fill[(c - 1, 8)];
+        assert!((1..32).all(|c| (-0.05..0.5).contains(&bend(c))), "{:?}", (1..32).map(bend).collect::<Vec<_>>());
+        assert!((14..33).all(|c| fill[(c, 8)] == slope[(c, 8)]), "beyond the margin");
+        // A trench 3 m deep was cut along row 8: it stays, and its sides become lower.
+        let trench = Heightfield::from_fn(grid, |c, r| slope[(c, r)] - if r == 8 { 3.0 } else { 0.0 });
+        let cut = smoothed(&trench, &slope);
+        assert!((0..33).all(|c| cut[(c, 8)] == trench[(c, 8)]));
+        assert!((1..32).all(|c| cut[(c, 7)] < slope[(c, 7)] - 0.5 && cut[(c, 3)] == slope[(c, 3)]));
+    }
+
+    #[test]
+    fn valley_floors_rise_towards_the_slopes_beside_them() {
+        let valley = terrain(&[&[8.0, 0.0, 8.0], &[8.0, 0.0, 8.0], &[8.0, 0.0, 8.0]]);
+        let rise = |left: f32, routing: RoutingOptions| {
+            let left = Heightfield::from_fn(valley.grid(), |_, _| left);
+            let mesh = Mesh::regular(valley.grid());
+            let heights = with_valley_floors(&mesh, &valley, &left, routing, &Progress::new()).expect("not cancelled");
+            assert_eq!(heights[(0, 1)], 8.0, "the border and crests stay");
+            heights[(1, 1)]
+        };
+        // Cells are 2 m wide and 3 m deep: weights of 1/4 beside, 1/13 at the corners, 1/9 along the valley.
+        let [beside, corners, along] = [2.0 / 4.0, 4.0 / 13.0, 2.0 / 9.0_f32];
+        let mean_m = 8.0 * (beside + corners) / (beside + corners + along);
+        assert!((rise(0.0, NO_SEA) - 0.55 * mean_m).abs() < 1e-5, "{}", rise(0.0, NO_SEA));
+        assert_eq!(rise(1.0, NO_SEA), 0.0, "terrain that is not eroded");
+        assert_eq!(rise(0.0, RoutingOptions { sea_m: Some(0.0), ..NO_SEA }), 0.0, "the floor of the sea");
+    }
+}
