@@ -30,6 +30,12 @@ const MARGIN_DEG: f64 = 0.05;
 pub(super) const UNLIMITED: i32 = 1 << 30;
 /// The columns of a block; blocks in which nothing slides are skipped.
 const BLOCK: usize = 64;
+/// What slid in a block: anything, something that the block to the west reads, and something that the one to the east
+/// reads.
+const SLID: u8 = 1;
+const SLID_WEST: u8 = 2;
+const SLID_EAST: u8 = 4;
+const SLID_ALL: u8 = SLID | SLID_WEST | SLID_EAST;
 /// The rows of a band. Bands are processed in parallel, each row by row, so that scree moves on through a band in one
 /// sweep. The borders between them alternate from sweep to sweep.
 const BAND: usize = 64;
@@ -353,10 +359,10 @@ impl Slopes {
     /// integers, by 2·m·(d − m). The order of the moves does not depend on the number of threads.
     fn settle(&mut self, limits: &StableDrops, progress: &Progress) -> Result<(), Cancelled> {
         let blocks = self.grid.width().div_ceil(BLOCK);
-        let mut slid = vec![true; self.grid.height() * blocks];
+        let mut slid = vec![SLID_ALL; self.grid.height() * blocks];
         let mut after = slid.clone();
         let mut sweeps = 0_u32;
-        while slid.contains(&true) {
+        while slid.iter().any(|slid| *slid != 0) {
             self.sweep(sweeps, &slid, &mut after, limits, progress)?;
             std::mem::swap(&mut slid, &mut after);
             sweeps += 1;
@@ -369,8 +375,8 @@ impl Slopes {
     fn sweep(
         &mut self,
         sweep: u32,
-        before: &[bool],
-        after: &mut [bool],
+        before: &[u8],
+        after: &mut [u8],
         limits: &StableDrops,
         progress: &Progress,
     ) -> Result<(), Cancelled> {
@@ -385,7 +391,7 @@ impl Slopes {
         let first_band = Band { start: 0, heights: first_heights, slid: first_after };
         rayon::iter::once(first_band).chain(bands).try_for_each(|mut band| {
             let rows = band.heights.len() / width;
-            let mut near = vec![false; blocks];
+            let mut near = vec![0; blocks];
             for i in 0..rows {
                 let r = if is_even { i } else { rows - 1 - i };
                 let done = if is_even { r.checked_sub(1) } else { (r + 1 < rows).then_some(r + 1) };
@@ -402,27 +408,27 @@ struct Band<'a> {
     /// The first row.
     start: usize,
     heights: &'a mut [i32],
-    /// Whether rock slid in the blocks of its rows, or may do so.
-    slid: &'a mut [bool],
+    /// What slid in the blocks of its rows, or may have.
+    slid: &'a mut [u8],
 }
 
 impl Band<'_> {
     /// Lets rock slide within row `r` of the band and to the next row, where some slid near it before, or in this
     /// sweep in the adjacent row `done`.
-    fn slide_row(&mut self, r: usize, done: Option<usize>, before: &[bool], near: &mut [bool], limits: &StableDrops) {
+    fn slide_row(&mut self, r: usize, done: Option<usize>, before: &[u8], near: &mut [u8], limits: &StableDrops) {
         let blocks = near.len();
         let rows = self.slid.len() / blocks;
         let width = self.heights.len() / rows;
         let row = self.start + r;
-        near.fill(false);
+        near.fill(0);
         let rows_before = before.chunks_exact(blocks).skip(row.saturating_sub(1)).take(if row == 0 { 2 } else { 3 });
         let done = done.and_then(|done| self.slid.get(done * blocks..(done + 1) * blocks));
         for slid in rows_before.chain(done) {
             near.iter_mut().zip(slid).for_each(|(near, slid)| *near |= slid);
         }
         let slid = &mut self.slid[r * blocks..(r + 1) * blocks];
-        slid.fill(false);
-        if !near.contains(&true) {
+        slid.fill(0);
+        if near.iter().all(|near| *near == 0) {
             return;
         }
         let next = (r + 2).min(rows) * width;
@@ -431,12 +437,18 @@ impl Band<'_> {
         let is_cut = lower.is_empty() && (row + 1) * blocks < before.len();
         let limits_of_row = &limits.rows[limits.nearest[row]];
         for b in 0..blocks {
-            let is_active = near[b.saturating_sub(1)..(b + 2).min(blocks)].contains(&true) || b > 0 && slid[b - 1];
-            slid[b] = is_active
-                && (simd(
+            let is_active = near[b] != 0
+                || b > 0 && (near[b - 1] | slid[b - 1]) & SLID_EAST != 0
+                || near.get(b + 1).is_some_and(|near| near & SLID_WEST != 0);
+            if is_active {
+                slid[b] = simd(
                     #[inline(always)]
                     || slide_in_block(b * BLOCK, [upper, lower], limits_of_row, limits.margins),
-                ) || is_cut);
+                );
+                if is_cut {
+                    slid[b] = SLID_ALL;
+                }
+            }
         }
     }
 }
@@ -484,16 +496,21 @@ fn balance(changes: &mut [i32], width: usize, progress: &Progress) -> Result<(),
     })
 }
 
-/// Lets rock slide between the samples of a block and their neighbours in the next column and row. Returns whether any
-/// did. `lower` may be empty.
+/// Lets rock slide between the samples of a block and their neighbours in the next column and row. Returns what
+/// slid. `lower` may be empty.
 #[inline(always)]
 fn slide_in_block(
     start: usize,
     [upper, lower]: [&mut [i32]; 2],
     limits: &[Vec<i32>; 3],
     [along, across, diagonal]: [i32; 3],
-) -> bool {
+) -> u8 {
     let end = (start + BLOCK).min(upper.len());
+    // The first column, the last one, and the one east of it.
+    let at_edges = |upper: &[i32], lower: &[i32]| {
+        [start, end - 1, end].map(|c| [upper, lower].map(|row| row.get(c).copied().unwrap_or_default()))
+    };
+    let before = at_edges(upper, lower);
     // Columns that have a neighbour to the east.
     let columns = start..end.min(upper.len() - 1);
     let east = columns.start + 1..columns.end + 1;
@@ -505,7 +522,13 @@ fn slide_in_block(
         slid |= slide(&mut upper[columns.clone()], &mut lower[east.clone()], limits, diagonal);
         slid |= slide(&mut upper[east], &mut lower[columns], limits, diagonal);
     }
-    slid != 0
+    if slid == 0 {
+        return 0;
+    }
+    let [west, inner, outer] = at_edges(upper, lower);
+    let west = if west == before[0] { 0 } else { SLID_WEST };
+    let east = if [inner, outer] == before[1..] { 0 } else { SLID_EAST };
+    SLID | west | east
 }
 
 /// How much rock moves from a sample to one that is `drop` lower (negative: from the lower sample).
