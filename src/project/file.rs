@@ -145,7 +145,7 @@ impl ProjectFile {
                 }
                 "terrain_fingerprint" => {
                     // One that was not written by the program says nothing.
-                    terrain_fingerprint = u64::from_str_radix(&text(key, value)?, 16).ok();
+                    terrain_fingerprint = value.as_str().and_then(|digits| u64::from_str_radix(digits, 16).ok());
                 }
                 "name" => project.name = text(key, value)?,
                 "description" => project.description = text(key, value)?,

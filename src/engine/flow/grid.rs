@@ -1,4 +1,4 @@
-//! The neighbours of a sample, and maps that are allocated in steps.
+//! The neighbours of a sample, and maps that are filled in parallel.
 
 use bytemuck::Zeroable;
 use rayon::prelude::*;

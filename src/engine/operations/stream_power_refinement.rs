@@ -48,7 +48,7 @@ impl StreamPowerRefinement<'_> {
         /// of the mesh.
         const REFINED: f64 = 17.0;
         const SAMPLED: f64 = 9.0;
-        const MESH: f64 = 8.0;
+        const MESH: f64 = 17.5;
         let ratio = MAX_SIDE.to_f64() / to.width().max(to.height()).to_f64();
         if ratio * MAX_RATIO >= 1.0 { REFINED } else { (SAMPLED + MESH * ratio * ratio).max(REFINED * ratio * ratio) }
     }
@@ -74,12 +74,12 @@ impl StreamPowerRefinement<'_> {
                 progress.stage(0.1..1.0, || terrain.refined(mesh, self.refinement(grid, level), source, progress))
             })?;
             if grid.width() >= to.width() && grid.height() >= to.height() {
-                let source = (self.below)(to)?;
+                let source = progress.stage(done..done, || (self.below)(to))?;
                 return progress.stage(done..1.0, || refined.on_grid(&source, progress));
             }
-            terrain = refined.drained(progress)?;
+            terrain = progress.stage(done..done, || refined.drained(progress))?;
         }
-        let source = (self.below)(to)?;
+        let source = progress.stage(done..done, || (self.below)(to))?;
         progress.stage(done..1.0, || terrain.on_grid(&source, progress))
     }
 

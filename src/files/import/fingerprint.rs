@@ -24,12 +24,13 @@ fn fingerprint_within(limit: Duration, recipe: &Recipe, files: &InputFiles) -> O
     let (done, is_done) = mpsc::channel::<()>();
     thread::scope(|scope| {
         let progress = &progress;
-        scope.spawn(move || {
+        let watch = move || {
             // Ends as soon as the sender is dropped.
             if is_done.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
                 progress.cancel();
             }
-        });
+        };
+        thread::Builder::new().spawn_scoped(scope, watch).ok()?;
         let evaluate = || {
             let inputs = DecodedFiles::default().heightmaps(recipe, files, progress).ok()?;
             let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
@@ -55,14 +56,24 @@ mod tests {
     use super::*;
     use crate::engine::Step;
     use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::recursive_filter::RecursiveFilter;
 
     #[test]
     fn a_fingerprint_depends_on_the_terrain_and_is_left_out_if_it_takes_too_long() {
         let recipe = |seed| Recipe { seed, stack: vec![Step::new(Faults::default())], ..Default::default() };
-        let of = |seed: u32| terrain_fingerprint(&recipe(seed), &InputFiles::new()).expect("quick");
+        let long = Duration::from_secs(600);
+        let of = |seed: u32| fingerprint_within(long, &recipe(seed), &InputFiles::new()).expect("no failure");
         assert_eq!(of(1), of(1));
         assert_ne!(of(1), of(2));
-        assert_eq!(fingerprint_within(Duration::ZERO, &recipe(1), &InputFiles::new()), None);
+        let endless = Recipe {
+            stack: vec![Step::new(Faults {
+                count: 1_000_000,
+                wind: Some(RecursiveFilter::default()),
+                ..Default::default()
+            })],
+            ..Default::default()
+        };
+        assert_eq!(fingerprint_within(Duration::from_millis(1), &endless, &InputFiles::new()), None);
     }
 
     #[test]
