@@ -92,15 +92,15 @@ impl<'a> Bicubic<'a> {
         let grid = terrain.grid();
         let counter = progress.counter(grid.height());
         terrain.heights_mut().par_chunks_mut(grid.width()).zip(&self.rows).try_for_each_init(
-            || Mixture::new(self.width),
-            |mixture, (heights, rows)| {
+            || BlendedRows::new(self.width),
+            |blended, (heights, rows)| {
                 let row = |r: usize| &self.samples[r * self.width..][..self.width];
                 simd(
                     #[inline(always)]
-                    || mixture.mix(rows.weighted.map(|(r, weight)| (row(r), weight)), rows.near.map(row)),
+                    || blended.blend(rows.weighted.map(|(r, weight)| (row(r), weight)), rows.near.map(row)),
                 );
                 for (sample, columns) in heights.iter_mut().zip(&self.columns) {
-                    *sample = height(mixture.value(columns, self.sampling)).to_f32();
+                    *sample = height(blended.value(columns, self.sampling)).to_f32();
                 }
                 counter.add_one()
             },
@@ -109,21 +109,21 @@ impl<'a> Bicubic<'a> {
 }
 
 /// Some rows of a map, interpolated at the position of a row of the grid.
-struct Mixture {
+struct BlendedRows {
     values: Vec<f64>,
     /// The lower and the higher value of the two rows next to the position.
     lower: Vec<f32>,
     higher: Vec<f32>,
 }
 
-impl Mixture {
+impl BlendedRows {
     fn new(width: usize) -> Self {
         Self { values: vec![0.0; width], lower: vec![0.0; width], higher: vec![0.0; width] }
     }
 
     /// Adds up four rows with weights.
     #[inline(always)]
-    fn mix(&mut self, [a, b, c, d]: [(&[f32], f64); 4], [near, next]: [&[f32]; 2]) {
+    fn blend(&mut self, [a, b, c, d]: [(&[f32], f64); 4], [near, next]: [&[f32]; 2]) {
         let width = self.values.len();
         let [rows_a, rows_b, rows_c, rows_d] = [a, b, c, d].map(|(row, _)| &row[..width]);
         for (i, value) in self.values.iter_mut().enumerate() {

@@ -63,14 +63,13 @@ impl ProjectFile {
     /// What changed in the terrain of the project since the file was saved, in words; `None` if nothing did. The hash of
     /// the terrain as it is now, which `fingerprint` returns, decides where the version alone cannot.
     pub fn terrain_changes(&self, fingerprint: impl FnOnce(&Project) -> Option<u64>) -> Option<String> {
-        let changes = changes_since(self.terrain_version, &self.project.recipe)?;
-        let is_same = self.terrain_fingerprint.is_some() && self.terrain_fingerprint == fingerprint(&self.project);
-        (!is_same).then_some(changes)
+        let is_same = || self.terrain_fingerprint.is_some() && self.terrain_fingerprint == fingerprint(&self.project);
+        changes_since(self.terrain_version, &self.project.recipe, is_same)
     }
 
-    /// The file with a hash of the terrain of its project.
+    /// The file with a hash of the terrain of its project as it is now.
     pub fn with_terrain_fingerprint(self, terrain_fingerprint: Option<u64>) -> Self {
-        Self { terrain_fingerprint, ..self }
+        Self { terrain_fingerprint, terrain_version: TERRAIN_VERSION, ..self }
     }
 
     /// The file as JSON text.
@@ -85,7 +84,8 @@ impl ProjectFile {
         let mut object = Map::new();
         object.insert("format".into(), FORMAT_VERSION.into());
         object.insert("terrain_version".into(), TERRAIN_VERSION.into());
-        if let Some(fingerprint) = self.terrain_fingerprint {
+        // That of another version is not that of the terrain as it is now.
+        if let Some(fingerprint) = self.terrain_fingerprint.filter(|_| self.terrain_version == TERRAIN_VERSION) {
             object.insert("terrain_fingerprint".into(), format!("{fingerprint:016x}").into());
         }
         object.insert("name".into(), name.as_str().into());
@@ -265,7 +265,13 @@ mod tests {
         let file = ProjectFile::from_json(&text).expect("valid");
         assert_eq!(file.terrain_changes(|_| Some(255)), None);
         assert!(file.terrain_changes(|_| Some(254)).is_some() && file.terrain_changes(|_| None).is_some());
-        assert!(file.to_json().contains(r#""terrain_fingerprint": "00000000000000ff""#));
+        assert!(!file.to_json().contains("terrain_fingerprint"), "that of version 1");
+        let saved = file.with_terrain_fingerprint(Some(254)).to_json();
+        assert!(saved.contains(r#""terrain_fingerprint": "00000000000000fe""#));
+        assert_eq!(ProjectFile::from_json(&saved).map(|file| file.terrain_fingerprint), Ok(Some(254)));
+        // It does not show changes of fine maps.
+        let thermal = text.replace("fluvial", "thermal");
+        assert!(ProjectFile::from_json(&thermal).expect("valid").terrain_changes(|_| Some(255)).is_some());
         let text = text.replace("ff", "not a number");
         assert!(ProjectFile::from_json(&text).expect("valid").terrain_changes(|_| None).is_some());
         check_refused(r#"{"format": 1, "terrain_version": 0}"#, "terrain_version");

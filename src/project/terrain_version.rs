@@ -14,6 +14,8 @@ struct TerrainChange {
     affects: fn(&Step) -> bool,
     /// What changed, as a clause.
     what: &'static str,
+    /// Whether only maps finer than the reference grid show it, so that fingerprints do not.
+    is_fine: bool,
 }
 
 const CHANGES: [TerrainChange; 5] = [
@@ -21,16 +23,19 @@ const CHANGES: [TerrainChange; 5] = [
         version: 2,
         affects: |step| step.operation.has_own_points(),
         what: "rivers no longer follow rows and columns, slopes above the critical slope slide, and valleys have floors",
+        is_fine: false,
     },
     TerrainChange {
         version: 2,
         affects: |step| step.operation.key() == "thermal_erosion",
         what: "on fine maps, thermal erosion goes on until no slope is too steep",
+        is_fine: true,
     },
     TerrainChange {
         version: 3,
         affects: |step| step.operation.has_own_points(),
         what: "deep depressions far from lower terrain are filled, and wide ones are cut open",
+        is_fine: false,
     },
     TerrainChange {
         version: 3,
@@ -39,22 +44,34 @@ const CHANGES: [TerrainChange; 5] = [
             matches!(source, Some(MaskSource::Rivers | MaskSource::Wetness))
         },
         what: "masks by rivers and wetness follow slopes in any direction",
+        is_fine: false,
     },
     TerrainChange {
         version: 4,
         affects: |step| step.operation.has_own_points(),
-        what: "filled depressions and cuts have smooth margins",
+        what: "filled depressions and cuts have smooth margins, and rivers differ in their details",
+        is_fine: false,
     },
 ];
 
-/// How the terrain of a recipe differs from that of a version, in words; `None` if it does not.
-pub(super) fn changes_since(version: u32, recipe: &Recipe) -> Option<String> {
+/// How the terrain of a recipe differs from that of a version, in words; `None` if it does not. `has_same_fingerprint` is
+/// asked only if it may.
+pub(super) fn changes_since(
+    version: u32,
+    recipe: &Recipe,
+    has_same_fingerprint: impl FnOnce() -> bool,
+) -> Option<String> {
     if version > TERRAIN_VERSION && !recipe.stack.is_empty() {
         return Some("the project was saved by a newer version of Upthrust, and its terrain may differ here".into());
     }
     let affects = |change: &&TerrainChange| {
         change.version > version && recipe.stack.iter().filter(|step| step.settings.enabled).any(change.affects)
     };
-    let found: Vec<&str> = CHANGES.iter().filter(affects).map(|change| change.what).collect();
-    (!found.is_empty()).then(|| format!("the terrain has changed since the project was saved: {}", found.join("; ")))
+    let mut found: Vec<&TerrainChange> = CHANGES.iter().filter(affects).collect();
+    if !found.is_empty() && has_same_fingerprint() {
+        found.retain(|change| change.is_fine);
+    }
+    let clauses: Vec<&str> = found.iter().map(|change| change.what).collect();
+    (!clauses.is_empty())
+        .then(|| format!("the terrain has changed since the project was saved: {}", clauses.join("; ")))
 }

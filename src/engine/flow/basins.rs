@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::edges::Edges;
-use super::grid::{END, filled_vec, tie_break};
+use super::grid::{END, donors as donors_of, filled_vec, tie_break};
 use crate::engine::cast::ToInteger;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
@@ -37,18 +37,6 @@ pub(super) struct PaddedTerrain<'a> {
 impl PaddedTerrain<'_> {
     fn neighbour(&self, sample: usize, direction: u8) -> usize {
         sample.wrapping_add_signed(self.steps[usize::from(direction & 7)])
-    }
-
-    /// The samples that drain to a sample.
-    fn donors(&self, sample: usize, donors: &[u8]) -> impl Iterator<Item = usize> {
-        let (mut bits, steps) = (donors[sample], self.steps);
-        std::iter::from_fn(move || {
-            (bits != 0).then(|| {
-                let direction = bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                sample.wrapping_add_signed(steps[direction])
-            })
-        })
     }
 }
 
@@ -155,7 +143,7 @@ impl Basins {
             let mut seen = 0_usize;
             while let Some(sample) = pending.pop() {
                 basins[sample].store(number.to_u32() + 1, Relaxed);
-                pending.extend(terrain.donors(sample, donors));
+                pending.extend(donors_of(sample, donors[sample], terrain.steps));
                 seen += 1;
                 if seen.is_multiple_of(1 << 14) {
                     progress.check()?;

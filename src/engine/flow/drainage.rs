@@ -72,8 +72,11 @@ impl Drainage {
         self
     }
 
-    /// Sets the only samples outside the sea at which flow ends, as row-major indices.
+    /// Sets the only samples outside the sea at which flow ends, as row-major indices, unless it ends at the whole border.
     pub fn set_ends(&mut self, samples: &[u32]) {
+        if self.options.outlets == Outlets::Border {
+            return;
+        }
         let (width, stride) = (self.grid.width(), self.stride());
         let mut is_end = vec![false; self.padded_samples()];
         for sample in samples.iter().map(|sample| *sample as usize) {

@@ -28,6 +28,19 @@ pub(super) fn tie_break(sample: usize) -> u32 {
     bits ^ (bits >> 16)
 }
 
+/// The samples that drain to a sample, given one bit per neighbour and the index differences to the neighbours. Always in
+/// the same order.
+#[inline(always)]
+pub(super) fn donors(sample: usize, mut bits: u8, steps: [isize; 8]) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (bits != 0).then(|| {
+            let step = steps[(bits.trailing_zeros() & 7) as usize];
+            bits &= bits - 1;
+            sample.wrapping_add_signed(step)
+        })
+    })
+}
+
 /// A vector of `count` values, filled in parallel.
 pub(super) fn filled_vec<T: Zeroable + Send>(
     count: usize,

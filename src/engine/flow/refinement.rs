@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::drainage::Drainage;
 use super::location::{Location, Places};
 use super::mesh::{Mesh, hash};
-use super::options::{Outlets, RoutingOptions};
+use super::options::RoutingOptions;
 use super::sampling::GridPlaces;
 use super::valley_floors::{smooth_margins, with_valley_floors};
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -118,31 +118,30 @@ impl MeshTerrain {
     /// The terrain without depressions.
     pub fn drained(self, progress: &Progress) -> Result<DrainedTerrain, Cancelled> {
         let mut drainage = Drainage::new(&self.mesh, self.routing, progress)?;
-        if self.routing.outlets != Outlets::Border {
-            drainage.set_ends(&self.outlets);
-        }
+        drainage.set_ends(&self.outlets);
         DrainedTerrain::with_drainage(self, &mut drainage, progress)
     }
 
     /// The heights at the samples of a grid that is about as fine as the mesh, drained along the grid. `source` is the
     /// terrain before erosion there.
     pub fn on_grid(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
-        self.with_surface_on_grid(|place| place.value(&self.heights), source, progress)
+        let linear = |place: &Location| place.value(&self.heights);
+        let terrain = progress.stage(0.0..0.3, || self.sampled(linear, source, progress))?;
+        progress.stage(0.3..1.0, || self.drained_along_grid(terrain, source, progress))
     }
 
-    /// The heights of an eroded surface at the samples of a grid, drained along the grid.
-    fn with_surface_on_grid(
+    /// Terrain at the samples of a grid without depressions. `source` is the terrain before erosion there.
+    fn drained_along_grid(
         &self,
-        surface: impl Fn(&Location) -> f32 + Sync,
+        mut terrain: Heightfield,
         source: &Heightfield,
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
-        let grid = source.grid();
-        let mut terrain = progress.stage(0.0..0.3, || self.sampled(surface, source, progress))?;
+        let grid = terrain.grid();
         let mut drainage = Drainage::new(&Mesh::regular(grid), self.routing, progress)?;
         self.set_ends(&mut drainage, grid);
-        progress.stage(0.3..0.7, || drainage.route(&terrain, progress))?;
-        progress.stage(0.7..1.0, || drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress))?;
+        progress.stage(0.0..0.6, || drainage.route(&terrain, progress))?;
+        progress.stage(0.6..1.0, || drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress))?;
         match self.routing.sea_m {
             // The floor of the sea stays as it is, and land stays above it.
             Some(sea_m) => terrain.combined(
@@ -183,9 +182,6 @@ impl MeshTerrain {
     /// Keeps outlets at the lowest points of the border where they are: another mesh may have its lowest points
     /// elsewhere, and terrain that drains elsewhere is another terrain. Returns the outlets on the grid.
     fn set_ends(&self, drainage: &mut Drainage, grid: Grid) -> Vec<u32> {
-        if self.routing.outlets == Outlets::Border {
-            return Vec::new();
-        }
         let own = self.mesh.grid();
         let [columns, rows] = [(grid.width(), own.width()), (grid.height(), own.height())]
             .map(|(samples, own)| (samples - 1).to_f64() / (own - 1).to_f64());
@@ -251,8 +247,11 @@ impl DrainedTerrain {
         if grid.width() <= own.width() && grid.height() <= own.height() {
             return self.terrain.on_grid(source, progress);
         }
-        let corners = self.corners(MAX_SLOPE, progress)?;
-        self.terrain.with_surface_on_grid(|place| smooth(place, &corners_of(place, &corners)).0, source, progress)
+        let terrain = progress.stage(0.0..0.3, || {
+            let corners = self.corners(MAX_SLOPE, progress)?;
+            self.terrain.sampled(|place| smooth(place, &corners_of(place, &corners)).0, source, progress)
+        })?;
+        progress.stage(0.3..1.0, || self.terrain.drained_along_grid(terrain, source, progress))
     }
 
     /// The terrain on a mesh with twice the resolution. `source` is the terrain before erosion at its points, whose
@@ -517,12 +516,16 @@ impl RowOfPoints {
     fn locate(&mut self, coarse: &Mesh, fine: &Mesh, r: usize) {
         let own = coarse.grid();
         let [east, south] = fine.offsets_in_row(r);
-        let (columns, u): (Vec<usize>, Vec<f32>) =
-            east.iter().enumerate().map(|(c, east)| halved(c, *east, own.width())).unzip();
         let (row, _) = halved(r, 0.0, own.height());
+        self.columns.clear();
+        self.u.clear();
         self.v.clear();
-        self.v.extend(south.iter().map(|south| halved(r, *south, own.height()).1));
-        (self.columns, self.u) = (columns, u);
+        for (c, (east, south)) in east.iter().zip(south).enumerate() {
+            let (column, u) = halved(c, *east, own.width());
+            self.columns.push(column);
+            self.u.push(u);
+            self.v.push(halved(r, *south, own.height()).1);
+        }
         let places = Places { row, columns: &self.columns, u: &self.u, v: &self.v };
         coarse.locate_row(places, &mut self.locations);
     }

@@ -23,9 +23,9 @@ impl GridSampler {
         if !mesh.is_regular() {
             corners.resize(grid.samples(), ([0; 3], [0.0; 3]));
             let rows = corners.par_chunks_exact_mut(grid.width()).enumerate();
-            let columns = GridPlaces::new(grid, grid);
+            let places = GridPlaces::new(grid, grid);
             rows.try_for_each_init(Vec::new, |locations, (r, row)| {
-                columns.locate(mesh, r, locations);
+                places.locate(mesh, r, locations);
                 for (place, location) in row.iter_mut().zip(locations) {
                     *place = (location.corners, location.weights);
                 }

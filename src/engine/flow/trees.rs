@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::AcqRel, Ordering::Relaxed
 use rayon::prelude::*;
 
 use super::drainage::Drainage;
+use super::grid::donors;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::progress::{Cancelled, Progress};
 
-/// Samples that a thread visits upstream before it hands over a part of the rest, and between two checks for
-/// cancellation.
+/// Samples that a thread visits between two checks for cancellation. Upstream, it then hands over a part of the rest.
 const SHARE: usize = 1 << 12;
 /// Outlets from which a thread begins. There are many in a sea.
 const OUTLETS: usize = 1 << 8;
@@ -24,15 +24,8 @@ const OUTLETS: usize = 1 << 8;
 impl Drainage {
     /// The samples that drain to a sample, always in the same order.
     #[inline(always)]
-    pub fn donors(&self, sample: usize) -> impl Iterator<Item = usize> {
-        let mut bits = self.donors[sample];
-        std::iter::from_fn(move || {
-            (bits != 0).then(|| {
-                let step = self.steps[(bits.trailing_zeros() & 7) as usize];
-                bits &= bits - 1;
-                sample.wrapping_add_signed(step)
-            })
-        })
+    pub fn donors(&self, sample: usize) -> impl Iterator<Item = usize> + use<> {
+        donors(sample, self.donors[sample], self.steps)
     }
 
     /// Calls `visit` with every sample after all samples that drain to it, from several threads. Indices refer to the
@@ -47,6 +40,7 @@ impl Drainage {
             progress.check()
         })?;
         self.inside().with_min_len(8).try_for_each(|samples| {
+            let mut visited = 0_usize;
             for head in samples.filter(|sample| self.donors[*sample] == 0) {
                 let mut sample = head;
                 visit(sample);
@@ -57,6 +51,10 @@ impl Drainage {
                     }
                     sample = receiver;
                     visit(sample);
+                    visited += 1;
+                    if visited.is_multiple_of(SHARE) {
+                        progress.check()?;
+                    }
                 }
             }
             progress.check()
@@ -65,10 +63,13 @@ impl Drainage {
 
     /// Calls `visit` with every sample after its receiver, from several threads. Indices refer to the padded maps.
     pub fn visit_upstream(&self, visit: impl Fn(usize) + Sync, progress: &Progress) -> Result<(), Cancelled> {
-        self.ends.par_chunks(OUTLETS).try_for_each(|ends| {
-            rayon::scope(|scope| self.visit_trees(ends.to_vec(), &visit, progress, scope));
-            progress.check()
-        })
+        let visit = &visit;
+        rayon::scope(|scope| {
+            for ends in self.ends.chunks(OUTLETS) {
+                scope.spawn(move |scope| self.visit_trees(ends.to_vec(), visit, progress, scope));
+            }
+        });
+        progress.check()
     }
 
     /// Visits the trees above the `pending` samples, and these. Stops early if the work is cancelled.
@@ -92,9 +93,9 @@ impl Drainage {
                 }
                 if pending.len() > 1 {
                     // The first samples are the nearest to the outlet and have the largest trees.
-                    let rest = pending.split_off(pending.len() / 2);
-                    let largest = std::mem::replace(&mut pending, rest);
-                    scope.spawn(move |scope| self.visit_trees(largest, visit, progress, scope));
+                    let farther = pending.split_off(pending.len() / 2);
+                    let nearest = std::mem::replace(&mut pending, farther);
+                    scope.spawn(move |scope| self.visit_trees(nearest, visit, progress, scope));
                 }
             }
         }

@@ -37,16 +37,15 @@ pub(super) fn smooth_margins(
     /// Cuts and fills of at least this depth have margins, metres.
     const MIN_DEPTH_M: f32 = 1.0;
     const PASSES: u32 = 8;
-    let is_filled = heights.copied(progress)?.combined(
-        before,
-        |height, before| if height > before + MIN_DEPTH_M { 1.0 } else { 0.0 },
-        progress,
-    )?;
-    let is_cut = heights.copied(progress)?.combined(
-        before,
-        |height, before| if height < before - MIN_DEPTH_M { 1.0 } else { 0.0 },
-        progress,
-    )?;
+    let changed = |is_changed: fn(f32) -> bool| {
+        let mark = |height: f32, before: f32| if is_changed(height - before) { 1.0 } else { 0.0 };
+        heights.copied(progress)?.combined(before, mark, progress)
+    };
+    let is_filled = changed(|rise_m| rise_m > MIN_DEPTH_M)?;
+    let is_cut = changed(|rise_m| rise_m < -MIN_DEPTH_M)?;
+    if [&is_filled, &is_cut].iter().all(|map| map.min_max()[1] == 0.0) {
+        return Ok(());
+    }
     let [near_fills, near_cuts] = [with_margin(mesh, &is_filled, progress)?, with_margin(mesh, &is_cut, progress)?];
     let change = |point: usize, own_m: f32, mean_m: f32| {
         let weight = |map: &Heightfield| 0.5 * map.heights()[point];

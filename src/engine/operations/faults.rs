@@ -281,7 +281,7 @@ impl Operation for Faults {
     }
 
     fn upsample_peak_maps(&self, grid: Grid) -> f64 {
-        StreamPowerRefinement::peak_maps(grid)
+        StreamPowerRefinement::peak_maps(self.working_grid(grid), grid)
     }
 
     fn accumulate(

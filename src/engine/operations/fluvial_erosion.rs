@@ -167,7 +167,7 @@ impl Operation for FluvialErosion {
     }
 
     fn upsample_peak_maps(&self, grid: Grid) -> f64 {
-        StreamPowerRefinement::peak_maps(grid)
+        StreamPowerRefinement::peak_maps(self.working_grid(grid), grid)
     }
 
     fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {

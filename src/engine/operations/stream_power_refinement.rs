@@ -42,15 +42,17 @@ pub(super) struct StreamPowerRefinement<'a> {
 }
 
 impl StreamPowerRefinement<'_> {
-    /// Peak memory in heightfields of the finer grid: that of the last mesh, or of the grid and a coarser mesh.
-    pub fn peak_maps(to: Grid) -> f64 {
-        /// While the last mesh is refined, in maps of its points; and while a grid is sampled, in maps of the grid and
-        /// of the mesh.
-        const REFINED: f64 = 17.0;
-        const SAMPLED: f64 = 9.0;
-        const MESH: f64 = 17.5;
-        let ratio = MAX_SIDE.to_f64() / to.width().max(to.height()).to_f64();
-        if ratio * MAX_RATIO >= 1.0 { REFINED } else { (SAMPLED + MESH * ratio * ratio).max(REFINED * ratio * ratio) }
+    /// Peak memory in heightfields of the grid `to`, given the reference grid.
+    pub fn peak_maps(from: Grid, to: Grid) -> f64 {
+        /// While the last mesh is refined, in maps of its points.
+        const REFINED: f64 = 18.0;
+        /// While the grid is sampled, and while it is drained: in maps of the grid and of the last mesh.
+        const SAMPLED: [f64; 2] = [2.0, 17.5];
+        const DRAINED: [f64; 2] = [9.0, 6.5];
+        let mesh = finer_grids(from, to).pop().unwrap_or(from);
+        let ratio = mesh.samples().to_f64() / to.samples().to_f64();
+        let [sampled, drained] = [SAMPLED, DRAINED].map(|[grid, mesh]| grid + mesh * ratio);
+        sampled.max(drained).max(REFINED * ratio)
     }
 
     /// The terrain on a grid.

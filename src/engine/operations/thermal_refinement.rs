@@ -506,9 +506,9 @@ fn slide_in_block(
     [along, across, diagonal]: [i32; 3],
 ) -> u8 {
     let end = (start + BLOCK).min(upper.len());
-    // The first column, the last one, and the one east of it.
+    // The first column, which the block to the west reads, and the one after the last, which the block to the east reads.
     let at_edges = |upper: &[i32], lower: &[i32]| {
-        [start, end - 1, end].map(|c| [upper, lower].map(|row| row.get(c).copied().unwrap_or_default()))
+        [start, end].map(|c| [upper, lower].map(|row| row.get(c).copied().unwrap_or_default()))
     };
     let before = at_edges(upper, lower);
     // Columns that have a neighbour to the east.
@@ -525,9 +525,9 @@ fn slide_in_block(
     if slid == 0 {
         return 0;
     }
-    let [west, inner, outer] = at_edges(upper, lower);
+    let [west, east] = at_edges(upper, lower);
     let west = if west == before[0] { 0 } else { SLID_WEST };
-    let east = if [inner, outer] == before[1..] { 0 } else { SLID_EAST };
+    let east = if east == before[1] { 0 } else { SLID_EAST };
     SLID | west | east
 }
 
