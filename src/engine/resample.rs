@@ -18,13 +18,12 @@ pub(super) enum Sampling {
     Terrain,
 }
 
-/// The samples around a position along one axis.
+/// The four samples around a position along one axis, and their weights. The position is between the second and the
+/// third.
 #[derive(Clone, Copy, Debug)]
 struct Taps {
-    /// The two samples next to the position.
-    near: [usize; 2],
-    /// Four samples with their weights.
-    weighted: [(usize, f64); 4],
+    samples: [u32; 4],
+    weights: [f64; 4],
 }
 
 impl Taps {
@@ -52,8 +51,20 @@ impl Taps {
                 (from, to, after) = (from - after, to + 2.0 * after, 0.0);
             }
         }
-        let samples = [first.saturating_sub(1), first, second, (first + 2).min(last)];
-        Self { near: [first, second], weighted: std::array::from_fn(|i| (samples[i], [before, from, to, after][i])) }
+        let samples = [first.saturating_sub(1), first, second, (first + 2).min(last)].map(ToInteger::to_u32);
+        Self { samples, weights: [before, from, to, after] }
+    }
+
+    /// Whether the position is that of the second sample. When resolutions differ by a power of two, half of the positions
+    /// are those of samples, or all.
+    #[inline(always)]
+    fn is_exact(&self) -> bool {
+        self.weights[2] == 0.0
+    }
+
+    #[inline(always)]
+    fn indices(&self) -> [usize; 4] {
+        self.samples.map(|sample| sample as usize)
     }
 }
 
@@ -91,25 +102,57 @@ impl<'a> Bicubic<'a> {
     ) -> Result<(), Cancelled> {
         let grid = terrain.grid();
         let counter = progress.counter(grid.height());
-        terrain.heights_mut().par_chunks_mut(grid.width()).zip(&self.rows).try_for_each_init(
+        terrain.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(
             || BlendedRows::new(self.width),
-            |blended, (heights, rows)| {
-                let row = |r: usize| &self.samples[r * self.width..][..self.width];
-                simd(
-                    #[inline(always)]
-                    || blended.blend(rows.weighted.map(|(r, weight)| (row(r), weight)), rows.near.map(row)),
-                );
-                for (sample, columns) in heights.iter_mut().zip(&self.columns) {
-                    *sample = height(blended.value(columns, self.sampling)).to_f32();
-                }
+            |blended, (r, heights)| {
+                self.fill_row(r, blended, heights, &height);
                 counter.add_one()
             },
         )
     }
+
+    /// Sets the heights of row `r` of the grid to `height` of the values at their positions.
+    #[inline(always)]
+    fn fill_row(&self, r: usize, blended: &mut BlendedRows, heights: &mut [f32], height: impl Fn(f64) -> f64) {
+        let rows = &self.rows[r];
+        let row = |r: usize| &self.samples[r * self.width..][..self.width];
+        simd(
+            #[inline(always)]
+            || {
+                let samples = rows.indices().map(row);
+                if rows.is_exact() {
+                    blended.copy(samples[1]);
+                } else {
+                    blended.blend(samples, rows.weights);
+                }
+                blended.limit(samples[1], samples[2]);
+            },
+        );
+        for (sample, columns) in heights.iter_mut().zip(&self.columns) {
+            *sample = height(blended.value(columns, self.sampling)).to_f32();
+        }
+    }
+}
+
+/// Terrain whose rows on another grid are resampled one at a time, for a caller that does not need the whole map.
+#[derive(Debug)]
+pub(super) struct ResampledRows<'a>(Bicubic<'a>);
+
+impl ResampledRows<'_> {
+    /// The intermediate values of a row; one for each thread.
+    pub(super) fn buffer(&self) -> BlendedRows {
+        BlendedRows::new(self.0.width)
+    }
+
+    /// Sets `heights` to row `r` on the other grid.
+    pub(super) fn fill_row(&self, r: usize, buffer: &mut BlendedRows, heights: &mut [f32]) {
+        self.0.fill_row(r, buffer, heights, |height| height);
+    }
 }
 
 /// Some rows of a map, interpolated at the position of a row of the grid.
-struct BlendedRows {
+#[derive(Debug)]
+pub(super) struct BlendedRows {
     values: Vec<f64>,
     /// The lower and the higher value of the two rows next to the position.
     lower: Vec<f32>,
@@ -121,17 +164,25 @@ impl BlendedRows {
         Self { values: vec![0.0; width], lower: vec![0.0; width], higher: vec![0.0; width] }
     }
 
+    #[inline(always)]
+    fn copy(&mut self, row: &[f32]) {
+        self.values.iter_mut().zip(row).for_each(|(value, sample)| *value = f64::from(*sample));
+    }
+
     /// Adds up four rows with weights.
     #[inline(always)]
-    fn blend(&mut self, [a, b, c, d]: [(&[f32], f64); 4], [near, next]: [&[f32]; 2]) {
+    fn blend(&mut self, rows: [&[f32]; 4], weights: [f64; 4]) {
         let width = self.values.len();
-        let [rows_a, rows_b, rows_c, rows_d] = [a, b, c, d].map(|(row, _)| &row[..width]);
+        let [a, b, c, d] = rows.map(|row| &row[..width]);
         for (i, value) in self.values.iter_mut().enumerate() {
-            let [a, b, c, d] = [(rows_a, a.1), (rows_b, b.1), (rows_c, c.1), (rows_d, d.1)]
-                .map(|(row, weight)| weight * f64::from(row[i]));
-            *value = a + b + c + d;
+            let [a, b, c, d] = [a[i], b[i], c[i], d[i]].map(f64::from);
+            *value = weights[0] * a + weights[1] * b + weights[2] * c + weights[3] * d;
         }
-        let (near, next) = (&near[..width], &next[..width]);
+    }
+
+    /// Limits the values to the range of the two rows next to the position.
+    #[inline(always)]
+    fn limit(&mut self, near: &[f32], next: &[f32]) {
         let limits = self.lower.iter_mut().zip(&mut self.higher);
         for ((lower, higher), (near, next)) in limits.zip(near.iter().zip(next)) {
             (*lower, *higher) = (near.min(*next), near.max(*next));
@@ -141,11 +192,16 @@ impl BlendedRows {
     /// The value at the position of a column.
     #[inline(always)]
     fn value(&self, columns: &Taps, sampling: Sampling) -> f64 {
-        let value = columns.weighted.iter().map(|&(c, weight)| weight * self.values[c]).sum::<f64>();
+        let [before, a, b, after] = columns.indices();
+        let value = if columns.is_exact() {
+            self.values[a]
+        } else {
+            let [w, x, y, z] = columns.weights;
+            w * self.values[before] + x * self.values[a] + y * self.values[b] + z * self.values[after]
+        };
         match sampling {
             Sampling::Image => value,
             Sampling::Terrain => {
-                let [a, b] = columns.near;
                 let (lowest, highest) = (self.lower[a].min(self.lower[b]), self.higher[a].max(self.higher[b]));
                 value.max(f64::from(lowest)).min(f64::from(highest))
             }
@@ -157,19 +213,20 @@ impl Heightfield {
     /// Resamples the heights to another grid of the same world. The interpolation is bicubic and does not overshoot;
     /// where samples of both grids coincide, heights are exactly equal.
     pub fn resampled(&self, grid: Grid, progress: &Progress) -> Result<Self, Cancelled> {
+        let mut terrain = Self::flat(grid);
+        self.resampled_rows(grid).0.fill(&mut terrain, progress, |height| height)?;
+        Ok(terrain)
+    }
+
+    /// The rows of [`Self::resampled`].
+    pub(super) fn resampled_rows(&self, grid: Grid) -> ResampledRows<'_> {
         let here = self.grid();
         // Integers divided last: exact where samples of both grids coincide.
         let positions =
             |count: usize, of: usize| (0..count).map(move |i| (i * (of - 1)).to_f64() / (count - 1).to_f64());
         let columns = positions(grid.width(), here.width());
         let rows = positions(grid.height(), here.height());
-        let mut terrain = Self::flat(grid);
-        Bicubic::new(self.heights(), here.width(), Sampling::Terrain, columns, rows).fill(
-            &mut terrain,
-            progress,
-            |height| height,
-        )?;
-        Ok(terrain)
+        ResampledRows(Bicubic::new(self.heights(), here.width(), Sampling::Terrain, columns, rows))
     }
 }
 

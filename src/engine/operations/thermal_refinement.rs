@@ -86,7 +86,7 @@ pub(super) struct ThermalRefinement<'a> {
 
 impl ThermalRefinement<'_> {
     /// Peak memory in heightfields of the finer grid.
-    pub const MAPS: f64 = 4.75;
+    pub const MAPS: f64 = 3.75;
 
     /// The eroded terrain on the context's grid.
     pub fn on_grid(&self, context: &EvalContext) -> Result<Heightfield, Cancelled> {
@@ -128,38 +128,57 @@ impl Erosion {
         limits: &SlopeLimits,
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
-        let change = progress.stage(0.0..0.3, || self.change_of(before, progress))?;
-        let mut slopes = progress.stage(0.3..0.4, || Slopes::new(before, change, progress))?;
+        let mut slopes = progress.stage(0.0..0.4, || self.transferred(before, progress))?;
         let limits = limits.on_grid(slopes.grid, slopes.unit, progress)?;
         progress.stage(0.4..0.95, || slopes.settle(&limits, progress))?;
-        slopes.terrain(before, progress)
+        slopes.into_terrain(before, progress)
     }
 
-    /// How the erosion changes `before`, on its grid.
+    /// The terrain `before` with the change by this erosion, of which the cut or the fill is scaled down so that both are
+    /// equal. No height leaves the range of the terrain.
     ///
     /// The detail that `before` has and this grid does not show is left where nothing moved. What moved has carried it
     /// away or buried it, up to its own thickness. On an even slope of scree, detail would slide down all of the slope.
-    fn change_of(&self, before: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    fn transferred(&self, before: &Heightfield, progress: &Progress) -> Result<Slopes, Cancelled> {
         let grid = before.grid();
         let thickness =
             self.after.copied(progress)?.combined(&self.before, |after, before| (after - before).abs(), progress)?;
         let thickness = highest_around(&thickness, [1, 1], progress)?;
-        let smooth = progress.stage(0.0..0.5, || self.before.resampled(grid, progress))?;
-        let mut change = progress.stage(0.5..1.0, || self.after.resampled(grid, progress))?;
+        let [smooth, after] = [&self.before, &self.after].map(|terrain| terrain.resampled_rows(grid));
+        let [low, high] = before.min_max_cancellable(progress)?;
+        let unit = Unit::new(high.max(-low), 28);
+        let [low, high] = [low, high].map(|height| unit.count(f64::from(height)));
         let coarse = thickness.grid();
         let columns: Vec<usize> = (0..grid.width()).map(|c| nearest(c, coarse.width(), grid.width())).collect();
-        change.heights_mut().par_chunks_exact_mut(grid.width()).enumerate().with_min_len(8).try_for_each(
-            |(r, row)| {
+        let mut slopes = Slopes { grid, unit, heights: vec![0; grid.samples()] };
+        let counter = progress.counter(grid.height());
+        slopes.heights.par_chunks_exact_mut(grid.width()).enumerate().with_min_len(8).try_for_each_init(
+            || (smooth.buffer(), [(); 3].map(|()| vec![0.0; grid.width()])),
+            |(buffer, [smooth_m, after_m, buried_m]), (r, changes)| {
+                smooth.fill_row(r, buffer, smooth_m);
+                after.fill_row(r, buffer, after_m);
                 let thickness = thickness.row(nearest(r, coarse.height(), grid.height()));
-                let before = before.row(r).iter().zip(smooth.row(r));
-                for ((after, (before, smooth)), &c) in row.iter_mut().zip(before).zip(&columns) {
-                    let buried = thickness[c];
-                    *after = (*after - smooth) - (before - smooth).clamp(-buried, buried);
-                }
-                progress.check()
+                buried_m.iter_mut().zip(&columns).for_each(|(buried_m, &c)| *buried_m = thickness[c]);
+                simd(
+                    #[inline(always)]
+                    || {
+                        let before = changes.iter_mut().zip(before.row(r));
+                        let coarse = smooth_m.iter().zip(&*after_m).zip(&*buried_m);
+                        for ((change, &before), ((smooth, after), &buried)) in before.zip(coarse) {
+                            let change_m = (after - smooth) - (before - smooth).clamp(-buried, buried);
+                            let before = unit.count(f64::from(before));
+                            *change = (before + unit.count(f64::from(change_m))).clamp(low, high) - before;
+                        }
+                    },
+                );
+                counter.add_one()
             },
         )?;
-        Ok(change)
+        balance(&mut slopes.heights, grid.width(), progress)?;
+        slopes.for_each_row(before, progress, |heights, before| {
+            heights.iter_mut().zip(before).for_each(|(height, &before)| *height += unit.count(f64::from(before)));
+        })?;
+        Ok(slopes)
     }
 }
 
@@ -263,24 +282,28 @@ fn highest_around(
     [columns, rows]: [usize; 2],
     progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
-    let grid = map.grid();
-    let around = |i: usize, reach: usize, count: usize| i.saturating_sub(reach)..(i + reach + 1).min(count);
-    let mut in_row = Heightfield::flat(grid);
-    let mut highest = Heightfield::flat(grid);
-    in_row.heights_mut().par_chunks_exact_mut(grid.width()).enumerate().with_min_len(8).try_for_each(|(r, row)| {
-        for (c, value) in row.iter_mut().enumerate() {
-            *value = map.row(r)[around(c, columns, grid.width())].iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let (grid, width) = (map.grid(), map.grid().width());
+    let mut in_row = map.copied(progress)?;
+    in_row.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each(|(r, row)| {
+        for reach in 1..=columns.min(width - 1) {
+            raise(&mut row[..width - reach], &map.row(r)[reach..]);
+            raise(&mut row[reach..], &map.row(r)[..width - reach]);
         }
         progress.check()
     })?;
-    highest.heights_mut().par_chunks_exact_mut(grid.width()).enumerate().with_min_len(8).try_for_each(|(r, row)| {
-        row.fill(f32::NEG_INFINITY);
-        for near in around(r, rows, grid.height()) {
-            row.iter_mut().zip(in_row.row(near)).for_each(|(value, near)| *value = value.max(*near));
+    let mut highest = in_row.copied(progress)?;
+    highest.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each(|(r, row)| {
+        for near in r.saturating_sub(rows)..(r + rows + 1).min(grid.height()) {
+            raise(row, in_row.row(near));
         }
         progress.check()
     })?;
     Ok(highest)
+}
+
+/// Raises values to those of another row where these are higher.
+fn raise(row: &mut [f32], other: &[f32]) {
+    row.iter_mut().zip(other).for_each(|(value, other)| *value = value.max(*other));
 }
 
 /// The drops that stand between the samples of a grid: to the next sample in the row, in the column, and diagonally.
@@ -301,56 +324,34 @@ struct Slopes {
 }
 
 impl Slopes {
-    /// The terrain `before` plus a change, of which the cut or the fill is scaled down so that both are equal. No
-    /// height leaves the range of the terrain.
-    fn new(before: &Heightfield, change: Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
-        let grid = before.grid();
-        let [low, high] = before.min_max_cancellable(progress)?;
-        let unit = Unit::new(high.max(-low), 28);
-        let [low, high] = [low, high].map(|height| unit.count(f64::from(height)));
-        let mut slopes = Self { grid, unit, heights: vec![0; grid.samples()] };
-        slopes.for_each_row(before, progress, |heights, before, r| {
-            for ((height, &before), &change) in heights.iter_mut().zip(before).zip(change.row(r)) {
-                let before = unit.count(f64::from(before));
-                *height = (before + unit.count(f64::from(change))).clamp(low, high) - before;
-            }
-        })?;
-        drop(change);
-        balance(&mut slopes.heights, grid.width(), progress)?;
-        slopes.for_each_row(before, progress, |heights, before, _| {
-            heights.iter_mut().zip(before).for_each(|(height, &before)| *height += unit.count(f64::from(before)));
-        })?;
-        Ok(slopes)
-    }
-
     fn for_each_row(
         &mut self,
         below: &Heightfield,
         progress: &Progress,
-        work: impl Fn(&mut [i32], &[f32], usize) + Sync,
+        work: impl Fn(&mut [i32], &[f32]) + Sync,
     ) -> Result<(), Cancelled> {
         let rows = self.heights.par_chunks_exact_mut(self.grid.width());
         rows.enumerate().with_min_len(8).try_for_each(|(r, heights)| {
             simd(
                 #[inline(always)]
-                || work(heights, below.row(r), r),
+                || work(heights, below.row(r)),
             );
             progress.check()
         })
     }
 
     /// The heights in metres. Where nothing moved, they are exactly those of the terrain `before`.
-    fn terrain(&self, before: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
-        let mut terrain = Heightfield::flat(self.grid);
-        let width = self.grid.width();
-        let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(self.heights.par_chunks_exact(width));
-        rows.enumerate().with_min_len(8).try_for_each(|(r, (terrain, heights))| {
-            for ((height, &after), &before) in terrain.iter_mut().zip(heights).zip(before.row(r)) {
-                *height = self.unit.plus(before, after - self.unit.count(f64::from(before)));
+    fn into_terrain(mut self, before: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let unit = self.unit;
+        // In the same memory: the system takes longer to provide another map than this to compute it.
+        self.for_each_row(before, progress, |heights, before| {
+            for (height, &before) in heights.iter_mut().zip(before) {
+                let moved = *height - unit.count(f64::from(before));
+                *height = unit.plus(before, moved).to_bits().cast_signed();
             }
-            progress.check()
         })?;
-        Ok(terrain)
+        let grid = before.grid();
+        Ok(Heightfield::from_heights(grid, bytemuck::cast_vec(self.heights)).unwrap_or_else(|| Heightfield::flat(grid)))
     }
 
     /// Lets rock slide until no drop exceeds the limits by more than the margin.
@@ -362,7 +363,7 @@ impl Slopes {
         let mut slid = vec![SLID_ALL; self.grid.height() * blocks];
         let mut after = slid.clone();
         let mut sweeps = 0_u32;
-        while slid.iter().any(|slid| *slid != 0) {
+        while has_any(&slid) {
             self.sweep(sweeps, &slid, &mut after, limits, progress)?;
             std::mem::swap(&mut slid, &mut after);
             sweeps += 1;
@@ -391,6 +392,12 @@ impl Slopes {
         let first_band = Band { start: 0, heights: first_heights, slid: first_after };
         rayon::iter::once(first_band).chain(bands).try_for_each(|mut band| {
             let rows = band.heights.len() / width;
+            // The last of hundreds of sweeps move something in few bands.
+            let around = band.start.saturating_sub(1) * blocks..((band.start + rows + 1) * blocks).min(before.len());
+            if !has_any(&before[around]) {
+                band.slid.fill(0);
+                return progress.check();
+            }
             let mut near = vec![0; blocks];
             for i in 0..rows {
                 let r = if is_even { i } else { rows - 1 - i };
@@ -453,6 +460,12 @@ impl Band<'_> {
     }
 }
 
+/// Whether something slid in any of some blocks.
+fn has_any(slid: &[u8]) -> bool {
+    // Without an early exit, so that it is vectorized.
+    slid.iter().fold(0, |any, slid| any | slid) != 0
+}
+
 /// Scales down either what is cut or what is filled, so that both are equal.
 fn balance(changes: &mut [i32], width: usize, progress: &Progress) -> Result<(), Cancelled> {
     let sums_of_row = |row: &[i32]| {
@@ -506,24 +519,30 @@ fn slide_in_block(
     [along, across, diagonal]: [i32; 3],
 ) -> u8 {
     let end = (start + BLOCK).min(upper.len());
+    // Columns that have a neighbour to the east.
+    let columns = start..end.min(upper.len() - 1);
+    let east = columns.start + 1..columns.end + 1;
+    // Nothing slides in most blocks, and looking takes half the time.
+    let is_stable = is_stable(&upper[columns.clone()], &upper[east.clone()], &limits[0][columns.clone()], along)
+        && (lower.is_empty()
+            || is_stable(&upper[start..end], &lower[start..end], &limits[1][start..end], across)
+                && is_stable(&upper[columns.clone()], &lower[east.clone()], &limits[2][columns.clone()], diagonal)
+                && is_stable(&upper[east.clone()], &lower[columns.clone()], &limits[2][columns.clone()], diagonal));
+    if is_stable {
+        return 0;
+    }
     // The first column, which the block to the west reads, and the one after the last, which the block to the east reads.
     let at_edges = |upper: &[i32], lower: &[i32]| {
         [start, end].map(|c| [upper, lower].map(|row| row.get(c).copied().unwrap_or_default()))
     };
     let before = at_edges(upper, lower);
-    // Columns that have a neighbour to the east.
-    let columns = start..end.min(upper.len() - 1);
-    let east = columns.start + 1..columns.end + 1;
-    let mut slid = slide_along(&mut upper[columns.start..east.end], &limits[0][columns.start..east.end], along);
-    slid |= slide_along(&mut upper[east.clone()], &limits[0][east.clone()], along);
+    slide_along(&mut upper[columns.start..east.end], &limits[0][columns.start..east.end], along);
+    slide_along(&mut upper[east.clone()], &limits[0][east.clone()], along);
     if !lower.is_empty() {
-        slid |= slide(&mut upper[start..end], &mut lower[start..end], &limits[1][start..end], across);
+        slide(&mut upper[start..end], &mut lower[start..end], &limits[1][start..end], across);
         let limits = &limits[2][columns.clone()];
-        slid |= slide(&mut upper[columns.clone()], &mut lower[east.clone()], limits, diagonal);
-        slid |= slide(&mut upper[east], &mut lower[columns], limits, diagonal);
-    }
-    if slid == 0 {
-        return 0;
+        slide(&mut upper[columns.clone()], &mut lower[east.clone()], limits, diagonal);
+        slide(&mut upper[east], &mut lower[columns], limits, diagonal);
     }
     let [west, east] = at_edges(upper, lower);
     let west = if west == before[0] { 0 } else { SLID_WEST };
@@ -542,31 +561,31 @@ fn moved(drop: i32, limit: i32, margin: i32) -> i32 {
     if drop < 0 { -moved } else { moved }
 }
 
-/// Lets rock slide between the samples of two rows. Returns 0 if none did.
+/// Whether no drop between the samples of two rows exceeds its limit by more than the margin.
 #[inline(always)]
-fn slide(a: &mut [i32], b: &mut [i32], limits: &[i32], margin: i32) -> i32 {
-    let mut slid = 0;
+fn is_stable(a: &[i32], b: &[i32], limits: &[i32], margin: i32) -> bool {
+    let pairs = a.iter().zip(b).zip(limits);
+    !pairs.fold(false, |exceeds, ((a, b), limit)| exceeds | ((a - b).abs() - limit > margin))
+}
+
+/// Lets rock slide between the samples of two rows.
+#[inline(always)]
+fn slide(a: &mut [i32], b: &mut [i32], limits: &[i32], margin: i32) {
     for ((a, b), &limit) in a.iter_mut().zip(b).zip(limits) {
         let moved = moved(*a - *b, limit, margin);
         *a -= moved;
         *b += moved;
-        slid |= moved;
     }
-    slid
 }
 
-/// Lets rock slide between the first sample of a row and the second, the third and the fourth, and so on. Returns 0 if
-/// none did.
+/// Lets rock slide between the first sample of a row and the second, the third and the fourth, and so on.
 #[inline(always)]
-fn slide_along(row: &mut [i32], limits: &[i32], margin: i32) -> i32 {
-    let mut slid = 0;
+fn slide_along(row: &mut [i32], limits: &[i32], margin: i32) {
     for ([west, east], [limit, _]) in row.as_chunks_mut::<2>().0.iter_mut().zip(limits.as_chunks::<2>().0) {
         let moved = moved(*west - *east, *limit, margin);
         *west -= moved;
         *east += moved;
-        slid |= moved;
     }
-    slid
 }
 
 #[cfg(test)]
