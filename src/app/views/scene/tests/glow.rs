@@ -62,8 +62,9 @@ fn the_most_recent_faults_also_glow_on_the_maps() {
     assert_eq!(glowing_pixels(&mut editor), 0, "at rest");
     let ctx = editor.ctx.clone();
     editor.state_mut().execute(&ctx, Command::Seek(20));
+    // Coarse or not: the glow begins to fade when the iteration is first shown.
     wait(&mut editor, "the terrain of iteration 20", |app| {
-        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.position == 20 && !shown.coarse)
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.position == 20)
     });
     editor.step();
     let found = glowing_pixels(&mut editor);
