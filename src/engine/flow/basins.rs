@@ -15,13 +15,16 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::edges::Edges;
-use super::grid::{END, donors as donors_of, filled_vec, tie_break};
+use super::grid::{DonorOffsets, END, filled_vec, tie_break};
 use crate::engine::cast::ToInteger;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
 
 /// The basin of samples that drain to an outlet; basins of pits are numbered from 1.
 const OUTSIDE: u32 = 0;
+/// Along a row, passes between the same basins follow each other closely. Of each and this many before, only the lowest are
+/// kept.
+const RECENT: usize = 4;
 /// The basin of the padding.
 const NONE: u32 = u32::MAX;
 
@@ -59,6 +62,11 @@ struct Pass {
 }
 
 impl Pass {
+    fn has_same_sides(&self, other: &Self) -> bool {
+        let [one, two] = self.sides;
+        other.sides == [one, two] || other.sides == [two, one]
+    }
+
     /// Orders passes by height; no two are equal.
     fn order(&self, other: &Self) -> Ordering {
         let key = |pass: &Self| (tie_break(pass.sample as usize), pass.direction);
@@ -138,14 +146,25 @@ impl Basins {
             row[1..last].iter().for_each(|basin| basin.store(OUTSIDE, Relaxed));
             progress.check()
         })?;
+        /// Samples that are labelled at a time, so that the processor need not wait for each.
+        const BATCH: usize = 8;
+        let offsets = DonorOffsets::new(terrain.steps);
         pits.par_iter().enumerate().with_min_len(16).try_for_each_init(Vec::new, |pending, (number, &pit)| {
-            pending.push(pit as usize);
-            let mut seen = 0_usize;
-            while let Some(sample) = pending.pop() {
-                basins[sample].store(number.to_u32() + 1, Relaxed);
-                pending.extend(donors_of(sample, donors[sample], terrain.steps));
+            let mut batch = [pit; BATCH];
+            let (mut size, mut top, mut seen) = (1, 0, 0_usize);
+            while size > 0 {
+                if pending.len() < top + 8 * (BATCH + 1) {
+                    pending.resize(2 * top + 8 * (BATCH + 1), 0);
+                }
+                for &sample in &batch[..size] {
+                    basins[sample as usize].store(number.to_u32() + 1, Relaxed);
+                    top += offsets.list(sample, donors[sample as usize], &mut pending[top..]);
+                }
+                size = top.min(BATCH);
+                top -= size;
+                batch[..size].copy_from_slice(&pending[top..top + size]);
                 seen += 1;
-                if seen.is_multiple_of(1 << 14) {
+                if seen.is_multiple_of(1 << 12) {
                     progress.check()?;
                 }
             }
@@ -153,41 +172,53 @@ impl Basins {
         })
     }
 
-    /// All pairs of neighbours in different basins.
+    /// Pairs of neighbours in different basins, of all between the same two basins at least the lowest.
     fn passes(&self, terrain: &PaddedTerrain, progress: &Progress) -> Result<Vec<Pass>, Cancelled> {
+        /// Rows that a thread searches at a time.
+        const ROWS: usize = 16;
         let stride = terrain.stride;
         let copied = |r: usize, row: &mut Vec<u32>| {
             row.clear();
             row.extend(self.basins[r * stride..(r + 1) * stride].iter().map(|basin| basin.load(Relaxed)));
         };
-        let of_row = |[here, below, is_border]: &mut [Vec<u32>; 3], r: usize| {
-            copied(r, here);
-            copied(r + 1, below);
-            is_border.resize(stride, 0);
-            simd(
-                #[inline(always)]
-                || find_borders(here, below, is_border),
-            );
-            let mut passes = Vec::new();
-            for c in (1..stride - 1).filter(|c| is_border[*c] != 0) {
-                let others = [(2, here[c + 1]), (3, below[c + 1]), (4, below[c]), (5, below[c - 1])];
-                let sample = r * stride + c;
-                let is_pass = |(direction, there): &(u8, u32)| {
-                    *there != here[c] && *there != NONE && terrain.edges.has(sample, usize::from(*direction))
-                };
-                for (direction, there) in others.into_iter().filter(is_pass) {
-                    let level_m = terrain.heights[sample].max(terrain.heights[terrain.neighbour(sample, direction)]);
-                    passes.push(Pass { level_m, sample: sample.to_u32(), direction, sides: [here[c], there] });
+        let end = self.basins.len() / stride - 1;
+        let of_rows = |first: usize| {
+            let [mut here, mut below, mut is_border] = [Vec::new(), Vec::new(), vec![0; stride]];
+            let mut passes: Vec<Pass> = Vec::new();
+            copied(first, &mut below);
+            for r in first..(first + ROWS).min(end) {
+                std::mem::swap(&mut here, &mut below);
+                copied(r + 1, &mut below);
+                simd(
+                    #[inline(always)]
+                    || find_borders(&here, &below, &mut is_border),
+                );
+                for c in (1..stride - 1).filter(|c| is_border[*c] != 0) {
+                    let others = [(2, here[c + 1]), (3, below[c + 1]), (4, below[c]), (5, below[c - 1])];
+                    let sample = r * stride + c;
+                    let is_pass = |(direction, there): &(u8, u32)| {
+                        *there != here[c] && *there != NONE && terrain.edges.has(sample, usize::from(*direction))
+                    };
+                    for (direction, there) in others.into_iter().filter(is_pass) {
+                        let level_m =
+                            terrain.heights[sample].max(terrain.heights[terrain.neighbour(sample, direction)]);
+                        let pass = Pass { level_m, sample: sample.to_u32(), direction, sides: [here[c], there] };
+                        match passes.iter_mut().rev().take(RECENT).find(|known| known.has_same_sides(&pass)) {
+                            Some(known) if pass.order(known) == Ordering::Less => *known = pass,
+                            Some(_) => (),
+                            None => passes.push(pass),
+                        }
+                    }
                 }
+                progress.check()?;
             }
-            progress.check().map(|()| passes)
+            Ok(passes)
         };
-        let rows = (1..self.basins.len() / stride - 1).into_par_iter().with_min_len(16);
-        let of_rows: Vec<Vec<Pass>> =
-            rows.map_init(<[Vec<u32>; 3]>::default, of_row).collect::<Result<_, Cancelled>>()?;
+        let firsts: Vec<usize> = (1..end).step_by(ROWS).collect();
+        let of_rows: Vec<Vec<Pass>> = firsts.into_par_iter().map(of_rows).collect::<Result<_, Cancelled>>()?;
         let mut passes = Vec::with_capacity(of_rows.iter().map(Vec::len).sum());
-        for of_row in of_rows {
-            passes.extend(of_row);
+        for of_rows in of_rows {
+            passes.extend(of_rows);
             progress.check()?;
         }
         Ok(passes)

@@ -270,7 +270,7 @@ impl Drainage {
 
     /// The row-major index in the terrain of a sample of the padded maps.
     #[inline(always)]
-    pub(super) fn row_major(&self, sample: usize) -> usize {
+    pub fn row_major(&self, sample: usize) -> usize {
         let (c, r) = (sample % self.stride() - 1, sample / self.stride() - 1);
         r * self.grid.width() + c
     }

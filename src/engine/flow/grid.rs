@@ -54,3 +54,29 @@ pub(super) fn filled_vec<T: Zeroable + Send>(
     })?;
     Ok(values)
 }
+
+/// For each combination of donors, as one bit per neighbour, their index differences in reverse order, so that they can be
+/// listed without a branch for each.
+#[derive(Debug)]
+pub(super) struct DonorOffsets(Box<[[u32; 8]; 256]>);
+
+impl DonorOffsets {
+    /// Given the index differences to the neighbours.
+    pub fn new(steps: [isize; 8]) -> Self {
+        let mut offsets = Box::new([[0; 8]; 256]);
+        for (donors, offsets) in offsets.iter_mut().enumerate() {
+            let present = (0..8).rev().filter(|k| donors >> k & 1 == 1);
+            offsets.iter_mut().zip(present).for_each(|(offset, k)| *offset = steps[k].to_i32().cast_unsigned());
+        }
+        Self(offsets)
+    }
+
+    /// Writes the donors of a sample to the first of eight places. Returns their number.
+    #[inline(always)]
+    pub fn list(&self, sample: u32, donors: u8, places: &mut [u32]) -> usize {
+        for (place, offset) in places[..8].iter_mut().zip(&self.0[usize::from(donors)]) {
+            *place = sample.wrapping_add(*offset);
+        }
+        donors.count_ones() as usize
+    }
+}

@@ -5,7 +5,7 @@
 //! neighbours beside the steepest descent of the surface is drawn instead, so that water does not run along rows and
 //! diagonals (`edges`). Samples without a lower neighbour are pits. Their basins are drained over their lowest passes
 //! (`basins`), so that all water leaves the terrain. The samples then form trees with their roots at the outlets, which
-//! are traversed upstream (`trees`).
+//! are traversed along the flow (`trees`, or `order` if that is done several times).
 //!
 //! Of samples at equal height, the one with the lower `tie_break`, a pseudorandom number, counts as the lower one. Flat
 //! terrain therefore has no ties, and drains in branches like nearly flat terrain instead of in parallel lines.
@@ -21,6 +21,7 @@ mod grid;
 mod location;
 mod mesh;
 mod options;
+mod order;
 #[cfg(test)]
 pub(super) mod reference;
 mod refinement;
@@ -36,6 +37,7 @@ pub(super) use drainage::Drainage;
 pub(super) use mesh::Mesh;
 pub use options::Outlets;
 pub(super) use options::RoutingOptions;
+pub(super) use order::FlowOrder;
 pub(super) use refinement::{DrainedTerrain, Refinement, Source};
 pub(super) use sampling::GridSampler;
 pub use water::Water;

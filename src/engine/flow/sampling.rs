@@ -7,6 +7,7 @@ use super::mesh::Mesh;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::{Grid, Heightfield, bilinear, copy_heights};
 use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::simd;
 
 /// Samples a mesh at the samples of its grid, within its triangles. Keeps the triangles, for repeated use.
 #[derive(Debug)]
@@ -96,24 +97,38 @@ impl Mesh {
         Ok(terrain)
     }
 
-    /// Adds a map on the mesh's grid, interpolated bilinearly, to the heights of the points for which `includes` is
-    /// true.
+    /// Adds a map on the mesh's grid, interpolated bilinearly, to the heights of the points, except where `is_fixed` is true,
+    /// if it is given.
     pub fn add_map(
         &self,
         terrain: &mut Heightfield,
         map: &Heightfield,
-        includes: impl Fn(usize) -> bool + Sync,
+        is_fixed: Option<&[bool]>,
         progress: &Progress,
     ) -> Result<(), Cancelled> {
         let (width, height) = (self.grid().width(), self.grid().height());
-        terrain.heights_mut().par_chunks_exact_mut(width).enumerate().try_for_each(|(r, row)| {
-            let [east, south] = self.offsets_in_row(r);
-            for (c, (point, offset)) in row.iter_mut().zip(east.iter().zip(south)).enumerate() {
-                if includes(r * width + c) {
-                    let ((c, u), (r, v)) = (cell(c, *offset.0, width), cell(r, *offset.1, height));
-                    let [north, south] = [r, r + 1].map(|r| &map.heights()[r * width + c..][..2]);
+        let none_fixed = if is_fixed.is_none() { vec![false; width] } else { Vec::new() };
+        let rows = terrain.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(4);
+        rows.try_for_each(|(r, points)| {
+            let offsets = self.offsets_in_row(r);
+            let is_fixed = is_fixed.map_or(&*none_fixed, |is_fixed| &is_fixed[r * width..][..width]);
+            let add = |c: usize, point: &mut f32| {
+                if !is_fixed[c] {
+                    let ((column, u), (row, v)) = (cell(c, offsets[0][c], width), cell(r, offsets[1][c], height));
+                    let [north, south] = [row, row + 1].map(|row| &map.row(row)[column..][..2]);
                     *point += bilinear([north[0], north[1], south[0], south[1]], u, v);
                 }
+            };
+            if r + 1 < height && width > 2 {
+                let rows = [r.saturating_sub(1), r, r + 1].map(|r| map.row(r));
+                simd(
+                    #[inline(always)]
+                    || add_inside(points, rows, offsets, is_fixed),
+                );
+                add(0, &mut points[0]);
+                add(width - 1, &mut points[width - 1]);
+            } else {
+                points.iter_mut().enumerate().for_each(|(c, point)| add(c, point));
             }
             progress.check()
         })
@@ -125,8 +140,27 @@ impl Mesh {
             return map.copied(progress);
         }
         let mut terrain = Heightfield::flat(self.grid());
-        self.add_map(&mut terrain, map, |_| true, progress)?;
+        self.add_map(&mut terrain, map, None, progress)?;
         Ok(terrain)
+    }
+}
+
+/// Adds three rows of a map, interpolated bilinearly, to the points of the middle row that are not at its ends.
+#[inline(always)]
+fn add_inside(points: &mut [f32], rows: [&[f32]; 3], [east, south]: [&[f32]; 2], is_fixed: &[bool]) {
+    let inside = points.len() - 2;
+    let [west_of, here, east_of] = [0, 1, 2].map(|first| rows.map(|row| &row[first..][..inside]));
+    let points = &mut points[1..][..inside];
+    let [east, south] = [east, south].map(|offsets| &offsets[1..][..inside]);
+    let is_fixed = &is_fixed[1..][..inside];
+    for c in 0..inside {
+        let (is_west, is_north) = (east[c] < 0.0, south[c] < 0.0);
+        let cell = |rows: &[&[f32]; 3]| if is_north { [rows[0][c], rows[1][c]] } else { [rows[1][c], rows[2][c]] };
+        let [before, own, after] = [cell(&west_of), cell(&here), cell(&east_of)];
+        let [[nw, sw], [ne, se]] = if is_west { [before, own] } else { [own, after] };
+        let fraction = |offset: f32, is_negative: bool| offset + if is_negative { 1.0 } else { 0.0 };
+        let change = bilinear([nw, ne, sw, se], fraction(east[c], is_west), fraction(south[c], is_north));
+        points[c] += if is_fixed[c] { 0.0 } else { change };
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn with_valley_floors(
     const SHARE: f32 = 0.55;
     let rise =
         |point: usize, stream_m: f32, mean_m: f32| SHARE * (1.0 - left.heights()[point]) * (mean_m - stream_m).max(0.0);
-    moved_towards_means(mesh, streams, routing, rise, progress)
+    moved_towards_means(mesh, streams, routing, |_| true, rise, progress)
 }
 
 /// Smooths the surroundings of removed depressions. Filled floors would otherwise meet the slopes around them at an edge,
@@ -57,8 +57,9 @@ pub(super) fn smooth_margins(
             weight(&near_fills) * (mean_m - own_m)
         }
     };
+    let is_near = |point: usize| near_fills.heights()[point] > 0.0 || near_cuts.heights()[point] > 0.0;
     for _ in 0..PASSES {
-        *heights = moved_towards_means(mesh, heights, routing, change, progress)?;
+        *heights = moved_towards_means(mesh, heights, routing, is_near, change, progress)?;
     }
     Ok(())
 }
@@ -81,12 +82,13 @@ fn with_margin(mesh: &Mesh, map: &Heightfield, progress: &Progress) -> Result<He
     Ok(weights)
 }
 
-/// The heights plus the `change` of each point above the sea and inside the border, which depends on its index, its height
-/// and the mean height of its neighbours, metres.
+/// The heights plus the `change` of each included point above the sea and inside the border, which depends on its index, its
+/// height and the mean height of its neighbours, metres.
 fn moved_towards_means(
     mesh: &Mesh,
     before: &Heightfield,
     routing: RoutingOptions,
+    includes: impl Fn(usize) -> bool + Sync,
     change: impl Fn(usize, f32, f32) -> f32 + Sync,
     progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
@@ -98,7 +100,7 @@ fn moved_towards_means(
     rows.try_for_each(|(r, row)| {
         for (c, height) in row.iter_mut().enumerate().skip(1).take(width.max(2) - 2) {
             let own_m = before[(c, r)];
-            if own_m <= sea_m {
+            if own_m <= sea_m || !includes(r * width + c) {
                 continue;
             }
             let (mut sum, mut total) = (0.0_f32, 0.0_f32);

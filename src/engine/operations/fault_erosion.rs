@@ -132,7 +132,7 @@ impl FaultErosion<'_> {
         context: &EvalContext,
         until: u32,
         resume: Option<Keyframe>,
-        add_fault: impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled>,
+        add_fault: impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled> + Sync,
     ) -> Result<Heightfield, Cancelled> {
         let (grid, progress) = (context.grid, context.progress);
         let (done, mut terrain) = match resume {
@@ -153,29 +153,49 @@ impl FaultErosion<'_> {
         };
         // Faults and wind work at the samples of the grid, rivers at the points of the mesh.
         let (mesh, mut solver) = (mesh(grid, progress)?, rivers.solver(grid, progress)?);
-        let sampler = self.needs_heights().then(|| GridSampler::new(&mesh, grid, progress)).transpose()?;
-        let mut change = Heightfield::flat(grid);
-        for i in done + 1..=until {
-            let is_river_step = i.is_multiple_of(rivers.every);
-            if let Some(sampler) = &sampler {
+        if self.needs_heights() {
+            let sampler = GridSampler::new(&mesh, grid, progress)?;
+            for i in done + 1..=until {
                 let before = sampler.sample(terrain.heights(), progress)?;
-                change.heights_mut().copy_from_slice(before.heights());
-                add_fault(i, &mut change)?;
+                let mut after = before.copied(progress)?;
+                add_fault(i, &mut after)?;
                 if let Some(wind) = &mut wind {
-                    wind.pass(&mut change, progress)?;
+                    wind.pass(&mut after, progress)?;
                 }
-                change = change.combined(&before, |after, before| after - before, progress)?;
-            } else {
-                add_fault(i, &mut change)?;
+                let change = after.combined(&before, |after, before| after - before, progress)?;
+                mesh.add_map(&mut terrain, &change, None, progress)?;
+                if i.is_multiple_of(rivers.every) {
+                    erode_with_rebound(&mut solver, &mut terrain, progress)?;
+                }
+                counter.add_one()?;
             }
-            if sampler.is_some() || is_river_step || i == until {
-                mesh.add_map(&mut terrain, &change, |_| true, progress)?;
-                change.heights_mut().fill(0.0);
+            return Ok(terrain);
+        }
+        // The faults until the next river step do not depend on the heights, so they are added up during the last one.
+        let every = rivers.every.max(1);
+        let end_of_group = |first: u32| first.div_ceil(every).saturating_mul(every).min(until);
+        let sum_of_faults = |first: u32, mut sum: Heightfield| {
+            sum.heights_mut().fill(0.0);
+            for i in first..=end_of_group(first) {
+                add_fault(i, &mut sum)?;
+                counter.add_one()?;
             }
-            if is_river_step {
-                erode_with_rebound(&mut solver, &mut terrain, progress)?;
-            }
-            counter.add_one()?;
+            Ok(sum)
+        };
+        let mut first = done + 1;
+        let mut sum = sum_of_faults(first, Heightfield::flat(grid))?;
+        let mut spare = Heightfield::flat(grid);
+        while first <= until {
+            let last = end_of_group(first);
+            mesh.add_map(&mut terrain, &sum, None, progress)?;
+            let step = || {
+                let is_river_step = last.is_multiple_of(every);
+                if is_river_step { erode_with_rebound(&mut solver, &mut terrain, progress) } else { Ok(()) }
+            };
+            let (eroded, next) = rayon::join(step, || sum_of_faults(last + 1, spare));
+            eroded?;
+            spare = std::mem::replace(&mut sum, next?);
+            first = last + 1;
         }
         Ok(terrain)
     }

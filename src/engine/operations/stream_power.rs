@@ -26,15 +26,15 @@
 //! therefore uses A + ℓ² instead of A, with the hillslope length ℓ. Without it, slopes would steepen with the
 //! resolution.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-
 use rayon::prelude::*;
 
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::flow::{Creep, Drainage, GridSampler, Mesh, RoutingOptions};
+use crate::engine::flow::{Creep, Drainage, FlowOrder, GridSampler, Mesh, RoutingOptions};
 use crate::engine::heightfield::{Heightfield, MAX_HEIGHT_M};
 use crate::engine::progress::{Cancelled, Progress};
 
+/// Samples that a thread prepares at a time.
+const CHUNK: usize = 1 << 12;
 /// Area factors are tabulated up to this many samples; larger areas are rare.
 const TABULATED_AREAS: usize = 1 << 13;
 
@@ -57,7 +57,7 @@ pub(super) struct StreamPowerLaw {
     pub deposition: f64,
 }
 
-/// Erodes terrain at the points of a mesh, step by step. Its maps have the one-sample frame of [`Drainage`].
+/// Erodes terrain at the points of a mesh, step by step.
 #[derive(Debug)]
 pub(super) struct StreamPowerSolver {
     law: StreamPowerLaw,
@@ -70,19 +70,29 @@ pub(super) struct StreamPowerSolver {
     mesh: Mesh,
     creep: Option<(Creep, GridSampler)>,
     pub(super) drainage: Drainage,
-    /// The heights after uplift, before erosion, metres.
-    uplifted_m: Vec<f32>,
-    /// The drainage area of each sample, in samples.
-    areas: Vec<AtomicU32>,
-    /// The new heights as bits: atomics, because threads write along the rivers.
-    eroded: Vec<AtomicU32>,
-    /// The net erosion of all samples that drain through each in a step, metres, as bits; empty without deposition.
-    sediment: Vec<AtomicU32>,
+    order: FlowOrder,
+    /// The following are in this order.
+    equations: Vec<Equation>,
+    /// The new heights, metres.
+    eroded_m: Vec<f32>,
+    /// The net erosion of all samples that drain through each in a step, metres.
+    sediment_m: Vec<f32>,
+}
+
+/// What a sample contributes to the equation of a step.
+#[derive(Clone, Copy, Debug, Default)]
+struct Equation {
+    /// The height after uplift, before erosion, metres.
+    uplifted_m: f32,
+    /// F.
+    factor: f32,
+    /// The drop to the receiver at the steepest slope that stands, metres.
+    max_drop_m: f32,
 }
 
 impl StreamPowerSolver {
     /// Peak memory in heightfields.
-    pub const MAPS: f64 = Drainage::MAPS + 3.0;
+    pub const MAPS: f64 = Drainage::MAPS + 8.0;
 
     /// A solver whose steps take `years` each.
     pub fn new(
@@ -94,7 +104,6 @@ impl StreamPowerSolver {
     ) -> Result<Self, Cancelled> {
         let grid = mesh.grid();
         let drainage = Drainage::new(&mesh, routing, progress)?;
-        let framed = drainage.padded_samples();
         let creep = match Creep::new(law.creep_m2, years, [grid.spacing_x_m(), grid.spacing_z_m()]) {
             Some(creep) => Some((creep, GridSampler::new(&mesh, grid, progress)?)),
             None => None,
@@ -107,10 +116,10 @@ impl StreamPowerSolver {
             critical_slope: law.critical_slope.map_or(f32::INFINITY, ToFloat::to_f32),
             mesh,
             creep,
-            uplifted_m: vec![0.0; framed],
-            areas: bytemuck::zeroed_vec(framed),
-            eroded: bytemuck::zeroed_vec(framed),
-            sediment: bytemuck::zeroed_vec(if law.deposition > 0.0 { framed } else { 0 }),
+            order: FlowOrder::default(),
+            equations: Vec::new(),
+            eroded_m: Vec::new(),
+            sediment_m: Vec::new(),
             drainage,
         };
         let tabulated = TABULATED_AREAS.min(grid.samples() + 1).to_u32();
@@ -134,16 +143,13 @@ impl StreamPowerSolver {
         progress: &Progress,
     ) -> Result<(), Cancelled> {
         self.drainage.route(terrain, progress)?;
-        self.uplift(terrain, uplift_m, progress)?;
+        self.order.update(&self.drainage, progress)?;
+        self.prepare(uplift_m, progress)?;
         self.erode(progress)?;
-        let (width, eroded) = (terrain.grid().width(), &self.eroded);
-        let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(self.drainage.inside()).with_min_len(16);
-        rows.try_for_each(|(row, places)| {
-            for (height, eroded) in row.iter_mut().zip(&eroded[places]) {
-                *height = f32::from_bits(eroded.load(Relaxed)).min(MAX_HEIGHT_M);
-            }
-            progress.check()
-        })?;
+        let heights = terrain.heights_mut();
+        for (&sample, &eroded_m) in self.order.samples().iter().zip(&self.eroded_m) {
+            heights[self.drainage.row_major(sample as usize)] = eroded_m.min(MAX_HEIGHT_M);
+        }
         match &self.creep {
             Some((creep, _)) if self.mesh.is_regular() => creep.step(terrain, &self.drainage.ends(), progress),
             Some((creep, sampler)) => {
@@ -153,116 +159,112 @@ impl StreamPowerSolver {
                 let is_fixed = self.drainage.ends();
                 creep.step(&mut after, &is_fixed, progress)?;
                 let change = after.combined(&before, |after, before| after - before, progress)?;
-                self.mesh.add_map(terrain, &change, |sample| !is_fixed[sample], progress)
+                self.mesh.add_map(terrain, &change, Some(&is_fixed), progress)
             }
             None => Ok(()),
         }
     }
 
-    /// Sets the uplifted heights.
-    fn uplift(
-        &mut self,
-        terrain: &Heightfield,
-        uplift_m: Option<&[f32]>,
-        progress: &Progress,
-    ) -> Result<(), Cancelled> {
-        let (width, stride) = (terrain.grid().width(), self.drainage.stride());
-        let rows = self.uplifted_m.par_chunks_exact_mut(stride).skip(1).zip(terrain.heights().par_chunks_exact(width));
-        rows.enumerate().with_min_len(16).try_for_each(|(r, (uplifted_m, row))| {
-            let uplifted_m = &mut uplifted_m[1..=width];
-            uplifted_m.copy_from_slice(row);
-            if let Some(uplift_m) = uplift_m {
-                uplifted_m.iter_mut().zip(&uplift_m[r * width..]).for_each(|(height, uplift)| *height += uplift);
+    /// Sets what each sample contributes to the equation.
+    fn prepare(&mut self, uplift_m: Option<&[f32]>, progress: &Progress) -> Result<(), Cancelled> {
+        let (drainage, order) = (&self.drainage, &self.order);
+        let mut equations = std::mem::take(&mut self.equations);
+        equations.resize(order.samples().len(), Equation::default());
+        let places =
+            equations.par_chunks_mut(CHUNK).zip(order.samples().par_chunks(CHUNK)).zip(order.areas().par_chunks(CHUNK));
+        places.try_for_each(|((equations, samples), areas)| {
+            for ((equation, &sample), &area) in equations.iter_mut().zip(samples).zip(areas) {
+                let sample = sample as usize;
+                let uplift_m = uplift_m.map_or(0.0, |uplift_m| uplift_m[drainage.row_major(sample)]);
+                let uplifted_m = drainage.height_m(sample) + uplift_m;
+                *equation = Equation { uplifted_m, ..Equation::default() };
+                if let Some((direction, _)) = drainage.receiver(sample) {
+                    let area_factor = self.area_factors.get(area as usize).copied();
+                    let area_factor = area_factor.unwrap_or_else(|| self.area_factor(area));
+                    let per_m = drainage.reciprocal_length(sample, direction);
+                    let length_factor = if self.law.slope_exponent == 1.0 {
+                        per_m
+                    } else {
+                        libm::powf(per_m, self.law.slope_exponent.to_f32())
+                    };
+                    equation.factor = area_factor * length_factor;
+                    equation.max_drop_m = self.critical_slope / per_m;
+                }
             }
             progress.check()
-        })
+        })?;
+        self.equations = equations;
+        Ok(())
     }
 
-    /// Sets the drainage areas and the eroded heights.
-    fn erode(&self, progress: &Progress) -> Result<(), Cancelled> {
-        let drainage = &self.drainage;
-        let load = |map: &[AtomicU32], sample: usize| f32::from_bits(map[sample].load(Relaxed));
-        if drainage.has_falling_outlets() && drainage.has_pits() {
+    /// Sets the eroded heights.
+    fn erode(&mut self, progress: &Progress) -> Result<(), Cancelled> {
+        let (drainage, order, equations) = (&self.drainage, &self.order, &self.equations);
+        let mut eroded_m = std::mem::take(&mut self.eroded_m);
+        eroded_m.resize(order.samples().len(), 0.0);
+        let falls = drainage.has_falling_outlets() && drainage.has_pits();
+        if falls {
             // The lowest height upstream of each sample, which the outlets need.
-            let visit = |sample: usize| {
-                let upstream =
-                    drainage.donors(sample).map(|donor| (self.areas[donor].load(Relaxed), load(&self.eroded, donor)));
-                let own = (1, drainage.height_m(sample));
-                let (area, lowest_m) = upstream.fold(own, |sum, donor| (sum.0 + donor.0, sum.1.min(donor.1)));
-                self.areas[sample].store(area, Relaxed);
-                self.eroded[sample].store(lowest_m.to_bits(), Relaxed);
-            };
-            drainage.visit_downstream(visit, progress)?;
-        } else {
-            drainage.accumulate(&self.areas, progress)?;
+            let with_own = |at: usize, donors_m: f32| donors_m.min(drainage.height_m(order.samples()[at] as usize));
+            order.downstream(&mut eroded_m, f32::INFINITY, with_own, f32::min);
         }
-        let is_end = |sample: usize| drainage.receiver(sample).is_none();
-        let erode = |sample: usize| {
-            if is_end(sample) {
-                self.erode_outlet(sample);
-            } else {
-                self.erode_sample(sample, 0.0);
-            }
+        // Outlets are neither uplifted nor eroded. Unless the border keeps its heights, they are cut down until the terrain
+        // behind them can drain, as by the river beyond the border.
+        let outlet_m = |at: usize, lowest_m: f32| {
+            let end_m = drainage.height_m(order.samples()[at] as usize);
+            if falls { end_m.min(lowest_m.max(drainage.sea_m())) } else { end_m }
         };
-        drainage.visit_upstream(erode, progress)?;
-        if self.sediment.is_empty() {
-            return Ok(());
-        }
-        // The deposit is G times the mean net erosion upstream. The solution so far assumes that this is the net
-        // erosion of the sample itself, which holds at a steady state; the second one corrects the difference.
-        let net_m = |sample: usize| self.uplifted_m[sample] - load(&self.eroded, sample);
-        let add_sediment = |sample: usize| {
+        // Newton's method takes so long that threads share short levels too.
+        let min_shared = if self.law.slope_exponent == 1.0 { 1 << 14 } else { 1 << 7 };
+        let erode = |at: usize, own_m: f32, base_m: Option<f32>| match base_m {
+            Some(base_m) => self.solve(&equations[at], base_m, 0.0),
+            None => outlet_m(at, own_m),
+        };
+        order.upstream(&mut eroded_m, min_shared, erode, progress)?;
+        if self.law.deposition > 0.0 {
+            // The deposit is G times the mean net erosion upstream. The solution so far assumes that this is the net
+            // erosion of the sample itself, which holds at a steady state; the second one corrects the difference.
+            let mut sediment_m = std::mem::take(&mut self.sediment_m);
+            sediment_m.resize(eroded_m.len(), 0.0);
+            let net_m = |at: usize, eroded_m: f32| equations[at].uplifted_m - eroded_m;
+            let with_own = |at: usize, upstream_m: f32| net_m(at, eroded_m[at]) + upstream_m;
             // Where more settles than arrives, nothing is carried on.
-            let upstream: f32 = drainage.donors(sample).map(|donor| load(&self.sediment, donor).max(0.0)).sum();
-            self.sediment[sample].store((net_m(sample) + upstream).to_bits(), Relaxed);
-        };
-        drainage.visit_downstream(add_sediment, progress)?;
-        let share = (self.law.deposition / (1.0 + self.law.deposition)).to_f32();
-        let erode_again = |sample: usize| {
-            if !is_end(sample) {
-                let mean_m = load(&self.sediment, sample).max(0.0) / self.areas[sample].load(Relaxed).to_f32();
-                self.erode_sample(sample, share * (mean_m - net_m(sample)));
-            }
-        };
-        drainage.visit_upstream(erode_again, progress)
-    }
-
-    /// Sets the eroded height of an outlet, which is neither uplifted nor eroded. Unless the border keeps its heights,
-    /// it is cut down until the terrain behind it can drain, as by the river beyond the border.
-    fn erode_outlet(&self, end: usize) {
-        let mut end_m = self.drainage.height_m(end);
-        if self.drainage.has_falling_outlets() && self.drainage.has_pits() {
-            let lowest_m = f32::from_bits(self.eroded[end].load(Relaxed));
-            end_m = end_m.min(lowest_m.max(self.drainage.sea_m()));
+            let add = |upstream_m: f32, donor_m: f32| upstream_m + donor_m.max(0.0);
+            order.downstream(&mut sediment_m, 0.0, with_own, add);
+            let share = (self.law.deposition / (1.0 + self.law.deposition)).to_f32();
+            let erode_again = |at: usize, own_m: f32, base_m: Option<f32>| match base_m {
+                Some(base_m) => {
+                    let mean_m = sediment_m[at].max(0.0) / order.areas()[at].to_f32();
+                    self.solve(&equations[at], base_m, share * (mean_m - net_m(at, own_m)))
+                }
+                None => own_m,
+            };
+            order.upstream(&mut eroded_m, min_shared, erode_again, progress)?;
+            self.sediment_m = sediment_m;
         }
-        self.eroded[end].store(end_m.to_bits(), Relaxed);
+        self.eroded_m = eroded_m;
+        Ok(())
     }
 
-    /// Sets the eroded height of a sample whose receiver is already done. `deposit_m` corrects the deposit for a net
-    /// erosion upstream that differs from that of the sample.
-    fn erode_sample(&self, sample: usize, deposit_m: f32) {
-        let Some((direction, receiver)) = self.drainage.receiver(sample) else { return };
-        let start_m = self.uplifted_m[sample] + deposit_m;
+    /// The eroded height of a sample above a receiver at `base_m`. `deposit_m` corrects the deposit for a net erosion
+    /// upstream that differs from that of the sample.
+    #[inline(always)]
+    fn solve(&self, equation: &Equation, base_m: f32, deposit_m: f32) -> f32 {
+        let start_m = equation.uplifted_m + deposit_m;
         // Rivers do not cut below the sea that they flow into.
-        let base_m = f32::from_bits(self.eroded[receiver].load(Relaxed)).max(self.drainage.sea_m());
+        let base_m = base_m.max(self.drainage.sea_m());
         let drop_m = start_m - base_m;
-        let height_m = if drop_m > 0.0 {
-            let area = self.areas[sample].load(Relaxed);
-            let area_factor = self.area_factors.get(area as usize).copied();
-            let area_factor = area_factor.unwrap_or_else(|| self.area_factor(area));
-            let per_m = self.drainage.reciprocal_length(sample, direction);
+        if drop_m > 0.0 {
             let rest_m = if self.law.slope_exponent == 1.0 {
-                drop_m / (1.0 + area_factor * per_m)
+                drop_m / (1.0 + equation.factor)
             } else {
-                let length_factor = libm::powf(per_m, self.law.slope_exponent.to_f32());
-                self.remaining_drop_m(drop_m, area_factor * length_factor)
+                self.remaining_drop_m(drop_m, equation.factor)
             };
             // Steeper slopes slide at once.
-            base_m + rest_m.min(self.critical_slope / per_m)
+            base_m + rest_m.min(equation.max_drop_m)
         } else {
             start_m
-        };
-        self.eroded[sample].store(height_m.to_bits(), Relaxed);
+        }
     }
 
     /// The drop that remains of d after a step: the root x of x + F·xⁿ = d.
