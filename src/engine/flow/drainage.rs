@@ -317,9 +317,10 @@ impl Drainage {
         self.unpadded(|at| (self.basins.level_m(at) - self.heights[at]).max(0.0))
     }
 
-    /// Whether flow ends at each sample, as a row-major map of the terrain.
-    pub fn ends(&self) -> Vec<bool> {
-        self.unpadded(|at| self.directions[at] == END)
+    /// Sets whether flow ends at each sample, as a row-major map of the terrain.
+    pub fn mark_ends(&self, is_end: &mut [bool]) {
+        is_end.fill(false);
+        self.ends.iter().for_each(|end| is_end[self.row_major(*end as usize)] = true);
     }
 
     /// The area of a cell, m².

@@ -39,20 +39,28 @@ impl GridSampler {
     /// The heights at the samples of the grid, from those at the points of the mesh.
     pub fn sample(&self, heights: &[f32], progress: &Progress) -> Result<Heightfield, Cancelled> {
         let mut terrain = Heightfield::flat(self.grid);
+        self.sample_into(&mut terrain, heights, progress)?;
+        Ok(terrain)
+    }
+
+    /// Sets the heights at the samples of the grid to those of [`Self::sample`].
+    pub fn sample_into(
+        &self,
+        terrain: &mut Heightfield,
+        heights: &[f32],
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
         let width = self.grid.width();
         if self.corners.is_empty() {
-            terrain.heights_mut().copy_from_slice(heights);
-            return Ok(terrain);
+            return copy_heights(terrain.heights_mut(), heights, progress);
         }
-        terrain.heights_mut().par_chunks_exact_mut(width).zip(self.corners.par_chunks_exact(width)).try_for_each(
-            |(row, corners)| {
-                for (height, (corners, weights)) in row.iter_mut().zip(corners) {
-                    *height = interpolated(corners.map(|corner| heights[corner as usize]), *weights);
-                }
-                progress.check()
-            },
-        )?;
-        Ok(terrain)
+        let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(self.corners.par_chunks_exact(width));
+        rows.with_min_len(4).try_for_each(|(row, corners)| {
+            for (height, (corners, weights)) in row.iter_mut().zip(corners) {
+                *height = interpolated(corners.map(|corner| heights[corner as usize]), *weights);
+            }
+            progress.check()
+        })
     }
 }
 

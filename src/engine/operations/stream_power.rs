@@ -30,7 +30,7 @@ use rayon::prelude::*;
 
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::{Creep, Drainage, FlowOrder, GridSampler, Mesh, RoutingOptions};
-use crate::engine::heightfield::{Heightfield, MAX_HEIGHT_M};
+use crate::engine::heightfield::{Heightfield, MAX_HEIGHT_M, copy_heights};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// Samples that a thread prepares at a time.
@@ -68,8 +68,10 @@ pub(super) struct StreamPowerSolver {
     /// The tangent of the steepest slope that stands; infinite if all do.
     critical_slope: f32,
     mesh: Mesh,
-    creep: Option<(Creep, GridSampler)>,
+    creep: Option<MeshCreep>,
     pub(super) drainage: Drainage,
+    /// The edge from each sample, padded like the maps of the drainage.
+    edges: Vec<Edge>,
     order: FlowOrder,
     /// The following are in this order.
     equations: Vec<Equation>,
@@ -79,7 +81,16 @@ pub(super) struct StreamPowerSolver {
     sediment_m: Vec<f32>,
 }
 
-/// What a sample contributes to the equation of a step.
+/// A sample and the edge to its receiver.
+#[derive(Clone, Copy, Debug, Default)]
+struct Edge {
+    /// The height after uplift, before erosion, metres.
+    uplifted_m: f32,
+    /// The reciprocal of the length, per metre; 0 where flow ends.
+    per_m: f32,
+}
+
+/// What a sample contributes to the equation of a step. Not used where flow ends.
 #[derive(Clone, Copy, Debug, Default)]
 struct Equation {
     /// The height after uplift, before erosion, metres.
@@ -105,7 +116,7 @@ impl StreamPowerSolver {
         let grid = mesh.grid();
         let drainage = Drainage::new(&mesh, routing, progress)?;
         let creep = match Creep::new(law.creep_m2, years, [grid.spacing_x_m(), grid.spacing_z_m()]) {
-            Some(creep) => Some((creep, GridSampler::new(&mesh, grid, progress)?)),
+            Some(creep) => Some(MeshCreep::new(creep, &mesh, progress)?),
             None => None,
         };
         let mut solver = Self {
@@ -116,6 +127,7 @@ impl StreamPowerSolver {
             critical_slope: law.critical_slope.map_or(f32::INFINITY, ToFloat::to_f32),
             mesh,
             creep,
+            edges: vec![Edge::default(); drainage.padded_samples()],
             order: FlowOrder::default(),
             equations: Vec::new(),
             eroded_m: Vec::new(),
@@ -150,46 +162,48 @@ impl StreamPowerSolver {
         for (&sample, &eroded_m) in self.order.samples().iter().zip(&self.eroded_m) {
             heights[self.drainage.row_major(sample as usize)] = eroded_m.min(MAX_HEIGHT_M);
         }
-        match &self.creep {
-            Some((creep, _)) if self.mesh.is_regular() => creep.step(terrain, &self.drainage.ends(), progress),
-            Some((creep, sampler)) => {
-                // Diffusion works along rows and columns: on the heights at the samples of the grid.
-                let before = sampler.sample(terrain.heights(), progress)?;
-                let mut after = before.copied(progress)?;
-                let is_fixed = self.drainage.ends();
-                creep.step(&mut after, &is_fixed, progress)?;
-                let change = after.combined(&before, |after, before| after - before, progress)?;
-                self.mesh.add_map(terrain, &change, Some(&is_fixed), progress)
-            }
+        match &mut self.creep {
+            Some(creep) => creep.step(terrain, &self.mesh, &self.drainage, progress),
             None => Ok(()),
         }
     }
 
     /// Sets what each sample contributes to the equation.
     fn prepare(&mut self, uplift_m: Option<&[f32]>, progress: &Progress) -> Result<(), Cancelled> {
-        let (drainage, order) = (&self.drainage, &self.order);
+        let drainage = &self.drainage;
+        let (stride, width) = (drainage.stride(), self.mesh.grid().width());
+        // Row by row first, where the maps are read in sequence.
+        let rows = self.edges.par_chunks_exact_mut(stride).enumerate().skip(1).take(self.mesh.grid().height());
+        rows.with_min_len(8).try_for_each(|(r, row)| {
+            for (c, edge) in row[1..=width].iter_mut().enumerate() {
+                let sample = r * stride + c + 1;
+                let uplift_m = uplift_m.map_or(0.0, |uplift_m| uplift_m[(r - 1) * width + c]);
+                let per_m = drainage
+                    .receiver(sample)
+                    .map_or(0.0, |(direction, _)| drainage.reciprocal_length(sample, direction));
+                *edge = Edge { uplifted_m: drainage.height_m(sample) + uplift_m, per_m };
+            }
+            progress.check()
+        })?;
         let mut equations = std::mem::take(&mut self.equations);
-        equations.resize(order.samples().len(), Equation::default());
-        let places =
-            equations.par_chunks_mut(CHUNK).zip(order.samples().par_chunks(CHUNK)).zip(order.areas().par_chunks(CHUNK));
+        let (samples, areas) = (self.order.samples(), self.order.areas());
+        equations.resize(samples.len(), Equation::default());
+        let places = equations.par_chunks_mut(CHUNK).zip(samples.par_chunks(CHUNK)).zip(areas.par_chunks(CHUNK));
         places.try_for_each(|((equations, samples), areas)| {
             for ((equation, &sample), &area) in equations.iter_mut().zip(samples).zip(areas) {
-                let sample = sample as usize;
-                let uplift_m = uplift_m.map_or(0.0, |uplift_m| uplift_m[drainage.row_major(sample)]);
-                let uplifted_m = drainage.height_m(sample) + uplift_m;
-                *equation = Equation { uplifted_m, ..Equation::default() };
-                if let Some((direction, _)) = drainage.receiver(sample) {
-                    let area_factor = self.area_factors.get(area as usize).copied();
-                    let area_factor = area_factor.unwrap_or_else(|| self.area_factor(area));
-                    let per_m = drainage.reciprocal_length(sample, direction);
-                    let length_factor = if self.law.slope_exponent == 1.0 {
-                        per_m
-                    } else {
-                        libm::powf(per_m, self.law.slope_exponent.to_f32())
-                    };
-                    equation.factor = area_factor * length_factor;
-                    equation.max_drop_m = self.critical_slope / per_m;
-                }
+                let Edge { uplifted_m, per_m } = self.edges[sample as usize];
+                let area_factor = self.area_factors.get(area as usize).copied();
+                let area_factor = area_factor.unwrap_or_else(|| self.area_factor(area));
+                let length_factor = if self.law.slope_exponent == 1.0 {
+                    per_m
+                } else {
+                    libm::powf(per_m, self.law.slope_exponent.to_f32())
+                };
+                *equation = Equation {
+                    uplifted_m,
+                    factor: area_factor * length_factor,
+                    max_drop_m: self.critical_slope / per_m,
+                };
             }
             progress.check()
         })?;
@@ -270,6 +284,48 @@ impl StreamPowerSolver {
     /// The drop that remains of d after a step: the root x of x + F·xⁿ = d.
     fn remaining_drop_m(&self, drop_m: f32, factor: f32) -> f32 {
         root(f64::from(drop_m), f64::from(factor), self.law.slope_exponent).to_f32()
+    }
+}
+
+/// Soil creep at the points of a mesh. Diffusion works along rows and columns: on the heights at the samples of the grid.
+#[derive(Debug)]
+struct MeshCreep {
+    creep: Creep,
+    sampler: GridSampler,
+    /// The heights at the samples.
+    before: Heightfield,
+    after: Heightfield,
+    is_fixed: Vec<bool>,
+}
+
+impl MeshCreep {
+    fn new(creep: Creep, mesh: &Mesh, progress: &Progress) -> Result<Self, Cancelled> {
+        let grid = mesh.grid();
+        let [before, after] = [(); 2].map(|()| Heightfield::flat(grid));
+        let is_fixed = vec![false; grid.samples()];
+        Ok(Self { creep, sampler: GridSampler::new(mesh, grid, progress)?, before, after, is_fixed })
+    }
+
+    /// Advances the terrain by one step. Heights where flow ends are fixed.
+    fn step(
+        &mut self,
+        terrain: &mut Heightfield,
+        mesh: &Mesh,
+        drainage: &Drainage,
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
+        drainage.mark_ends(&mut self.is_fixed);
+        if mesh.is_regular() {
+            return self.creep.step(terrain, &self.is_fixed, progress);
+        }
+        self.sampler.sample_into(&mut self.before, terrain.heights(), progress)?;
+        copy_heights(self.after.heights_mut(), self.before.heights(), progress)?;
+        self.creep.step(&mut self.after, &self.is_fixed, progress)?;
+        let maps = self.before.heights_mut().par_chunks_mut(CHUNK).zip(self.after.heights().par_chunks(CHUNK));
+        maps.for_each(|(before, after)| {
+            before.iter_mut().zip(after).for_each(|(before, after)| *before = after - *before);
+        });
+        mesh.add_map(terrain, &self.before, Some(&self.is_fixed), progress)
     }
 }
 
