@@ -55,8 +55,8 @@ impl Taps {
         Self { samples, weights: [before, from, to, after] }
     }
 
-    /// Whether the position is that of the second sample. When resolutions differ by a power of two, half of the positions
-    /// are those of samples, or all.
+    /// Whether the position is that of the second sample: only there, the weight of the third is 0. At twice the resolution,
+    /// every second position is.
     #[inline(always)]
     fn is_exact(&self) -> bool {
         self.weights[2] == 0.0
@@ -139,7 +139,7 @@ impl<'a> Bicubic<'a> {
 pub(super) struct ResampledRows<'a>(Bicubic<'a>);
 
 impl ResampledRows<'_> {
-    /// The intermediate values of a row; one for each thread.
+    /// The intermediate values of a row; one for each thread. It serves any terrain with as many samples per row.
     pub(super) fn buffer(&self) -> BlendedRows {
         BlendedRows::new(self.0.width)
     }

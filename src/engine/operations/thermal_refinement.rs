@@ -86,6 +86,7 @@ pub(super) struct ThermalRefinement<'a> {
 
 impl ThermalRefinement<'_> {
     /// Peak memory in heightfields of the finer grid.
+    /// The terrain below, the slopes and, at (3/4)² of their samples, the erosion of a coarser grid and its thickness.
     pub const MAPS: f64 = 3.75;
 
     /// The eroded terrain on the context's grid.
@@ -141,9 +142,9 @@ impl Erosion {
     /// away or buried it, up to its own thickness. On an even slope of scree, detail would slide down all of the slope.
     fn transferred(&self, before: &Heightfield, progress: &Progress) -> Result<Slopes, Cancelled> {
         let grid = before.grid();
-        let thickness =
-            self.after.copied(progress)?.combined(&self.before, |after, before| (after - before).abs(), progress)?;
-        let thickness = highest_around(&thickness, [1, 1], progress)?;
+        let moved_m = |after: f32, before: f32| (after - before).abs();
+        let thickness = self.after.copied(progress)?.combined(&self.before, moved_m, progress)?;
+        let thickness = highest_around(thickness, [1, 1], progress)?;
         let [smooth, after] = [&self.before, &self.after].map(|terrain| terrain.resampled_rows(grid));
         let [low, high] = before.min_max_cancellable(progress)?;
         let unit = Unit::new(high.max(-low), 28);
@@ -238,7 +239,7 @@ impl SlopeLimits {
         // The samples of the reference grid next to a distance between two samples.
         let reach = |of: usize, count: usize| (of - 1).div_ceil(count - 1);
         let left = highest_around(
-            left,
+            left.copied(progress)?,
             [reach(reference.width(), grid.width()), reach(reference.height(), grid.height())],
             progress,
         )?;
@@ -278,7 +279,7 @@ fn steepest_slopes(terrain: &Heightfield) -> Heightfield {
 
 /// The highest value within a number of columns and rows of each sample.
 fn highest_around(
-    map: &Heightfield,
+    mut map: Heightfield,
     [columns, rows]: [usize; 2],
     progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
@@ -291,14 +292,13 @@ fn highest_around(
         }
         progress.check()
     })?;
-    let mut highest = in_row.copied(progress)?;
-    highest.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each(|(r, row)| {
+    map.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each(|(r, row)| {
         for near in r.saturating_sub(rows)..(r + rows + 1).min(grid.height()) {
             raise(row, in_row.row(near));
         }
         progress.check()
     })?;
-    Ok(highest)
+    Ok(map)
 }
 
 /// Raises values to those of another row where these are higher.
@@ -320,6 +320,7 @@ struct StableDrops {
 struct Slopes {
     grid: Grid,
     unit: Unit,
+    /// In units, row by row.
     heights: Vec<i32>,
 }
 
@@ -343,7 +344,7 @@ impl Slopes {
     /// The heights in metres. Where nothing moved, they are exactly those of the terrain `before`.
     fn into_terrain(mut self, before: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let unit = self.unit;
-        // In the same memory: the system takes longer to provide another map than this to compute it.
+        // Reuses the memory, because the page faults of a new map would take longer than the conversion.
         self.for_each_row(before, progress, |heights, before| {
             for (height, &before) in heights.iter_mut().zip(before) {
                 let moved = *height - unit.count(f64::from(before));
@@ -351,6 +352,7 @@ impl Slopes {
             }
         })?;
         let grid = before.grid();
+        // There are as many heights as samples.
         Ok(Heightfield::from_heights(grid, bytemuck::cast_vec(self.heights)).unwrap_or_else(|| Heightfield::flat(grid)))
     }
 
@@ -522,13 +524,13 @@ fn slide_in_block(
     // Columns that have a neighbour to the east.
     let columns = start..end.min(upper.len() - 1);
     let east = columns.start + 1..columns.end + 1;
-    // Nothing slides in most blocks, and looking takes half the time.
-    let is_stable = is_stable(&upper[columns.clone()], &upper[east.clone()], &limits[0][columns.clone()], along)
+    // In most blocks nothing slides. Checking without writing costs half as much.
+    let is_at_rest = is_stable(&upper[columns.clone()], &upper[east.clone()], &limits[0][columns.clone()], along)
         && (lower.is_empty()
             || is_stable(&upper[start..end], &lower[start..end], &limits[1][start..end], across)
                 && is_stable(&upper[columns.clone()], &lower[east.clone()], &limits[2][columns.clone()], diagonal)
                 && is_stable(&upper[east.clone()], &lower[columns.clone()], &limits[2][columns.clone()], diagonal));
-    if is_stable {
+    if is_at_rest {
         return 0;
     }
     // The first column, which the block to the west reads, and the one after the last, which the block to the east reads.
@@ -626,5 +628,46 @@ mod tests {
         assert_eq!(moved(100, 20, 10), 70);
         assert_eq!(moved(-100, 20, 10), -70);
         assert_eq!([moved(30, 20, 10), moved(-30, 20, 10), moved(0, 20, 10)], [0; 3]);
+    }
+
+    #[test]
+    fn the_highest_values_around_samples_match_those_listed_one_by_one() {
+        let map = Heightfield::from_fn(grid(7, 5), |c, r| ((11 * c + 17 * r) % 23) as f32 - 11.0);
+        for reach in [[0, 0], [1, 1], [2, 1], [9, 0], [0, 9]] {
+            let found = highest_around(map.clone(), reach, &Progress::new()).expect("not cancelled");
+            for (c, r) in (0..5).flat_map(|r| (0..7).map(move |c| (c, r))) {
+                let is_near = |[c2, r2]: [usize; 2]| c2.abs_diff(c) <= reach[0] && r2.abs_diff(r) <= reach[1];
+                let near = (0..5).flat_map(|r| (0..7).map(move |c| [c, r])).filter(|place| is_near(*place));
+                let expected = near.map(|[c, r]| map[(c, r)]).fold(f32::NEG_INFINITY, f32::max);
+                assert_eq!(found[(c, r)], expected, "{reach:?} around {c}, {r}");
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_at_rest_are_recognized_whatever_their_width() {
+        let mut seed = 1_u32;
+        let mut random = |below: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 16) % below
+        };
+        for width in [2, 63, 64, 65, 66] {
+            for has_lower in [false, true] {
+                let limits = [(); 3].map(|()| vec![100; width]);
+                for steep in [None, Some(0), Some(width - 1)] {
+                    let mut row = |is_steep: bool| -> Vec<i32> {
+                        let high = |c: usize| if is_steep && steep == Some(c) { 500 } else { 0 };
+                        (0..width).map(|c| random(90).cast_signed() + high(c)).collect()
+                    };
+                    let (mut upper, mut lower) = (row(true), if has_lower { row(false) } else { Vec::new() });
+                    let before = (upper.clone(), lower.clone());
+                    let slid: Vec<u8> = (0..width.div_ceil(BLOCK))
+                        .map(|b| slide_in_block(b * BLOCK, [&mut upper, &mut lower], &limits, [8; 3]))
+                        .collect();
+                    assert_eq!(slid.iter().any(|slid| *slid != 0), steep.is_some(), "{width}, {steep:?}");
+                    assert_eq!((upper, lower) != before, steep.is_some(), "{width}, {steep:?}");
+                }
+            }
+        }
     }
 }
