@@ -123,12 +123,17 @@ fn nightly_long_evaluations_and_paintings_stop_in_time() {
         let textures = |progress: &Progress| {
             paint_once(&small, &textured, None, common::inputs(), Some(&painted.light), [4096, 4096], progress).is_err()
         };
-        let works: [(&str, Work); 7] = [
+        let rivers = evaluation(json!([
+            {"operation": "faults", "count": 9},
+            {"operation": "fluvial_erosion", "slope_exponent": 1.3, "reference_samples": 513, "sea_m": 0, "count": 400},
+        ]));
+        let works: [(&str, Work); 8] = [
             ("1025², 1000 faults with wind", &windy),
             ("1025², 1000 faults, 50 passes of rain after each", &rainy),
             ("1025², 100,000 plain faults", &plain),
             ("1025², 20,000 gaussian faults, wide zones", &waves),
             ("1025², 900 passes of the filter", &filter),
+            ("1025², rivers on 513² with a sea", &rivers),
             ("texture 4096²", &texture),
             ("texture 4096² with material textures", &textures),
         ];

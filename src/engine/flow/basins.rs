@@ -22,8 +22,7 @@ use crate::engine::simd::simd;
 
 /// The basin of samples that drain to an outlet; basins of pits are numbered from 1.
 const OUTSIDE: u32 = 0;
-/// Along a row, passes between the same basins follow each other closely. Of each and this many before, only the lowest are
-/// kept.
+/// A pass is compared with this many that were found before it; of those between the same two basins, only the lowest is kept.
 const RECENT: usize = 4;
 /// The basin of the padding.
 const NONE: u32 = u32::MAX;
@@ -32,6 +31,7 @@ const NONE: u32 = u32::MAX;
 pub(super) struct PaddedTerrain<'a> {
     /// The index differences to the neighbours.
     pub steps: [isize; 8],
+    pub donor_offsets: &'a DonorOffsets,
     pub stride: usize,
     pub heights: &'a [f32],
     pub edges: &'a Edges,
@@ -146,19 +146,19 @@ impl Basins {
             row[1..last].iter().for_each(|basin| basin.store(OUTSIDE, Relaxed));
             progress.check()
         })?;
-        /// Samples that are labelled at a time, so that the processor need not wait for each.
+        /// Samples that are labelled at a time. Their donors are loaded independently of each other, so cache misses overlap.
         const BATCH: usize = 8;
-        let offsets = DonorOffsets::new(terrain.steps);
         pits.par_iter().enumerate().with_min_len(16).try_for_each_init(Vec::new, |pending, (number, &pit)| {
             let mut batch = [pit; BATCH];
             let (mut size, mut top, mut seen) = (1, 0, 0_usize);
             while size > 0 {
-                if pending.len() < top + 8 * (BATCH + 1) {
-                    pending.resize(2 * top + 8 * (BATCH + 1), 0);
+                // A batch writes up to eight places per sample.
+                if pending.len() < top + 8 * BATCH {
+                    pending.resize(2 * top + 8 * BATCH, 0);
                 }
                 for &sample in &batch[..size] {
                     basins[sample as usize].store(number.to_u32() + 1, Relaxed);
-                    top += offsets.list(sample, donors[sample as usize], &mut pending[top..]);
+                    top += terrain.donor_offsets.list(sample, donors[sample as usize], &mut pending[top..top + 8]);
                 }
                 size = top.min(BATCH);
                 top -= size;
@@ -172,7 +172,7 @@ impl Basins {
         })
     }
 
-    /// Pairs of neighbours in different basins, of all between the same two basins at least the lowest.
+    /// At least the lowest pass between each two neighbouring basins.
     fn passes(&self, terrain: &PaddedTerrain, progress: &Progress) -> Result<Vec<Pass>, Cancelled> {
         /// Rows that a thread searches at a time.
         const ROWS: usize = 16;
@@ -214,8 +214,8 @@ impl Basins {
             }
             Ok(passes)
         };
-        let firsts: Vec<usize> = (1..end).step_by(ROWS).collect();
-        let of_rows: Vec<Vec<Pass>> = firsts.into_par_iter().map(of_rows).collect::<Result<_, Cancelled>>()?;
+        let of_rows: Vec<Vec<Pass>> =
+            (1..end).into_par_iter().step_by(ROWS).map(of_rows).collect::<Result<_, Cancelled>>()?;
         let mut passes = Vec::with_capacity(of_rows.iter().map(Vec::len).sum());
         for of_rows in of_rows {
             passes.extend(of_rows);
@@ -386,4 +386,62 @@ fn spanning_tree(count: usize, mut passes: Vec<Pass>, progress: &Progress) -> Re
         passes.truncate(kept);
     }
     Ok(tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grid::NEIGHBOURS;
+    use super::super::mesh::Mesh;
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+
+    #[test]
+    fn the_tree_of_the_lowest_passes_is_that_of_all_passes() {
+        let progress = Progress::new();
+        let grid = Grid::new(Extent { width_m: 80.0, depth_m: 80.0 }, 40, 40);
+        let stride = grid.width() + 2;
+        let steps = NEIGHBOURS.map(|[east, south]| south * stride.cast_signed() + east);
+        let donor_offsets = DonorOffsets::new(steps);
+        for (mesh, seed) in [(Mesh::regular(grid), 1), (Mesh::new(grid, 0, 1.0, &progress).expect("not cancelled"), 2)]
+        {
+            let edges = Edges::new(&mesh, &progress).expect("not cancelled");
+            let is_inside = |at: usize| (1..=40).contains(&(at % stride)) && (1..=40).contains(&(at / stride));
+            // Few different heights, so that many passes are equally high, and ragged basins.
+            let random = |at: usize, of: u32| tie_break(at + seed * 7919) % of;
+            let heights: Vec<f32> = (0..stride * stride)
+                .map(|at| if is_inside(at) { random(at, 9) as f32 } else { f32::INFINITY })
+                .collect();
+            let basin =
+                |at: usize| if is_inside(at) { (at % stride / 9 + random(at, 3) as usize) as u32 } else { NONE };
+            let basins = Basins {
+                basins: (0..stride * stride).map(|at| AtomicU32::new(basin(at))).collect(),
+                ..Basins::default()
+            };
+            let terrain =
+                PaddedTerrain { steps, donor_offsets: &donor_offsets, stride, heights: &heights, edges: &edges };
+            let all = (0..stride * stride)
+                .filter(|at| is_inside(*at))
+                .flat_map(|sample| (2..6_u8).map(move |direction| (sample, direction)));
+            let all: Vec<Pass> = all
+                .filter(|(sample, direction)| edges.has(*sample, usize::from(*direction)))
+                .map(|(sample, direction)| (sample, direction, terrain.neighbour(sample, direction)))
+                .filter(|(sample, _, other)| is_inside(*other) && basin(*sample) != basin(*other))
+                .map(|(sample, direction, other)| Pass {
+                    level_m: heights[sample].max(heights[other]),
+                    sample: sample as u32,
+                    direction,
+                    sides: [basin(sample), basin(other)],
+                })
+                .collect();
+            let lowest = basins.passes(&terrain, &progress).expect("not cancelled");
+            assert!(lowest.len() < all.len() / 2, "{} of {}", lowest.len(), all.len());
+            let tree = |passes| {
+                let tree = spanning_tree(7, passes, &progress).expect("not cancelled");
+                let mut tree: Vec<_> = tree.iter().map(|pass| (pass.sample, pass.direction)).collect();
+                tree.sort_unstable();
+                tree
+            };
+            assert_eq!(tree(lowest), tree(all));
+        }
+    }
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::basins::{Basins, FlowDirections, PaddedTerrain};
 use super::edges::Edges;
-use super::grid::{END, NEIGHBOURS, PADDING, filled_vec, tie_break};
+use super::grid::{DonorOffsets, END, NEIGHBOURS, PADDING, filled_vec, tie_break};
 use super::mesh::Mesh;
 use super::options::{Outlets, RoutingOptions};
 use crate::engine::cast::ToInteger;
@@ -24,6 +24,7 @@ pub(in crate::engine) struct Drainage {
     options: RoutingOptions,
     /// The distances to the neighbours in samples.
     pub(super) steps: [isize; 8],
+    pub(super) donor_offsets: DonorOffsets,
     edges: Edges,
     /// With +∞ in the padding.
     heights: Vec<f32>,
@@ -50,10 +51,12 @@ impl Drainage {
         let grid = mesh.grid();
         let stride = grid.width() + 2;
         let samples = stride * (grid.height() + 2);
+        let steps = NEIGHBOURS.map(|[east, south]| south * stride.cast_signed() + east);
         Ok(Self {
             grid,
             options,
-            steps: NEIGHBOURS.map(|[east, south]| south * stride.cast_signed() + east),
+            steps,
+            donor_offsets: DonorOffsets::new(steps),
             edges: Edges::new(mesh, progress)?,
             heights: filled_vec(samples, || f32::INFINITY, progress)?,
             directions: filled_vec(samples, || PADDING, progress)?,
@@ -114,7 +117,8 @@ impl Drainage {
         self.pits = self.find_directions(progress)?;
         self.find_donors(progress)?;
         let (steps, stride) = (self.steps, self.stride());
-        let terrain = PaddedTerrain { steps, stride, heights: &self.heights, edges: &self.edges };
+        let (heights, edges, donor_offsets) = (&self.heights, &self.edges, &self.donor_offsets);
+        let terrain = PaddedTerrain { steps, donor_offsets, stride, heights, edges };
         let mut flow = FlowDirections { directions: &mut self.directions, donors: &mut self.donors };
         self.basins.drain(&terrain, &mut flow, &self.pits, progress)
     }

@@ -55,8 +55,9 @@ pub(super) fn filled_vec<T: Zeroable + Send>(
     Ok(values)
 }
 
-/// For each combination of donors, as one bit per neighbour, their index differences in reverse order, so that they can be
-/// listed without a branch for each.
+/// The index differences of the donors for each combination of them, as one bit per neighbour. A table lists them without a
+/// branch for each, which could not be predicted. They are in the reverse order of [`donors`], because breadth-first orders
+/// are accumulated from their end.
 #[derive(Debug)]
 pub(super) struct DonorOffsets(Box<[[u32; 8]; 256]>);
 
@@ -71,12 +72,30 @@ impl DonorOffsets {
         Self(offsets)
     }
 
-    /// Writes the donors of a sample to the first of eight places. Returns their number.
+    /// Writes the donors of a sample to the first of eight places, all of which are overwritten. Returns their number.
     #[inline(always)]
     pub fn list(&self, sample: u32, donors: u8, places: &mut [u32]) -> usize {
         for (place, offset) in places[..8].iter_mut().zip(&self.0[usize::from(donors)]) {
             *place = sample.wrapping_add(*offset);
         }
         donors.count_ones() as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tabulated_donors_are_the_listed_ones_in_reverse_order() {
+        let steps = NEIGHBOURS.map(|[east, south]| south * 20 + east);
+        let offsets = DonorOffsets::new(steps);
+        for bits in 0..=u8::MAX {
+            let mut places = [0; 8];
+            let count = offsets.list(50, bits, &mut places);
+            let mut listed: Vec<u32> = donors(50, bits, steps).map(ToInteger::to_u32).collect();
+            listed.reverse();
+            assert_eq!(places[..count], listed, "{bits:08b}");
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! neighbours beside the steepest descent of the surface is drawn instead, so that water does not run along rows and
 //! diagonals (`edges`). Samples without a lower neighbour are pits. Their basins are drained over their lowest passes
 //! (`basins`), so that all water leaves the terrain. The samples then form trees with their roots at the outlets, which
-//! are traversed along the flow (`trees`, or `order` if that is done several times).
+//! are traversed in either direction (`trees` for one traversal, `order` for repeated ones).
 //!
 //! Of samples at equal height, the one with the lower `tie_break`, a pseudorandom number, counts as the lower one. Flat
 //! terrain therefore has no ties, and drains in branches like nearly flat terrain instead of in parallel lines.

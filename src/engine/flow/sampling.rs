@@ -4,60 +4,95 @@ use rayon::prelude::*;
 
 use super::location::{Location, Places};
 use super::mesh::Mesh;
-use crate::engine::cast::ToFloat;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield, bilinear, copy_heights};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::simd::simd;
 
-/// Samples a mesh at the samples of its grid, within its triangles. Keeps the triangles, for repeated use.
+/// Changes the heights at the points of a mesh by work on the samples of its grid: along rows and columns. Keeps the
+/// triangles at the samples and its buffers, for repeated use.
 #[derive(Debug)]
 pub(in crate::engine) struct GridSampler {
-    grid: Grid,
-    /// The triangle at each sample; empty for a regular mesh.
-    corners: Vec<([u32; 3], [f32; 3])>,
+    mesh: Mesh,
+    /// The triangle at each sample; empty for a regular mesh, as are the buffers.
+    triangles: Vec<Triangle>,
+    /// The heights at the samples.
+    before: Vec<f32>,
+    after: Option<Heightfield>,
+}
+
+/// The triangle at a sample, in as little memory as possible, because reading it takes most of the time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Triangle {
+    /// The places of the corners among the nine points around the sample, which contain it because every point is less
+    /// than half a spacing from its own sample.
+    corners: [u8; 3],
+    /// The weights of the second and the third corner.
+    weights: [f32; 2],
 }
 
 impl GridSampler {
-    /// Finds the triangles at the samples of a grid.
-    pub fn new(mesh: &Mesh, grid: Grid, progress: &Progress) -> Result<Self, Cancelled> {
-        let mut corners = Vec::new();
-        if !mesh.is_regular() {
-            corners.resize(grid.samples(), ([0; 3], [0.0; 3]));
-            let rows = corners.par_chunks_exact_mut(grid.width()).enumerate();
-            let places = GridPlaces::new(grid, grid);
-            rows.try_for_each_init(Vec::new, |locations, (r, row)| {
-                places.locate(mesh, r, locations);
-                for (place, location) in row.iter_mut().zip(locations) {
-                    *place = (location.corners, location.weights);
-                }
-                progress.check()
-            })?;
+    /// Peak memory in maps of f32: triangles of three, and two buffers.
+    pub const MAPS: f64 = 5.0;
+
+    /// Finds the triangles at the samples of the mesh's grid.
+    pub fn new(mesh: &Mesh, progress: &Progress) -> Result<Self, Cancelled> {
+        let grid = mesh.grid();
+        let width = grid.width();
+        if mesh.is_regular() {
+            return Ok(Self { mesh: mesh.clone(), triangles: Vec::new(), before: Vec::new(), after: None });
         }
-        Ok(Self { grid, corners })
+        let mut triangles = vec![Triangle::default(); grid.samples()];
+        let places = GridPlaces::new(grid, grid);
+        triangles.par_chunks_exact_mut(width).enumerate().try_for_each_init(Vec::new, |locations, (r, row)| {
+            places.locate(mesh, r, locations);
+            for (c, (triangle, location)) in row.iter_mut().zip(locations).enumerate() {
+                let corners = location.corners.map(|corner| {
+                    let (column, row) = (corner as usize % width, corner as usize / width);
+                    (3 * (row + 1 - r) + (column + 1 - c)).to_u8()
+                });
+                let [_, second, third] = location.weights;
+                *triangle = Triangle { corners, weights: [second, third] };
+            }
+            progress.check()
+        })?;
+        let before = vec![0.0; grid.samples()];
+        Ok(Self { mesh: mesh.clone(), triangles, before, after: Some(Heightfield::flat(grid)) })
     }
 
-    /// The heights at the samples of the grid, from those at the points of the mesh.
-    pub fn sample(&self, heights: &[f32], progress: &Progress) -> Result<Heightfield, Cancelled> {
-        let mut terrain = Heightfield::flat(self.grid);
-        self.sample_into(&mut terrain, heights, progress)?;
-        Ok(terrain)
-    }
-
-    /// Sets the heights at the samples of the grid to those of [`Self::sample`].
-    pub fn sample_into(
-        &self,
+    /// Adds what `change` changes on the grid to the heights at the points, except where `is_fixed` is true.
+    pub fn change(
+        &mut self,
         terrain: &mut Heightfield,
-        heights: &[f32],
+        is_fixed: Option<&[bool]>,
+        change: impl FnOnce(&mut Heightfield) -> Result<(), Cancelled>,
         progress: &Progress,
     ) -> Result<(), Cancelled> {
-        let width = self.grid.width();
-        if self.corners.is_empty() {
-            return copy_heights(terrain.heights_mut(), heights, progress);
-        }
-        let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(self.corners.par_chunks_exact(width));
-        rows.with_min_len(4).try_for_each(|(row, corners)| {
-            for (height, (corners, weights)) in row.iter_mut().zip(corners) {
-                *height = interpolated(corners.map(|corner| heights[corner as usize]), *weights);
+        let Some(mut after) = self.after.take() else { return change(terrain) };
+        self.sample(terrain.heights(), progress)?;
+        copy_heights(after.heights_mut(), &self.before, progress)?;
+        change(&mut after)?;
+        let width = self.mesh.grid().width();
+        let rows = after.heights_mut().par_chunks_exact_mut(width).zip(self.before.par_chunks_exact(width));
+        rows.with_min_len(16).try_for_each(|(after, before)| {
+            after.iter_mut().zip(before).for_each(|(after, before)| *after -= before);
+            progress.check()
+        })?;
+        self.mesh.add_map(terrain, &after, is_fixed, progress)?;
+        self.after = Some(after);
+        Ok(())
+    }
+
+    /// Sets `before` to the heights at the samples, given those at the points.
+    fn sample(&mut self, heights: &[f32], progress: &Progress) -> Result<(), Cancelled> {
+        let width = self.mesh.grid().width();
+        let offsets: [usize; 9] = std::array::from_fn(|place| place / 3 * width + place % 3);
+        let rows = self.before.par_chunks_exact_mut(width).zip(self.triangles.par_chunks_exact(width));
+        rows.enumerate().with_min_len(4).try_for_each(|(r, (row, triangles))| {
+            for (c, (height, Triangle { corners, weights })) in row.iter_mut().zip(triangles).enumerate() {
+                let sample = r * width + c;
+                let corner_m = |corner: u8| heights[sample + offsets[usize::from(corner)] - width - 1];
+                *height = interpolated(corners.map(corner_m), *weights);
             }
             progress.check()
         })
@@ -66,7 +101,7 @@ impl GridSampler {
 
 /// The height in a triangle. Exactly level where all corners are at the same height.
 #[inline(always)]
-fn interpolated([a, b, c]: [f32; 3], [_, to_b, to_c]: [f32; 3]) -> f32 {
+fn interpolated([a, b, c]: [f32; 3], [to_b, to_c]: [f32; 2]) -> f32 {
     a + (b - a) * to_b + (c - a) * to_c
 }
 
@@ -80,7 +115,8 @@ impl Location {
     /// The value within the triangle, given those at its corners.
     #[inline(always)]
     pub fn interpolated(&self, values: [f32; 3]) -> f32 {
-        interpolated(values, self.weights)
+        let [_, second, third] = self.weights;
+        interpolated(values, [second, third])
     }
 }
 
@@ -153,7 +189,8 @@ impl Mesh {
     }
 }
 
-/// Adds three rows of a map, interpolated bilinearly, to the points of the middle row that are not at its ends.
+/// Adds a map to the points of a row that are not at its ends, interpolated bilinearly between this row and the adjacent
+/// ones.
 #[inline(always)]
 fn add_inside(points: &mut [f32], rows: [&[f32]; 3], [east, south]: [&[f32]; 2], is_fixed: &[bool]) {
     let inside = points.len() - 2;
@@ -168,7 +205,7 @@ fn add_inside(points: &mut [f32], rows: [&[f32]; 3], [east, south]: [&[f32]; 2],
         let [[nw, sw], [ne, se]] = if is_west { [before, own] } else { [own, after] };
         let fraction = |offset: f32, is_negative: bool| offset + if is_negative { 1.0 } else { 0.0 };
         let change = bilinear([nw, ne, sw, se], fraction(east[c], is_west), fraction(south[c], is_north));
-        points[c] += if is_fixed[c] { 0.0 } else { change };
+        points[c] = if is_fixed[c] { points[c] } else { points[c] + change };
     }
 }
 
@@ -240,9 +277,53 @@ mod tests {
             let differences = sampled.heights().iter().zip(expected.heights()).map(|(a, b)| (a - b).abs());
             assert!(differences.fold(0.0, f32::max) < 2e-3);
         }
-        let sampler = GridSampler::new(&mesh, grid(33, 25), &progress).expect("not cancelled");
-        let once = mesh.sampled(points.heights(), mesh.grid(), &progress);
-        assert_eq!(sampler.sample(points.heights(), &progress), once);
+        let mut sampler = GridSampler::new(&mesh, &progress).expect("not cancelled");
+        sampler.sample(points.heights(), &progress).expect("not cancelled");
+        let once = mesh.sampled(points.heights(), mesh.grid(), &progress).expect("not cancelled");
+        assert_eq!(sampler.before, once.heights());
+    }
+
+    #[test]
+    fn work_on_the_grid_changes_the_points_that_are_not_fixed() {
+        let progress = Progress::new();
+        for randomness in [0.0, 1.0] {
+            let mesh = Mesh::new(grid(9, 5), 0, randomness, &progress).expect("not cancelled");
+            let mut sampler = GridSampler::new(&mesh, &progress).expect("not cancelled");
+            let mut terrain = Heightfield::from_fn(mesh.grid(), |c, r| (c * r) as f32);
+            let before = terrain.clone();
+            let raise = |terrain: &mut Heightfield| {
+                terrain.heights_mut().iter_mut().for_each(|height| *height += 8.0);
+                Ok(())
+            };
+            let is_fixed: Vec<bool> = (0..45).map(|point| point % 7 == 0 && randomness > 0.0).collect();
+            sampler.change(&mut terrain, Some(&is_fixed), raise, &progress).expect("not cancelled");
+            for ((after, before), is_fixed) in terrain.heights().iter().zip(before.heights()).zip(is_fixed) {
+                let expected = if is_fixed { 0.0 } else { 8.0 };
+                assert!((after - before - expected).abs() < 1e-4, "{after} after {before}");
+            }
+        }
+    }
+
+    #[test]
+    fn maps_are_added_to_rows_as_they_are_to_single_points() {
+        let progress = Progress::new();
+        for [width, height] in [[2, 2], [2, 5], [3, 3], [33, 25]] {
+            let mesh = Mesh::new(grid(width, height), 0, 1.0, &progress).expect("not cancelled");
+            let map = Heightfield::from_fn(mesh.grid(), |c, r| ((7 * c + 13 * r) % 11) as f32 - 5.0);
+            for fixed in [2, usize::MAX] {
+                let is_fixed: Vec<bool> = (0..width * height).map(|point| point % fixed == 1).collect();
+                let mut terrain = Heightfield::from_fn(mesh.grid(), |_, _| -0.0);
+                mesh.add_map(&mut terrain, &map, Some(&is_fixed), &progress).expect("not cancelled");
+                for (c, r) in (0..height).flat_map(|r| (0..width).map(move |c| (c, r))) {
+                    let [east, south] = mesh.offset(c, r);
+                    let ((column, u), (row, v)) = (cell(c, east, width), cell(r, south, height));
+                    let value = |c: usize, r: usize| map[(column + c, row + r)];
+                    let added = -0.0 + bilinear([value(0, 0), value(1, 0), value(0, 1), value(1, 1)], u, v);
+                    let expected = if is_fixed[r * width + c] { -0.0 } else { added };
+                    assert_eq!(terrain[(c, r)].to_bits(), expected.to_bits(), "{width} × {height}: {c}, {r}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -49,15 +49,15 @@ pub(super) fn smooth_margins(
     let [near_fills, near_cuts] = [with_margin(mesh, &is_filled, progress)?, with_margin(mesh, &is_cut, progress)?];
     let change = |point: usize, own_m: f32, mean_m: f32| {
         let weight = |map: &Heightfield| 0.5 * map.heights()[point];
-        if is_cut.heights()[point] > 0.0 {
-            0.0
-        } else if mean_m < own_m {
+        if mean_m < own_m {
             weight(&near_cuts).max(weight(&near_fills)) * (mean_m - own_m)
         } else {
             weight(&near_fills) * (mean_m - own_m)
         }
     };
-    let is_near = |point: usize| near_fills.heights()[point] > 0.0 || near_cuts.heights()[point] > 0.0;
+    let is_near = |point: usize| {
+        is_cut.heights()[point] == 0.0 && (near_fills.heights()[point] > 0.0 || near_cuts.heights()[point] > 0.0)
+    };
     for _ in 0..PASSES {
         *heights = moved_towards_means(mesh, heights, routing, is_near, change, progress)?;
     }

@@ -62,6 +62,11 @@ impl FaultRivers {
         }
     }
 
+    /// The number of faults between two river steps.
+    fn interval(&self) -> u32 {
+        self.every.max(1)
+    }
+
     fn solver(&self, grid: Grid, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
         StreamPowerSolver::new(mesh(grid, progress)?, ROUTING, self.law(), self.years, progress)
     }
@@ -110,7 +115,7 @@ impl FaultErosion<'_> {
     /// See [`Operation::keyframe_interval`](super::Operation::keyframe_interval).
     pub fn keyframe_interval(self) -> u32 {
         match self.rivers {
-            Some(rivers) if !self.needs_heights() => rivers.every.max(1),
+            Some(rivers) if !self.needs_heights() => rivers.interval(),
             _ => 1,
         }
     }
@@ -122,7 +127,8 @@ impl FaultErosion<'_> {
 
     /// See [`Operation::peak_maps`](super::Operation::peak_maps).
     pub fn peak_maps(self) -> f64 {
-        let of_rivers = if self.rivers.is_some() { StreamPowerSolver::MAPS } else { 0.0 };
+        // With the sums of two groups of faults, or the buffers of a sampler.
+        let of_rivers = if self.rivers.is_some() { StreamPowerSolver::MAPS + GridSampler::MAPS } else { 0.0 };
         2.0 + self.wind.map_or(0.0, RecursiveFilter::extra_maps) + of_rivers
     }
 
@@ -139,9 +145,9 @@ impl FaultErosion<'_> {
             Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(progress)?),
             None => (0, Heightfield::flat(grid)),
         };
-        let counter = progress.counter((until - done) as usize);
         let mut wind: Option<PreparedFilter> = self.wind.map(|wind| wind.prepared(grid));
         let Some(rivers) = self.rivers else {
+            let counter = progress.counter((until - done) as usize);
             for i in done + 1..=until {
                 add_fault(i, &mut terrain)?;
                 if let Some(wind) = &mut wind {
@@ -151,51 +157,12 @@ impl FaultErosion<'_> {
             }
             return Ok(terrain);
         };
-        // Faults and wind work at the samples of the grid, rivers at the points of the mesh.
-        let (mesh, mut solver) = (mesh(grid, progress)?, rivers.solver(grid, progress)?);
-        if self.needs_heights() {
-            let sampler = GridSampler::new(&mesh, grid, progress)?;
-            for i in done + 1..=until {
-                let before = sampler.sample(terrain.heights(), progress)?;
-                let mut after = before.copied(progress)?;
-                add_fault(i, &mut after)?;
-                if let Some(wind) = &mut wind {
-                    wind.pass(&mut after, progress)?;
-                }
-                let change = after.combined(&before, |after, before| after - before, progress)?;
-                mesh.add_map(&mut terrain, &change, None, progress)?;
-                if i.is_multiple_of(rivers.every) {
-                    erode_with_rebound(&mut solver, &mut terrain, progress)?;
-                }
-                counter.add_one()?;
-            }
-            return Ok(terrain);
-        }
-        // The faults until the next river step do not depend on the heights, so they are added up during the last one.
-        let every = rivers.every.max(1);
-        let end_of_group = |first: u32| first.div_ceil(every).saturating_mul(every).min(until);
-        let sum_of_faults = |first: u32, mut sum: Heightfield| {
-            sum.heights_mut().fill(0.0);
-            for i in first..=end_of_group(first) {
-                add_fault(i, &mut sum)?;
-                counter.add_one()?;
-            }
-            Ok(sum)
-        };
-        let mut first = done + 1;
-        let mut sum = sum_of_faults(first, Heightfield::flat(grid))?;
-        let mut spare = Heightfield::flat(grid);
-        while first <= until {
-            let last = end_of_group(first);
-            mesh.add_map(&mut terrain, &sum, None, progress)?;
-            let step = || {
-                let is_river_step = last.is_multiple_of(every);
-                if is_river_step { erode_with_rebound(&mut solver, &mut terrain, progress) } else { Ok(()) }
-            };
-            let (eroded, next) = rayon::join(step, || sum_of_faults(last + 1, spare));
-            eroded?;
-            spare = std::mem::replace(&mut sum, next?);
-            first = last + 1;
+        let (mesh, solver) = (mesh(grid, progress)?, rivers.solver(grid, progress)?);
+        let mut with_rivers = FaultsWithRivers { rivers, mesh, solver, done, until, progress };
+        if !self.needs_heights() {
+            with_rivers.evaluate_in_groups(&mut terrain, add_fault)?;
+        } else {
+            with_rivers.evaluate_one_by_one(&mut terrain, wind.as_mut(), add_fault)?;
         }
         Ok(terrain)
     }
@@ -211,7 +178,7 @@ impl FaultErosion<'_> {
     ) -> Result<Heightfield, Cancelled> {
         let (grid, progress) = (context.grid, context.progress);
         let Some(rivers) = self.rivers else { return terrain.resampled(grid, progress) };
-        let steps = until / rivers.every.max(1);
+        let steps = until / rivers.interval();
         if steps == 0 {
             if self.wind.is_none() {
                 return uneroded(grid);
@@ -230,6 +197,86 @@ impl FaultErosion<'_> {
             uplift_m: None,
         };
         refinement.on_grid(grid, progress)
+    }
+}
+
+/// Faults with a river step after every few. Faults and wind work at the samples of the grid, rivers at the points of the
+/// mesh.
+struct FaultsWithRivers<'a> {
+    rivers: &'a FaultRivers,
+    mesh: Mesh,
+    solver: StreamPowerSolver,
+    /// The faults that the terrain has already.
+    done: u32,
+    until: u32,
+    progress: &'a Progress,
+}
+
+impl FaultsWithRivers<'_> {
+    /// For faults that do not depend on the heights: those up to the next river step are summed during the previous one.
+    fn evaluate_in_groups(
+        &mut self,
+        terrain: &mut Heightfield,
+        add_fault: impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled> + Sync,
+    ) -> Result<(), Cancelled> {
+        let (every, until, progress) = (self.rivers.interval(), self.until, self.progress);
+        if self.done >= until {
+            return Ok(());
+        }
+        // Faults and river steps count alike.
+        let counter = progress.counter(2 * (until - self.done) as usize);
+        let last_of_group = |first: u32| first.div_ceil(every).saturating_mul(every).min(until);
+        let sum_of_group = |first: u32, mut sum: Heightfield| {
+            sum.heights_mut().fill(0.0);
+            for i in first..=last_of_group(first) {
+                add_fault(i, &mut sum)?;
+                counter.add_one()?;
+            }
+            Ok(sum)
+        };
+        let mut first = self.done + 1;
+        let mut sum = sum_of_group(first, Heightfield::flat(terrain.grid()))?;
+        let mut spare = Heightfield::flat(terrain.grid());
+        while first <= until {
+            let last = last_of_group(first);
+            self.mesh.add_map(terrain, &sum, None, progress)?;
+            let solver = &mut self.solver;
+            let erode = || {
+                if last.is_multiple_of(every) {
+                    erode_with_rebound(solver, terrain, progress)?;
+                }
+                (first..=last).try_for_each(|_| counter.add_one())
+            };
+            let (eroded, next) = rayon::join(erode, || sum_of_group(last + 1, spare));
+            eroded?;
+            spare = std::mem::replace(&mut sum, next?);
+            first = last + 1;
+        }
+        Ok(())
+    }
+
+    /// For faults that depend on the heights, or have wind after each.
+    fn evaluate_one_by_one(
+        &mut self,
+        terrain: &mut Heightfield,
+        mut wind: Option<&mut PreparedFilter>,
+        add_fault: impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled>,
+    ) -> Result<(), Cancelled> {
+        let progress = self.progress;
+        let mut sampler = GridSampler::new(&self.mesh, progress)?;
+        let counter = progress.counter((self.until - self.done) as usize);
+        for i in self.done + 1..=self.until {
+            let change = |samples: &mut Heightfield| {
+                add_fault(i, samples)?;
+                wind.as_mut().map_or(Ok(()), |wind| wind.pass(samples, progress))
+            };
+            sampler.change(terrain, None, change, progress)?;
+            if i.is_multiple_of(self.rivers.interval()) {
+                erode_with_rebound(&mut self.solver, terrain, progress)?;
+            }
+            counter.add_one()?;
+        }
+        Ok(())
     }
 }
 

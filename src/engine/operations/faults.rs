@@ -379,4 +379,29 @@ mod tests {
         let (plain, young) = (first_faults, evaluated(&carved, grid, None, 4));
         assert!(plain.heights().iter().zip(young.heights()).all(|(plain, young)| (plain - young).abs() < 1e-3));
     }
+
+    #[test]
+    fn faults_between_river_steps_may_end_anywhere() {
+        let grid = Grid::new(Extent { width_m: 4000.0, depth_m: 4000.0 }, 33, 33);
+        for every in [0, 1, 4, 100] {
+            let rivers = FaultRivers { years: 20_000.0, every, ..Default::default() };
+            let faults = Faults { count: 12, rivers: Some(rivers), ..Default::default() };
+            let steps = |until: u32| until / every.max(1);
+            for until in [0, 1, 7, 8, 12] {
+                // Continuing from each iteration after which a keyframe can stand gives the same bytes.
+                let whole = evaluated(&faults, grid, None, until);
+                for iteration in (0..=until).filter(|i| i.is_multiple_of(faults.keyframe_interval())) {
+                    let terrain = evaluated(&faults, grid, None, iteration);
+                    let continued = resumed(&faults, Keyframe { iteration, terrain: &terrain }, until);
+                    assert_eq!(continued, whole, "every {every}, from {iteration} to {until}");
+                }
+                let plain = Faults { rivers: None, ..faults.clone() };
+                let mesh = crate::engine::flow::Mesh::new(grid, 0, 1.0, &Progress::new()).expect("not cancelled");
+                let uneroded = mesh.at_points(&evaluated(&plain, grid, None, until), &Progress::new());
+                let uneroded = uneroded.expect("not cancelled");
+                let differs = whole.heights().iter().zip(uneroded.heights()).any(|(a, b)| (a - b).abs() > 1e-2);
+                assert_eq!(differs, steps(until) > 0, "every {every}, until {until}");
+            }
+        }
+    }
 }

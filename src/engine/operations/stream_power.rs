@@ -30,11 +30,13 @@ use rayon::prelude::*;
 
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::{Creep, Drainage, FlowOrder, GridSampler, Mesh, RoutingOptions};
-use crate::engine::heightfield::{Heightfield, MAX_HEIGHT_M, copy_heights};
+use crate::engine::heightfield::{Heightfield, MAX_HEIGHT_M};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// Samples that a thread prepares at a time.
 const CHUNK: usize = 1 << 12;
+/// The solver's own vectors in maps of f32: inputs 2, equations 3, eroded heights 1, sediment 1, fixed samples ¼.
+const OWN_MAPS: f64 = 7.25;
 /// Area factors are tabulated up to this many samples; larger areas are rare.
 const TABULATED_AREAS: usize = 1 << 13;
 
@@ -68,29 +70,32 @@ pub(super) struct StreamPowerSolver {
     /// The tangent of the steepest slope that stands; infinite if all do.
     critical_slope: f32,
     mesh: Mesh,
-    creep: Option<MeshCreep>,
+    creep: Option<(Creep, GridSampler)>,
+    /// Whether the height of each sample is fixed during creep, because flow ends there.
+    is_fixed: Vec<bool>,
     pub(super) drainage: Drainage,
-    /// The edge from each sample, padded like the maps of the drainage.
-    edges: Vec<Edge>,
+    /// What the maps say of each sample, padded like those of the drainage.
+    inputs: Vec<SampleInputs>,
     order: FlowOrder,
-    /// The following are in this order.
+    /// In the order of the flow: what each sample contributes to the equation.
     equations: Vec<Equation>,
-    /// The new heights, metres.
+    /// In the order of the flow: the new heights, metres.
     eroded_m: Vec<f32>,
-    /// The net erosion of all samples that drain through each in a step, metres.
+    /// In the order of the flow: the net erosion of all samples that drain through each in a step, metres. Empty without
+    /// deposition.
     sediment_m: Vec<f32>,
 }
 
-/// A sample and the edge to its receiver.
+/// A sample, and the edge to its receiver.
 #[derive(Clone, Copy, Debug, Default)]
-struct Edge {
+struct SampleInputs {
     /// The height after uplift, before erosion, metres.
     uplifted_m: f32,
     /// The reciprocal of the length, per metre; 0 where flow ends.
     per_m: f32,
 }
 
-/// What a sample contributes to the equation of a step. Not used where flow ends.
+/// What a sample contributes to the equation of a step. Only the height has a meaning where flow ends.
 #[derive(Clone, Copy, Debug, Default)]
 struct Equation {
     /// The height after uplift, before erosion, metres.
@@ -103,7 +108,7 @@ struct Equation {
 
 impl StreamPowerSolver {
     /// Peak memory in heightfields.
-    pub const MAPS: f64 = Drainage::MAPS + 8.0;
+    pub const MAPS: f64 = Drainage::MAPS + FlowOrder::MAPS + OWN_MAPS + GridSampler::MAPS;
 
     /// A solver whose steps take `years` each.
     pub fn new(
@@ -116,7 +121,7 @@ impl StreamPowerSolver {
         let grid = mesh.grid();
         let drainage = Drainage::new(&mesh, routing, progress)?;
         let creep = match Creep::new(law.creep_m2, years, [grid.spacing_x_m(), grid.spacing_z_m()]) {
-            Some(creep) => Some(MeshCreep::new(creep, &mesh, progress)?),
+            Some(creep) => Some((creep, GridSampler::new(&mesh, progress)?)),
             None => None,
         };
         let mut solver = Self {
@@ -127,7 +132,8 @@ impl StreamPowerSolver {
             critical_slope: law.critical_slope.map_or(f32::INFINITY, ToFloat::to_f32),
             mesh,
             creep,
-            edges: vec![Edge::default(); drainage.padded_samples()],
+            is_fixed: vec![false; grid.samples()],
+            inputs: vec![SampleInputs::default(); drainage.padded_samples()],
             order: FlowOrder::default(),
             equations: Vec::new(),
             eroded_m: Vec::new(),
@@ -163,7 +169,11 @@ impl StreamPowerSolver {
             heights[self.drainage.row_major(sample as usize)] = eroded_m.min(MAX_HEIGHT_M);
         }
         match &mut self.creep {
-            Some(creep) => creep.step(terrain, &self.mesh, &self.drainage, progress),
+            Some((creep, sampler)) => {
+                self.drainage.mark_ends(&mut self.is_fixed);
+                let diffuse = |samples: &mut Heightfield| creep.step(samples, &self.is_fixed, progress);
+                sampler.change(terrain, Some(&self.is_fixed), diffuse, progress)
+            }
             None => Ok(()),
         }
     }
@@ -173,15 +183,15 @@ impl StreamPowerSolver {
         let drainage = &self.drainage;
         let (stride, width) = (drainage.stride(), self.mesh.grid().width());
         // Row by row first, where the maps are read in sequence.
-        let rows = self.edges.par_chunks_exact_mut(stride).enumerate().skip(1).take(self.mesh.grid().height());
+        let rows = self.inputs.par_chunks_exact_mut(stride).enumerate().skip(1).take(self.mesh.grid().height());
         rows.with_min_len(8).try_for_each(|(r, row)| {
-            for (c, edge) in row[1..=width].iter_mut().enumerate() {
+            for (c, inputs) in row[1..=width].iter_mut().enumerate() {
                 let sample = r * stride + c + 1;
                 let uplift_m = uplift_m.map_or(0.0, |uplift_m| uplift_m[(r - 1) * width + c]);
                 let per_m = drainage
                     .receiver(sample)
                     .map_or(0.0, |(direction, _)| drainage.reciprocal_length(sample, direction));
-                *edge = Edge { uplifted_m: drainage.height_m(sample) + uplift_m, per_m };
+                *inputs = SampleInputs { uplifted_m: drainage.height_m(sample) + uplift_m, per_m };
             }
             progress.check()
         })?;
@@ -191,7 +201,7 @@ impl StreamPowerSolver {
         let places = equations.par_chunks_mut(CHUNK).zip(samples.par_chunks(CHUNK)).zip(areas.par_chunks(CHUNK));
         places.try_for_each(|((equations, samples), areas)| {
             for ((equation, &sample), &area) in equations.iter_mut().zip(samples).zip(areas) {
-                let Edge { uplifted_m, per_m } = self.edges[sample as usize];
+                let SampleInputs { uplifted_m, per_m } = self.inputs[sample as usize];
                 let area_factor = self.area_factors.get(area as usize).copied();
                 let area_factor = area_factor.unwrap_or_else(|| self.area_factor(area));
                 let length_factor = if self.law.slope_exponent == 1.0 {
@@ -220,7 +230,7 @@ impl StreamPowerSolver {
         if falls {
             // The lowest height upstream of each sample, which the outlets need.
             let with_own = |at: usize, donors_m: f32| donors_m.min(drainage.height_m(order.samples()[at] as usize));
-            order.downstream(&mut eroded_m, f32::INFINITY, with_own, f32::min);
+            order.accumulate_downstream(&mut eroded_m, f32::INFINITY, with_own, f32::min);
         }
         // Outlets are neither uplifted nor eroded. Unless the border keeps its heights, they are cut down until the terrain
         // behind them can drain, as by the river beyond the border.
@@ -234,7 +244,7 @@ impl StreamPowerSolver {
             Some(base_m) => self.solve(&equations[at], base_m, 0.0),
             None => outlet_m(at, own_m),
         };
-        order.upstream(&mut eroded_m, min_shared, erode, progress)?;
+        order.propagate_upstream(&mut eroded_m, min_shared, erode, progress)?;
         if self.law.deposition > 0.0 {
             // The deposit is G times the mean net erosion upstream. The solution so far assumes that this is the net
             // erosion of the sample itself, which holds at a steady state; the second one corrects the difference.
@@ -244,7 +254,7 @@ impl StreamPowerSolver {
             let with_own = |at: usize, upstream_m: f32| net_m(at, eroded_m[at]) + upstream_m;
             // Where more settles than arrives, nothing is carried on.
             let add = |upstream_m: f32, donor_m: f32| upstream_m + donor_m.max(0.0);
-            order.downstream(&mut sediment_m, 0.0, with_own, add);
+            order.accumulate_downstream(&mut sediment_m, 0.0, with_own, add);
             let share = (self.law.deposition / (1.0 + self.law.deposition)).to_f32();
             let erode_again = |at: usize, own_m: f32, base_m: Option<f32>| match base_m {
                 Some(base_m) => {
@@ -253,7 +263,7 @@ impl StreamPowerSolver {
                 }
                 None => own_m,
             };
-            order.upstream(&mut eroded_m, min_shared, erode_again, progress)?;
+            order.propagate_upstream(&mut eroded_m, min_shared, erode_again, progress)?;
             self.sediment_m = sediment_m;
         }
         self.eroded_m = eroded_m;
@@ -284,48 +294,6 @@ impl StreamPowerSolver {
     /// The drop that remains of d after a step: the root x of x + F·xⁿ = d.
     fn remaining_drop_m(&self, drop_m: f32, factor: f32) -> f32 {
         root(f64::from(drop_m), f64::from(factor), self.law.slope_exponent).to_f32()
-    }
-}
-
-/// Soil creep at the points of a mesh. Diffusion works along rows and columns: on the heights at the samples of the grid.
-#[derive(Debug)]
-struct MeshCreep {
-    creep: Creep,
-    sampler: GridSampler,
-    /// The heights at the samples.
-    before: Heightfield,
-    after: Heightfield,
-    is_fixed: Vec<bool>,
-}
-
-impl MeshCreep {
-    fn new(creep: Creep, mesh: &Mesh, progress: &Progress) -> Result<Self, Cancelled> {
-        let grid = mesh.grid();
-        let [before, after] = [(); 2].map(|()| Heightfield::flat(grid));
-        let is_fixed = vec![false; grid.samples()];
-        Ok(Self { creep, sampler: GridSampler::new(mesh, grid, progress)?, before, after, is_fixed })
-    }
-
-    /// Advances the terrain by one step. Heights where flow ends are fixed.
-    fn step(
-        &mut self,
-        terrain: &mut Heightfield,
-        mesh: &Mesh,
-        drainage: &Drainage,
-        progress: &Progress,
-    ) -> Result<(), Cancelled> {
-        drainage.mark_ends(&mut self.is_fixed);
-        if mesh.is_regular() {
-            return self.creep.step(terrain, &self.is_fixed, progress);
-        }
-        self.sampler.sample_into(&mut self.before, terrain.heights(), progress)?;
-        copy_heights(self.after.heights_mut(), self.before.heights(), progress)?;
-        self.creep.step(&mut self.after, &self.is_fixed, progress)?;
-        let maps = self.before.heights_mut().par_chunks_mut(CHUNK).zip(self.after.heights().par_chunks(CHUNK));
-        maps.for_each(|(before, after)| {
-            before.iter_mut().zip(after).for_each(|(before, after)| *before = after - *before);
-        });
-        mesh.add_map(terrain, &self.before, Some(&self.is_fixed), progress)
     }
 }
 
