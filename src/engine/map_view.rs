@@ -1,5 +1,7 @@
 //! The styles of the 2-D map: greyscale, hillshade, contours, slopes, walkability and water.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use rayon::prelude::*;
 
 use super::analysis::{Walkability, walkable};
@@ -44,8 +46,11 @@ const DRY: [u8; 3] = [0xcf, 0xca, 0xbd];
 /// The depth at which lakes have their full colour, metres.
 const LAKE_M: f32 = 1.0;
 
-/// The drainage area, as a multiple of that of the smallest rivers, from which rivers extend to neighbouring samples.
-const WIDE_RIVER: f32 = 16.0;
+/// The half width of the smallest rivers on screen, in pixels, and by how much it grows whenever their drainage area
+/// doubles, up to eight times.
+const RIVER_REACH: f32 = 0.6;
+const RIVER_GROWTH: f32 = 0.2;
+const RIVER_DOUBLINGS: f32 = 8.0;
 
 /// The opacity of the smallest rivers; it rises to 1 at four times their drainage area.
 const RIVER_BEGINS: f32 = 0.6;
@@ -66,7 +71,7 @@ const PAPER_TINT: f32 = 0.4;
 /// The maximum number of contours in the height range.
 const MAX_CONTOURS: f32 = 20.0;
 
-/// The approximate size of a map on screen, in pixels per side: on finer grids contours are wider.
+/// The approximate size of a map on screen, in pixels per side: on finer grids contours and rivers are wider.
 const SEEN_PIXELS: f32 = 384.0;
 
 /// The brightness of the darkest and of the brightest slopes relative to level terrain.
@@ -249,28 +254,47 @@ fn water(
 ) -> Result<Image, Cancelled> {
     let grid = terrain.grid();
     let water = Water::on(terrain, Outlets::Border, sea_m, progress)?;
-    let min_m2 = min_river_area_m2(grid).to_f32();
     let [river, lake, sea] = WATER_COLOURS.map(|colour| colour.map(linear_from_srgb));
     let dry = DRY.map(linear_from_srgb);
-    let drawn = |area_m2: f32| {
-        let times = area_m2 / min_m2;
-        let full = RIVER_BEGINS + (1.0 - RIVER_BEGINS) * 0.5 * libm::log2f(times.max(1.0)).min(2.0);
-        if times < 1.0 { 0.0 } else { full }
-    };
+    let strengths = river_strengths(terrain, &water, progress)?;
     painted(terrain, progress, |sample| {
         if sea_m.is_some_and(|sea_m| sample.height <= sea_m) {
             return sea.map(srgb_from_linear);
         }
-        let (c, r) = (sample.index % grid.width(), sample.index / grid.width());
-        let (columns, rows) =
-            (c.saturating_sub(1)..=(c + 1).min(grid.width() - 1), r.saturating_sub(1)..=(r + 1).min(grid.height() - 1));
-        let neighbours = rows.flat_map(|row| columns.clone().map(move |column| row * grid.width() + column));
-        let neighbour_m2 = neighbours.map(|sample| water.areas_m2[sample]).fold(0.0, f32::max);
-        let strength = drawn(water.areas_m2[sample.index]).max(drawn(neighbour_m2 / WIDE_RIVER));
+        let strength = f32::from_bits(strengths[sample.index].load(Relaxed));
         let deep = (water.lakes_m[sample.index] / LAKE_M).min(1.0);
         let colour = mixed(mixed(dry, river, strength), lake, deep);
         hillshade.shaded(colour, if deep < 1.0 { sample.gradient } else { [0.0; 2] })
     })
+}
+
+/// The opacity of the rivers at each sample, as the bits of a number from 0 to 1. Rivers are equally wide on screen on
+/// grids of any size. Level terrain has none.
+fn river_strengths(terrain: &Heightfield, water: &Water, progress: &Progress) -> Result<Vec<AtomicU32>, Cancelled> {
+    let grid = terrain.grid();
+    let [low, high] = terrain.min_max_cancellable(progress)?;
+    let strengths: Vec<AtomicU32> = bytemuck::zeroed_vec(grid.samples());
+    let (width, height) = (grid.width(), grid.height());
+    let per_pixel = ((width.max(height) - 1).to_f32() / SEEN_PIXELS).max(1.0);
+    let min_m2 = if low < high { min_river_area_m2(grid).to_f32() } else { f32::INFINITY };
+    water.areas_m2.par_chunks_exact(width).enumerate().try_for_each(|(r, areas_m2)| {
+        for (c, area_m2) in areas_m2.iter().enumerate().filter(|(_, area_m2)| **area_m2 >= min_m2) {
+            let doublings = libm::log2f(area_m2 / min_m2);
+            let opacity = RIVER_BEGINS + (1.0 - RIVER_BEGINS) * (0.5 * doublings).min(1.0);
+            let reach = per_pixel * (RIVER_REACH + RIVER_GROWTH * doublings.min(RIVER_DOUBLINGS));
+            let far = (reach + 0.5).to_usize();
+            for row in r.saturating_sub(far)..(r + far + 1).min(height) {
+                for column in c.saturating_sub(far)..(c + far + 1).min(width) {
+                    let distance = libm::hypotf(column.abs_diff(c).to_f32(), row.abs_diff(r).to_f32());
+                    let strength = opacity * (reach + 0.5 - distance).clamp(0.0, 1.0);
+                    // The bits of numbers that are not negative have the order of the numbers.
+                    strengths[row * width + column].fetch_max(strength.to_bits(), Relaxed);
+                }
+            }
+        }
+        progress.check()
+    })?;
+    Ok(strengths)
 }
 
 /// The linear interpolation of two colours.
@@ -353,6 +377,32 @@ mod tests {
         let is_blue = |[red, _, blue]: &[u8; 3]| blue > red;
         assert!(!seen[8 * 33 + 30..8 * 33 + 32].iter().any(is_blue), "valley heads are dry");
         assert!(seen.iter().any(is_blue), "drainage areas above 8 samples are rivers");
+    }
+
+    #[test]
+    fn level_terrain_has_no_rivers() {
+        let seen = seen(MapView::Water(None), &terrain(65, |_, _| 100.0));
+        assert!(seen.iter().all(|colour| *colour == seen[0]), "{:?}", seen[0]);
+    }
+
+    #[test]
+    fn rivers_are_equally_wide_at_every_size() {
+        // A river along the middle column, of the smallest area and of a large one.
+        let share_of_width = |side: usize, times: f64| {
+            let grid = Grid::new(Extent { width_m: 8000.0, depth_m: 8000.0 }, side, side);
+            let terrain = Heightfield::from_fn(grid, |_, r| r as f32);
+            let area_m2 = (times * min_river_area_m2(grid)) as f32;
+            let areas_m2 = (0..grid.samples()).map(|i| if i % side == side / 2 { area_m2 } else { 0.0 }).collect();
+            let water = Water { areas_m2, receivers: Vec::new(), lakes_m: Vec::new() };
+            let strengths = river_strengths(&terrain, &water, &Progress::new()).expect("not cancelled");
+            let row = &strengths[side / 2 * side..][..side];
+            row.iter().map(|strength| f64::from(f32::from_bits(strength.load(Relaxed)))).sum::<f64>() / side as f64
+        };
+        for times in [1.001, 300.0] {
+            let [small, large] = [385, 1537].map(|side| share_of_width(side, times));
+            assert!(small > 0.001 && (small - large).abs() < 0.15 * small, "{times}: {small} and {large}");
+        }
+        assert!(share_of_width(385, 300.0) > 2.0 * share_of_width(385, 1.001));
     }
 
     #[test]
