@@ -2,7 +2,8 @@
 //!
 //! `cargo bench` prints the table; `cargo bench -- faults` prints the rows with that word in their names; `cargo bench
 //! -- build` and `-- memory` run the measurements of builds.rs. Times vary between runs, so compare the ratios. Both
-//! implementations run alternately, fast ones many times, and the table has the medians. If the naive one would take
+//! implementations run alternately, fast ones many times, and the table has the medians. The naive ones are timed as
+//! compiled for any processor and for the vector instructions of this one. If the naive one would take
 //! too long, it is timed with fewer faults and scaled; the table marks these rows.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a measurement that cannot go on has no result")]
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use fearless_simd::{Level, dispatch};
 use upthrust::engine::analysis::Summary;
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
 use upthrust::engine::light::Light;
@@ -74,8 +76,8 @@ const BUILDS: [Row; 2] = [("build of large maps", builds::large), ("measured and
 fn main() {
     println!("{} threads in the pool; medians of at least {REPETITIONS} times", rayon::current_num_threads());
     let columns = format!(
-        "{:<44} {:>10} {:>9} {:>9} {:>8} {:>8} {:>8} {:>7}",
-        "work", "naive ms", "1 thread", "all", "scaling", "ratio 1", "ratio", "copies"
+        "{:<44} {:>10} {:>10} {:>9} {:>9} {:>8} {:>8} {:>8} {:>7}",
+        "work", "naive ms", "with AVX2", "1 thread", "all", "scaling", "ratio", "to AVX2", "copies"
     );
     measure(&columns, &RATIOS);
     measure("the editor's preview, 513², from request to both images:", &PREVIEWS);
@@ -123,27 +125,29 @@ fn milliseconds_each(work: &mut dyn FnMut(), times: &mut Vec<f64>) {
     }
 }
 
-/// Times the naive implementation (multiplied by `scale`), the engine on one thread and on all, and a copy of the map,
-/// alternately.
-fn row(name: &str, scale: f64, samples: usize, naive: &mut dyn FnMut(), ours: &mut (dyn FnMut() + Send)) {
+/// Times the naive implementation (multiplied by `scale`) as compiled for any processor and for the vector instructions
+/// of this one, the engine on one thread and on all, and a copy of the map, alternately.
+#[inline(always)]
+fn row(name: &str, scale: f64, samples: usize, mut naive: impl FnMut(), ours: &mut (dyn FnMut() + Send)) {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let from = vec![1.0_f32; samples];
     let mut to = vec![0.0_f32; samples];
-    let [mut plain, mut single, mut all, mut floor] = [const { Vec::new() }; 4];
+    let [mut plain, mut avx2, mut single, mut all, mut floor] = [const { Vec::new() }; 5];
     for _ in 0..REPETITIONS {
-        milliseconds_each(naive, &mut plain);
+        milliseconds_each(&mut naive, &mut plain);
+        milliseconds_each(&mut || dispatch!(Level::new(), _vectors => naive()), &mut avx2);
         milliseconds_each(&mut || one.install(&mut *ours), &mut single);
         milliseconds_each(ours, &mut all);
         milliseconds_each(&mut || black_box(&mut to).copy_from_slice(black_box(&from)), &mut floor);
     }
-    let [plain, single, all, floor] = [plain, single, all, floor].map(median);
-    let plain = scale * plain;
+    let [plain, avx2, single, all, floor] = [plain, avx2, single, all, floor].map(median);
+    let [plain, avx2] = [plain, avx2].map(|naive| scale * naive);
     let name = if scale == 1.0 { name.to_string() } else { format!("{name} (naive on 1/{scale:.0})") };
     println!(
-        "{name:<44} {plain:>10.1} {single:>9.2} {all:>9.2} {:>7.2}× {:>7.1}× {:>7.1}× {:>7.1}",
+        "{name:<44} {plain:>10.1} {avx2:>10.1} {single:>9.2} {all:>9.2} {:>7.2}× {:>7.1}× {:>7.1}× {:>7.1}",
         single / all,
-        plain / single,
         plain / all,
+        avx2 / all,
         all / floor
     );
 }
@@ -161,7 +165,8 @@ fn faults_row(name: &str, grid: Grid, profile: Profile, count: u32, naive_count:
         name,
         f64::from(count) / f64::from(naive_count),
         grid.samples(),
-        &mut || drop(black_box(naive::faults(grid, &fewer))),
+        #[inline(always)]
+        || drop(black_box(naive::faults(grid, &fewer))),
         &mut || drop(black_box(sum_of_faults(grid, &faults, &Progress::new()))),
     );
 }
@@ -174,9 +179,16 @@ fn trees_row(name: &str, grid: Grid, count: u32) {
         _ => Vec::new(),
     };
     let recipe = Recipe { stack: vec![upthrust::engine::Step::new(step)], ..Default::default() };
-    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::trees(grid, &trees))), &mut || {
-        drop(black_box(evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new())));
-    });
+    row(
+        name,
+        1.0,
+        grid.samples(),
+        #[inline(always)]
+        || drop(black_box(naive::trees(grid, &trees))),
+        &mut || {
+            drop(black_box(evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new())));
+        },
+    );
 }
 
 fn rugged(grid: Grid) -> Heightfield {
@@ -191,7 +203,8 @@ fn filter_row(name: &str, grid: Grid) {
         name,
         1.0,
         grid.samples(),
-        &mut || naive::recursive_filter(plain.heights_mut(), grid.width(), 0.4, 20),
+        #[inline(always)]
+        || naive::recursive_filter(plain.heights_mut(), grid.width(), 0.4, 20),
         &mut || {
             let _ = black_box(filter.prepared(grid).pass(&mut ours, &Progress::new()));
         },
@@ -230,7 +243,8 @@ fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<
         name,
         1.0,
         grid.samples(),
-        &mut || {
+        #[inline(always)]
+        || {
             drop(black_box(naive::texture(&naive::TextureInput {
                 terrain: &terrain,
                 surface_maps: &SurfaceMaps::of(&terrain, RequiredMaps::of(recipe, Some(&light)), &Progress::new())
@@ -250,16 +264,30 @@ fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<
 
 fn normals_row(name: &str, grid: Grid) {
     let terrain = rugged(grid);
-    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::normals(&terrain))), &mut || {
-        drop(black_box(analysis_map(&terrain, AnalysisMap::Normals, None, Points::Samples, 255, &Progress::new())));
-    });
+    row(
+        name,
+        1.0,
+        grid.samples(),
+        #[inline(always)]
+        || drop(black_box(naive::normals(&terrain))),
+        &mut || {
+            drop(black_box(analysis_map(&terrain, AnalysisMap::Normals, None, Points::Samples, 255, &Progress::new())));
+        },
+    );
 }
 
 fn measures_row(name: &str, grid: Grid) {
     let terrain = rugged(grid);
-    row(name, 1.0, grid.samples(), &mut || drop(black_box(naive::statistics(&terrain, 64))), &mut || {
-        drop(black_box(Summary::of(&terrain, 64)));
-    });
+    row(
+        name,
+        1.0,
+        grid.samples(),
+        #[inline(always)]
+        || drop(black_box(naive::statistics(&terrain, 64))),
+        &mut || {
+            drop(black_box(Summary::of(&terrain, 64)));
+        },
+    );
 }
 
 /// The time per fault as their number grows; it should not rise.

@@ -252,7 +252,6 @@ fn water(
     hillshade: &Hillshade,
     progress: &Progress,
 ) -> Result<Image, Cancelled> {
-    let grid = terrain.grid();
     let water = Water::on(terrain, Outlets::Border, sea_m, progress)?;
     let [river, lake, sea] = WATER_COLOURS.map(|colour| colour.map(linear_from_srgb));
     let dry = DRY.map(linear_from_srgb);
