@@ -192,11 +192,21 @@ impl Heightfield {
         height: impl Fn(f32, f32) -> f32 + Sync,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
+        self.combine(other, height, progress)?;
+        Ok(self)
+    }
+
+    /// The same in place.
+    pub(super) fn combine(
+        &mut self,
+        other: &Self,
+        height: impl Fn(f32, f32) -> f32 + Sync,
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
         self.heights.par_chunks_mut(CHUNK).zip(other.heights.par_chunks(CHUNK)).try_for_each(|(part, others)| {
             part.iter_mut().zip(others).for_each(|(own, other)| *own = height(*own, *other));
             progress.check()
-        })?;
-        Ok(self)
+        })
     }
 
     /// Unwraps the row-major heights.

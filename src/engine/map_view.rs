@@ -284,10 +284,15 @@ fn river_strengths(terrain: &Heightfield, water: &Water, progress: &Progress) ->
             let far = (reach + 0.5).to_usize();
             for row in r.saturating_sub(far)..(r + far + 1).min(height) {
                 for column in c.saturating_sub(far)..(c + far + 1).min(width) {
-                    let distance = libm::hypotf(column.abs_diff(c).to_f32(), row.abs_diff(r).to_f32());
-                    let strength = opacity * (reach + 0.5 - distance).clamp(0.0, 1.0);
+                    let [east, south] = [column.abs_diff(c), row.abs_diff(r)].map(ToFloat::to_f32);
+                    let distance = (east * east + south * south).sqrt();
                     // The bits of numbers that are not negative have the order of the numbers.
-                    strengths[row * width + column].fetch_max(strength.to_bits(), Relaxed);
+                    let strength = (opacity * (reach + 0.5 - distance).clamp(0.0, 1.0)).to_bits();
+                    let known = &strengths[row * width + column];
+                    // Most samples beside a river have their value already, and reading is much cheaper.
+                    if known.load(Relaxed) < strength {
+                        known.fetch_max(strength, Relaxed);
+                    }
                 }
             }
         }

@@ -22,7 +22,7 @@ pub(super) enum Sampling {
 /// third.
 #[derive(Clone, Copy, Debug)]
 struct Taps {
-    samples: [u32; 4],
+    samples: [usize; 4],
     weights: [f64; 4],
 }
 
@@ -51,7 +51,7 @@ impl Taps {
                 (from, to, after) = (from - after, to + 2.0 * after, 0.0);
             }
         }
-        let samples = [first.saturating_sub(1), first, second, (first + 2).min(last)].map(ToInteger::to_u32);
+        let samples = [first.saturating_sub(1), first, second, (first + 2).min(last)];
         Self { samples, weights: [before, from, to, after] }
     }
 
@@ -60,11 +60,6 @@ impl Taps {
     #[inline(always)]
     fn is_exact(&self) -> bool {
         self.weights[2] == 0.0
-    }
-
-    #[inline(always)]
-    fn indices(&self) -> [usize; 4] {
-        self.samples.map(|sample| sample as usize)
     }
 }
 
@@ -103,7 +98,7 @@ impl<'a> Bicubic<'a> {
         let grid = terrain.grid();
         let counter = progress.counter(grid.height());
         terrain.heights_mut().par_chunks_mut(grid.width()).enumerate().try_for_each_init(
-            || BlendedRows::new(self.width),
+            || self.buffer(),
             |blended, (r, heights)| {
                 self.fill_row(r, blended, heights, &height);
                 counter.add_one()
@@ -111,15 +106,26 @@ impl<'a> Bicubic<'a> {
         )
     }
 
+    /// The intermediate values of a row; one for each thread. It serves any map with as many samples per row.
+    pub(super) fn buffer(&self) -> BlendedRows {
+        BlendedRows::new(self.width)
+    }
+
     /// Sets the heights of row `r` of the grid to `height` of the values at their positions.
     #[inline(always)]
-    fn fill_row(&self, r: usize, blended: &mut BlendedRows, heights: &mut [f32], height: impl Fn(f64) -> f64) {
+    pub(super) fn fill_row(
+        &self,
+        r: usize,
+        blended: &mut BlendedRows,
+        heights: &mut [f32],
+        height: impl Fn(f64) -> f64,
+    ) {
         let rows = &self.rows[r];
         let row = |r: usize| &self.samples[r * self.width..][..self.width];
         simd(
             #[inline(always)]
             || {
-                let samples = rows.indices().map(row);
+                let samples = rows.samples.map(row);
                 if rows.is_exact() {
                     blended.copy(samples[1]);
                 } else {
@@ -131,22 +137,6 @@ impl<'a> Bicubic<'a> {
         for (sample, columns) in heights.iter_mut().zip(&self.columns) {
             *sample = height(blended.value(columns, self.sampling)).to_f32();
         }
-    }
-}
-
-/// Terrain whose rows on another grid are resampled one at a time, for a caller that does not need the whole map.
-#[derive(Debug)]
-pub(super) struct ResampledRows<'a>(Bicubic<'a>);
-
-impl ResampledRows<'_> {
-    /// The intermediate values of a row; one for each thread. It serves any terrain with as many samples per row.
-    pub(super) fn buffer(&self) -> BlendedRows {
-        BlendedRows::new(self.0.width)
-    }
-
-    /// Sets `heights` to row `r` on the other grid.
-    pub(super) fn fill_row(&self, r: usize, buffer: &mut BlendedRows, heights: &mut [f32]) {
-        self.0.fill_row(r, buffer, heights, |height| height);
     }
 }
 
@@ -164,6 +154,7 @@ impl BlendedRows {
         Self { values: vec![0.0; width], lower: vec![0.0; width], higher: vec![0.0; width] }
     }
 
+    /// Takes one row as it is.
     #[inline(always)]
     fn copy(&mut self, row: &[f32]) {
         self.values.iter_mut().zip(row).for_each(|(value, sample)| *value = f64::from(*sample));
@@ -192,7 +183,7 @@ impl BlendedRows {
     /// The value at the position of a column.
     #[inline(always)]
     fn value(&self, columns: &Taps, sampling: Sampling) -> f64 {
-        let [before, a, b, after] = columns.indices();
+        let [before, a, b, after] = columns.samples;
         let value = if columns.is_exact() {
             self.values[a]
         } else {
@@ -214,19 +205,19 @@ impl Heightfield {
     /// where samples of both grids coincide, heights are exactly equal.
     pub fn resampled(&self, grid: Grid, progress: &Progress) -> Result<Self, Cancelled> {
         let mut terrain = Self::flat(grid);
-        self.resampled_rows(grid).0.fill(&mut terrain, progress, |height| height)?;
+        self.resampler(grid).fill(&mut terrain, progress, |height| height)?;
         Ok(terrain)
     }
 
-    /// The rows of [`Self::resampled`].
-    pub(super) fn resampled_rows(&self, grid: Grid) -> ResampledRows<'_> {
+    /// Computes [`Self::resampled`], for callers that need a row at a time instead of the whole map.
+    pub(super) fn resampler(&self, grid: Grid) -> Bicubic<'_> {
         let here = self.grid();
         // Integers divided last: exact where samples of both grids coincide.
         let positions =
             |count: usize, of: usize| (0..count).map(move |i| (i * (of - 1)).to_f64() / (count - 1).to_f64());
         let columns = positions(grid.width(), here.width());
         let rows = positions(grid.height(), here.height());
-        ResampledRows(Bicubic::new(self.heights(), here.width(), Sampling::Terrain, columns, rows))
+        Bicubic::new(self.heights(), here.width(), Sampling::Terrain, columns, rows)
     }
 }
 

@@ -95,10 +95,10 @@ fn lines(view: MapView, range_m: [f32; 2], grid: Grid) -> Vec<(Option<[u8; 3]>, 
         }
         MapView::Water(sea_m) => {
             let min_m2 = min_river_area_m2(grid);
-            let decimals = if min_m2 < 1e5 { 2 } else { 1 };
             let drained = match min_m2 {
                 ..1e4 => format!("{min_m2:.0} m²"),
-                _ => format!("{:.decimals$} km²", 1e-6 * min_m2),
+                ..1e5 => format!("{:.2} km²", 1e-6 * min_m2),
+                _ => format!("{:.1} km²", 1e-6 * min_m2),
             };
             let rivers = format!("Rivers draining at least {drained}");
             let names = [rivers, "Lakes at full level".into(), "Sea".into()];

@@ -137,6 +137,8 @@ impl Basins {
         pits: &[u32],
         progress: &Progress,
     ) -> Result<(), Cancelled> {
+        /// Samples that are labelled at a time. Their donors are loaded independently of each other, so cache misses overlap.
+        const BATCH: usize = 8;
         if self.basins.len() != donors.len() {
             self.basins = filled_vec(donors.len(), || AtomicU32::new(NONE), progress)?;
         }
@@ -146,8 +148,6 @@ impl Basins {
             row[1..last].iter().for_each(|basin| basin.store(OUTSIDE, Relaxed));
             progress.check()
         })?;
-        /// Samples that are labelled at a time. Their donors are loaded independently of each other, so cache misses overlap.
-        const BATCH: usize = 8;
         pits.par_iter().enumerate().with_min_len(16).try_for_each_init(Vec::new, |pending, (number, &pit)| {
             let mut batch = [pit; BATCH];
             let (mut size, mut top, mut seen) = (1, 0, 0_usize);

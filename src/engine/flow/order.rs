@@ -98,8 +98,9 @@ impl FlowOrder {
                 progress.check()
             };
             if end - begin < min_shared {
-                let chunks = here.chunks_mut(CHUNK).zip(receivers.chunks(CHUNK)).enumerate();
-                chunks.into_iter().try_for_each(|(i, (values, receivers))| set(i * CHUNK, values, receivers))?;
+                for (i, (values, receivers)) in here.chunks_mut(CHUNK).zip(receivers.chunks(CHUNK)).enumerate() {
+                    set(i * CHUNK, values, receivers)?;
+                }
             } else {
                 let size = (min_shared / 4).clamp(1, CHUNK);
                 let chunks = here.par_chunks_mut(size).zip(receivers.par_chunks(size)).enumerate();

@@ -14,11 +14,18 @@ use crate::engine::simd::simd;
 #[derive(Debug)]
 pub(in crate::engine) struct GridSampler {
     mesh: Mesh,
-    /// The triangle at each sample; empty for a regular mesh, as are the buffers.
+    /// `None` for a regular mesh, whose points are the samples.
+    samples: Option<Samples>,
+}
+
+/// The samples of the grid of an irregular mesh.
+#[derive(Debug)]
+struct Samples {
+    /// The triangle at each sample.
     triangles: Vec<Triangle>,
-    /// The heights at the samples.
-    before: Vec<f32>,
-    after: Option<Heightfield>,
+    /// The heights at the samples, before and after they are changed.
+    before: Heightfield,
+    after: Heightfield,
 }
 
 /// The triangle at a sample, in as little memory as possible, because reading it takes most of the time.
@@ -37,11 +44,32 @@ impl GridSampler {
 
     /// Finds the triangles at the samples of the mesh's grid.
     pub fn new(mesh: &Mesh, progress: &Progress) -> Result<Self, Cancelled> {
+        let samples = if mesh.is_regular() { None } else { Some(Samples::new(mesh, progress)?) };
+        Ok(Self { mesh: mesh.clone(), samples })
+    }
+
+    /// Adds what `change` changes on the grid to the heights at the points, except where `is_fixed` is true.
+    pub fn change(
+        &mut self,
+        terrain: &mut Heightfield,
+        is_fixed: Option<&[bool]>,
+        change: impl FnOnce(&mut Heightfield) -> Result<(), Cancelled>,
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
+        let Some(samples) = &mut self.samples else { return change(terrain) };
+        samples.interpolate(terrain, progress)?;
+        let Samples { before, after, .. } = samples;
+        copy_heights(after.heights_mut(), before.heights(), progress)?;
+        change(after)?;
+        after.combine(before, |after, before| after - before, progress)?;
+        self.mesh.add_map(terrain, after, is_fixed, progress)
+    }
+}
+
+impl Samples {
+    fn new(mesh: &Mesh, progress: &Progress) -> Result<Self, Cancelled> {
         let grid = mesh.grid();
         let width = grid.width();
-        if mesh.is_regular() {
-            return Ok(Self { mesh: mesh.clone(), triangles: Vec::new(), before: Vec::new(), after: None });
-        }
         let mut triangles = vec![Triangle::default(); grid.samples()];
         let places = GridPlaces::new(grid, grid);
         triangles.par_chunks_exact_mut(width).enumerate().try_for_each_init(Vec::new, |locations, (r, row)| {
@@ -56,38 +84,14 @@ impl GridSampler {
             }
             progress.check()
         })?;
-        let before = vec![0.0; grid.samples()];
-        Ok(Self { mesh: mesh.clone(), triangles, before, after: Some(Heightfield::flat(grid)) })
-    }
-
-    /// Adds what `change` changes on the grid to the heights at the points, except where `is_fixed` is true.
-    pub fn change(
-        &mut self,
-        terrain: &mut Heightfield,
-        is_fixed: Option<&[bool]>,
-        change: impl FnOnce(&mut Heightfield) -> Result<(), Cancelled>,
-        progress: &Progress,
-    ) -> Result<(), Cancelled> {
-        let Some(mut after) = self.after.take() else { return change(terrain) };
-        self.sample(terrain.heights(), progress)?;
-        copy_heights(after.heights_mut(), &self.before, progress)?;
-        change(&mut after)?;
-        let width = self.mesh.grid().width();
-        let rows = after.heights_mut().par_chunks_exact_mut(width).zip(self.before.par_chunks_exact(width));
-        rows.with_min_len(16).try_for_each(|(after, before)| {
-            after.iter_mut().zip(before).for_each(|(after, before)| *after -= before);
-            progress.check()
-        })?;
-        self.mesh.add_map(terrain, &after, is_fixed, progress)?;
-        self.after = Some(after);
-        Ok(())
+        Ok(Self { triangles, before: Heightfield::flat(grid), after: Heightfield::flat(grid) })
     }
 
     /// Sets `before` to the heights at the samples, given those at the points.
-    fn sample(&mut self, heights: &[f32], progress: &Progress) -> Result<(), Cancelled> {
-        let width = self.mesh.grid().width();
+    fn interpolate(&mut self, points: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+        let (width, heights) = (points.grid().width(), points.heights());
         let offsets: [usize; 9] = std::array::from_fn(|place| place / 3 * width + place % 3);
-        let rows = self.before.par_chunks_exact_mut(width).zip(self.triangles.par_chunks_exact(width));
+        let rows = self.before.heights_mut().par_chunks_exact_mut(width).zip(self.triangles.par_chunks_exact(width));
         rows.enumerate().with_min_len(4).try_for_each(|(r, (row, triangles))| {
             for (c, (height, Triangle { corners, weights })) in row.iter_mut().zip(triangles).enumerate() {
                 let sample = r * width + c;
@@ -277,10 +281,9 @@ mod tests {
             let differences = sampled.heights().iter().zip(expected.heights()).map(|(a, b)| (a - b).abs());
             assert!(differences.fold(0.0, f32::max) < 2e-3);
         }
-        let mut sampler = GridSampler::new(&mesh, &progress).expect("not cancelled");
-        sampler.sample(points.heights(), &progress).expect("not cancelled");
-        let once = mesh.sampled(points.heights(), mesh.grid(), &progress).expect("not cancelled");
-        assert_eq!(sampler.before, once.heights());
+        let mut samples = Samples::new(&mesh, &progress).expect("not cancelled");
+        samples.interpolate(&points, &progress).expect("not cancelled");
+        assert_eq!(mesh.sampled(points.heights(), mesh.grid(), &progress), Ok(samples.before));
     }
 
     #[test]

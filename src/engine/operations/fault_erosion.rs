@@ -157,8 +157,8 @@ impl FaultErosion<'_> {
             }
             return Ok(terrain);
         };
-        let (mesh, solver) = (mesh(grid, progress)?, rivers.solver(grid, progress)?);
-        let mut with_rivers = FaultsWithRivers { rivers, mesh, solver, done, until, progress };
+        let solver = rivers.solver(grid, progress)?;
+        let mut with_rivers = FaultsWithRivers { rivers, solver, done, until, progress };
         if !self.needs_heights() {
             with_rivers.evaluate_in_groups(&mut terrain, add_fault)?;
         } else {
@@ -204,7 +204,6 @@ impl FaultErosion<'_> {
 /// mesh.
 struct FaultsWithRivers<'a> {
     rivers: &'a FaultRivers,
-    mesh: Mesh,
     solver: StreamPowerSolver,
     /// The faults that the terrain has already.
     done: u32,
@@ -239,7 +238,7 @@ impl FaultsWithRivers<'_> {
         let mut spare = Heightfield::flat(terrain.grid());
         while first <= until {
             let last = last_of_group(first);
-            self.mesh.add_map(terrain, &sum, None, progress)?;
+            self.solver.mesh().add_map(terrain, &sum, None, progress)?;
             let solver = &mut self.solver;
             let erode = || {
                 if last.is_multiple_of(every) {
@@ -263,7 +262,7 @@ impl FaultsWithRivers<'_> {
         add_fault: impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled>,
     ) -> Result<(), Cancelled> {
         let progress = self.progress;
-        let mut sampler = GridSampler::new(&self.mesh, progress)?;
+        let mut sampler = GridSampler::new(self.solver.mesh(), progress)?;
         let counter = progress.counter((self.until - self.done) as usize);
         for i in self.done + 1..=self.until {
             let change = |samples: &mut Heightfield| {

@@ -152,13 +152,12 @@ impl Operation for FluvialErosion {
 
     fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let (grid, progress) = (context.grid, context.progress);
-        let mesh = self.mesh(grid, progress)?;
-        let below = context.below.map(|below| mesh.at_points(below, progress)).transpose()?;
+        let mut solver = self.solver(grid, progress)?;
+        let below = context.below.map(|below| solver.mesh().at_points(below, progress)).transpose()?;
         let (done, mut terrain) =
             EvalContext { below: below.as_ref(), ..*context }.resume_or_below(resume)?;
         let counter = progress.counter((until - done) as usize);
         let uplift_m = self.uplift_m(grid, below.as_ref(), progress)?;
-        let mut solver = self.solver(grid, progress)?;
         for _ in done..until {
             solver.step(&mut terrain, Some(&uplift_m), progress)?;
             counter.add_one()?;

@@ -145,6 +145,11 @@ impl StreamPowerSolver {
         Ok(solver)
     }
 
+    /// The mesh at whose points the heights are.
+    pub fn mesh(&self) -> &Mesh {
+        &self.mesh
+    }
+
     /// K·Δt·(A + ℓ²)ᵐ/(1 + G) for an area in samples.
     fn area_factor(&self, area: u32) -> f32 {
         let StreamPowerLaw { erodibility, area_exponent, hillslope_m, deposition, .. } = self.law;

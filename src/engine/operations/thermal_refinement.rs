@@ -145,7 +145,7 @@ impl Erosion {
         let moved_m = |after: f32, before: f32| (after - before).abs();
         let thickness = self.after.copied(progress)?.combined(&self.before, moved_m, progress)?;
         let thickness = highest_around(thickness, [1, 1], progress)?;
-        let [smooth, after] = [&self.before, &self.after].map(|terrain| terrain.resampled_rows(grid));
+        let [smooth, after] = [&self.before, &self.after].map(|terrain| terrain.resampler(grid));
         let [low, high] = before.min_max_cancellable(progress)?;
         let unit = Unit::new(high.max(-low), 28);
         let [low, high] = [low, high].map(|height| unit.count(f64::from(height)));
@@ -156,8 +156,8 @@ impl Erosion {
         slopes.heights.par_chunks_exact_mut(grid.width()).enumerate().with_min_len(8).try_for_each_init(
             || (smooth.buffer(), [(); 3].map(|()| vec![0.0; grid.width()])),
             |(buffer, [smooth_m, after_m, buried_m]), (r, changes)| {
-                smooth.fill_row(r, buffer, smooth_m);
-                after.fill_row(r, buffer, after_m);
+                smooth.fill_row(r, buffer, smooth_m, |height| height);
+                after.fill_row(r, buffer, after_m, |height| height);
                 let thickness = thickness.row(nearest(r, coarse.height(), grid.height()));
                 buried_m.iter_mut().zip(&columns).for_each(|(buried_m, &c)| *buried_m = thickness[c]);
                 simd(
