@@ -246,7 +246,9 @@ mod tests {
         let since_2 = changes(r#""terrain_version": 2,"#, r#""fluvial_erosion""#).expect("depressions have changed");
         assert!(since_2.contains("depressions") && !since_2.contains("rows and columns"), "{since_2}");
         assert_eq!(changes(r#""terrain_version": 2,"#, r#""thermal_erosion""#), None);
-        assert_eq!(changes(r#""terrain_version": 4,"#, r#""fluvial_erosion""#), None);
+        let since_4 = changes(r#""terrain_version": 4,"#, r#""fluvial_erosion""#).expect("creep has changed");
+        assert!(since_4.contains("creep") && !since_4.contains("depressions"), "{since_4}");
+        assert_eq!(changes(r#""terrain_version": 5,"#, r#""fluvial_erosion""#), None);
         assert!(
             changes(&format!(r#""terrain_version": {},"#, TERRAIN_VERSION + 1), r#""faults""#)
                 .expect("newer")
@@ -260,7 +262,7 @@ mod tests {
         let saved = ProjectFile::from_json(&old.expect("valid").to_json()).expect("valid");
         assert_eq!(saved.terrain_changes(|_| None), None);
         // A fingerprint shows that this terrain is still the same.
-        let recipe = r#""recipe": {"stack": [{"operation": "fluvial_erosion"}]}"#;
+        let recipe = r#""recipe": {"stack": [{"operation": "levels", "mask": {"source": "wetness"}}]}"#;
         let text = format!(r#"{{"format": 1, "terrain_fingerprint": "00000000000000ff", {recipe}}}"#);
         let file = ProjectFile::from_json(&text).expect("valid");
         assert_eq!(file.terrain_changes(|_| Some(255)), None);
@@ -270,7 +272,7 @@ mod tests {
         assert!(saved.contains(r#""terrain_fingerprint": "00000000000000fe""#));
         assert_eq!(ProjectFile::from_json(&saved).map(|file| file.terrain_fingerprint), Ok(Some(254)));
         // It does not show changes of fine maps.
-        let thermal = text.replace("fluvial", "thermal");
+        let thermal = text.replace("levels", "thermal_erosion");
         assert!(ProjectFile::from_json(&thermal).expect("valid").terrain_changes(|_| Some(255)).is_some());
         let text = text.replace("ff", "not a number");
         assert!(ProjectFile::from_json(&text).expect("valid").terrain_changes(|_| None).is_some());

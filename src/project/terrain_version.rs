@@ -4,7 +4,7 @@ use crate::engine::mask::MaskSource;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 4;
+pub const TERRAIN_VERSION: u32 = 5;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -18,7 +18,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 5] = [
+const CHANGES: [TerrainChange; 6] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -51,6 +51,12 @@ const CHANGES: [TerrainChange; 5] = [
         affects: |step| step.operation.has_own_points(),
         what: "filled depressions and cuts have smooth margins, and rivers differ in their details",
         is_fine: false,
+    },
+    TerrainChange {
+        version: 5,
+        affects: |step| step.operation.has_own_points(),
+        what: "on fine maps, soil creep smooths hillslopes between channels",
+        is_fine: true,
     },
 ];
 

@@ -20,8 +20,8 @@ use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield, bilinear};
 use crate::engine::progress::{Cancelled, Progress};
 
-/// Points that drain at least this many cells are channels.
-const CHANNEL_CELLS: u32 = 12;
+/// Points that drain fewer cells are no channels on any mesh.
+const MIN_CHANNEL_CELLS: f64 = 12.0;
 /// The half width of a channel in spacings of the fine mesh: wide enough that the fine points in it are connected.
 const CHANNEL_HALF_WIDTH: f32 = 0.6;
 /// The steepest banks of channels and the steepest smooth slopes, metres per metre.
@@ -33,13 +33,20 @@ const FLOOR_SLOPE: f32 = 1e-5;
 /// Erosion factors are tabulated up to this many cells; larger areas erode as much.
 const MAX_CELLS: u32 = 255;
 
+/// The limits of hillslopes, the same on all meshes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine) struct Hillslopes {
+    /// The tangent of the steepest slope that stands; infinite if all do.
+    pub critical_slope: f32,
+    /// The drainage area at which channels begin, m².
+    pub channel_head_m2: f64,
+}
+
 /// How a level is refined.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct Refinement {
     /// The exponent of the drainage area in the erosion law.
     pub area_exponent: f64,
-    /// The tangent of the steepest slope that stands.
-    pub critical_slope: f32,
     /// The dissection of the level: the share of its slope that a point loses in a sweep if it drains two cells.
     pub dissection: f32,
     /// The amplitude of the roughness from which gullies start, in spacings times the slope.
@@ -53,6 +60,7 @@ pub(in crate::engine) struct MeshTerrain {
     heights: Heightfield,
     source: Source,
     routing: RoutingOptions,
+    hillslopes: Hillslopes,
     /// The outlets above the sea, as row-major indices.
     outlets: Vec<u32>,
 }
@@ -199,14 +207,13 @@ impl MeshTerrain {
 }
 
 impl DrainedTerrain {
-    /// Terrain at the points of a mesh, given the heights of its streams there and the tangent of the steepest slope that
-    /// stands.
+    /// Terrain at the points of a mesh, given the heights of its streams there.
     pub fn new(
         mesh: Mesh,
         streams: &Heightfield,
         source: Source,
         routing: RoutingOptions,
-        critical_slope: f32,
+        hillslopes: Hillslopes,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         let mut drainage = Drainage::new(&mesh, routing, progress)?;
@@ -215,12 +222,12 @@ impl DrainedTerrain {
         let unfilled = heights.copied(progress)?;
         drainage.remove_depressions(&mut heights, PLAIN_SLOPE, progress)?;
         smooth_margins(&mesh, &mut heights, &unfilled, routing, progress)?;
-        if critical_slope.is_finite() {
+        if hillslopes.critical_slope.is_finite() {
             // The walls of cuts slide.
             drainage.route(&heights, progress)?;
-            limit_slopes(&mut heights, &drainage, &source.left, critical_slope, progress)?;
+            limit_slopes(&mut heights, &drainage, &source.left, hillslopes.critical_slope, progress)?;
         }
-        let terrain = MeshTerrain { mesh, heights, source, routing, outlets: Vec::new() };
+        let terrain = MeshTerrain { mesh, heights, source, routing, hillslopes, outlets: Vec::new() };
         let mut drained = Self::with_drainage(terrain, &mut drainage, progress)?;
         let (heights, sea_m) = (drained.terrain.heights.heights(), drainage.sea_m());
         let ends = (0..).zip(&drained.receivers).filter(|(point, receiver)| point == *receiver).map(|(point, _)| point);
@@ -236,7 +243,8 @@ impl DrainedTerrain {
         drainage.route(&terrain.heights, progress)?;
         drainage.remove_depressions(&mut terrain.heights, FLOOR_SLOPE, progress)?;
         let areas = drainage.areas(progress)?;
-        let is_channel = drainage.unpadded(|sample| areas[sample].load(Relaxed) >= CHANNEL_CELLS);
+        let min_cells = (terrain.hillslopes.channel_head_m2 / drainage.cell_m2()).max(MIN_CHANNEL_CELLS);
+        let is_channel = drainage.unpadded(|sample| f64::from(areas[sample].load(Relaxed)) >= min_cells);
         Ok(Self { terrain, receivers: drainage.receivers(), is_channel })
     }
 
@@ -268,14 +276,16 @@ impl DrainedTerrain {
         let mut drainage = Drainage::new(&mesh, self.terrain.routing, progress)?;
         let outlets = self.terrain.set_ends(&mut drainage, mesh.grid());
         if refinement.dissection > 0.0 {
-            erode(&mut heights, &mut drainage, &constraints, refinement, progress)?;
+            let Hillslopes { critical_slope, .. } = self.terrain.hillslopes;
+            erode(&mut heights, &mut drainage, &constraints, refinement, critical_slope, progress)?;
             progress.report(0.9);
         }
         drop(drainage);
         self.restore_means(&mut heights, &constraints, progress)?;
         let Constraints { left, .. } = constraints;
         let source = Source { heights: source, left };
-        Ok(MeshTerrain { mesh, heights, source, routing: self.terrain.routing, outlets })
+        let MeshTerrain { routing, hillslopes, .. } = self.terrain;
+        Ok(MeshTerrain { mesh, heights, source, routing, hillslopes, outlets })
     }
 
     /// The points as corners of triangles, on planes that are not steeper than `max_slope` (metres per metre), so that
@@ -352,7 +362,7 @@ impl DrainedTerrain {
         source: &Heightfield,
         progress: &Progress,
     ) -> Result<(Heightfield, Constraints), Cancelled> {
-        let bank_slope = refinement.critical_slope.min(MAX_SLOPE);
+        let bank_slope = self.terrain.hillslopes.critical_slope.min(MAX_SLOPE);
         let corners = self.corners(bank_slope, progress)?;
         let grid = mesh.grid();
         let width = grid.width();
@@ -550,6 +560,7 @@ fn erode(
     drainage: &mut Drainage,
     Constraints { linear, is_fixed, left }: &Constraints,
     refinement: Refinement,
+    critical_slope: f32,
     progress: &Progress,
 ) -> Result<(), Cancelled> {
     drainage.route(heights, progress)?;
@@ -573,7 +584,7 @@ fn erode(
                     let rest_m = drop_m / (1.0 + eroded * factors[cells as usize] * spacing_m * per_m);
                     // Slopes that are too steep on the coarse mesh stay as they are.
                     let coarse_m = linear[point] - linear[drainage.receiver_row_major(sample, point)];
-                    base_m + rest_m.min((refinement.critical_slope / per_m).max(coarse_m))
+                    base_m + rest_m.min((critical_slope / per_m).max(coarse_m))
                 } else {
                     own_m
                 }

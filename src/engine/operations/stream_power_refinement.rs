@@ -5,7 +5,7 @@
 
 use super::stream_power::StreamPowerLaw;
 use crate::engine::cast::ToFloat;
-use crate::engine::flow::{DrainedTerrain, Mesh, Refinement, RoutingOptions, Source};
+use crate::engine::flow::{DrainedTerrain, Hillslopes, Mesh, Refinement, RoutingOptions, Source};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -20,6 +20,10 @@ const ROUGHNESS: f64 = 0.3;
 /// The dissection and the roughness of a level as a fraction of those of the coarser one: slopes are smoother at smaller
 /// scales. With it the spectral slope is −3.3 at 10 m as well as at 80 m; real terrain has −3.5.
 const PERSISTENCE: f64 = 0.85;
+/// The drainage area at which channels begin, as a multiple of the square of the length at which creep and streams erode
+/// equally, (D/K)^(1/(2m + 1)) (J. T. Perron, W. E. Dietrich and J. W. Kirchner, "Controls on the spacing of first-order
+/// valleys", Journal of Geophysical Research 113, 2008). Valleys are about 10 of these lengths apart.
+const CHANNEL_HEAD: f64 = 10.0;
 
 /// A function that provides a heightfield on any grid.
 pub(super) type TerrainOnGrid<'a> = dyn Fn(Grid) -> Result<Heightfield, Cancelled> + Sync + 'a;
@@ -65,7 +69,7 @@ impl StreamPowerRefinement<'_> {
         let mut done = from.samples().to_f32() / total;
         let mut terrain = progress.stage(0.0..done, || {
             let source = progress.stage(0.0..0.3, || self.source(&mesh, progress))?;
-            DrainedTerrain::new(mesh, self.terrain, source, self.routing, self.critical_slope(), progress)
+            DrainedTerrain::new(mesh, self.terrain, source, self.routing, self.hillslopes(), progress)
         })?;
         for (level, grid) in (1..).zip(grids) {
             let begun = done;
@@ -100,23 +104,32 @@ impl StreamPowerRefinement<'_> {
         Ok(Source { heights, left })
     }
 
-    /// The tangent of the steepest slope that stands; infinite if all do.
-    fn critical_slope(&self) -> f32 {
-        self.law.critical_slope.map_or(f32::INFINITY, ToFloat::to_f32)
+    /// The length at which creep and streams erode equally, in metres.
+    fn creep_length_m(&self) -> f64 {
+        let StreamPowerLaw { erodibility, area_exponent, creep_m2, .. } = self.law;
+        if creep_m2 > 0.0 { libm::pow(creep_m2 / erodibility, 1.0 / (2.0 * area_exponent + 1.0)) } else { 0.0 }
+    }
+
+    /// The limits of hillslopes: creep keeps channels from forming where little land drains.
+    fn hillslopes(&self) -> Hillslopes {
+        let length_m = self.creep_length_m();
+        Hillslopes {
+            critical_slope: self.law.critical_slope.map_or(f32::INFINITY, ToFloat::to_f32),
+            channel_head_m2: CHANNEL_HEAD * length_m * length_m,
+        }
     }
 
     /// How a mesh is refined: rivers dissect a slope as deeply as they can within the duration of the erosion, and creep
     /// smooths what is too small.
     fn refinement(&self, grid: Grid, level: u32) -> Refinement {
-        let StreamPowerLaw { erodibility, area_exponent, hillslope_m, creep_m2, .. } = self.law;
+        let StreamPowerLaw { erodibility, area_exponent, hillslope_m, .. } = self.law;
         let spacing_m = grid.spacing_x_m();
         let speed = erodibility * libm::pow(spacing_m * spacing_m + hillslope_m * hillslope_m, area_exponent);
-        let smoothing = if speed > 0.0 { 1.0 / (1.0 + creep_m2 / (speed * spacing_m)) } else { 0.0 };
+        let creep_over_streams = libm::pow(self.creep_length_m() / spacing_m, 2.0 * area_exponent + 1.0);
         let share = (speed * self.years / (MAX_DISSECTION * spacing_m)).min(1.0);
-        let strength = share * smoothing * libm::pow(PERSISTENCE, f64::from(level - 1));
+        let strength = share / (1.0 + creep_over_streams) * libm::pow(PERSISTENCE, f64::from(level - 1));
         Refinement {
             area_exponent,
-            critical_slope: self.critical_slope(),
             dissection: (MAX_DISSECTION * strength).to_f32(),
             roughness: (ROUGHNESS * strength).to_f32(),
         }
@@ -146,7 +159,44 @@ fn finer_grids(from: Grid, to: Grid) -> Vec<Grid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::flow::Outlets;
     use crate::engine::heightfield::Extent;
+
+    /// The mean change of slope from sample to sample, on a grid with eight times the resolution of the reference.
+    fn roughness(creep_m2: f64) -> f64 {
+        let extent = Extent { width_m: 3200.0, depth_m: 3200.0 };
+        let [coarse, fine] = [33, 257].map(|side| Grid::new(extent, side, side));
+        let terrain = Heightfield::from_fn(coarse, |c, r| 20.0 * c.to_f32() + 5.0 * r.to_f32());
+        let law = StreamPowerLaw {
+            erodibility: 1e-5,
+            area_exponent: 0.5,
+            slope_exponent: 1.0,
+            hillslope_m: 100.0,
+            creep_m2,
+            critical_slope: None,
+            deposition: 0.0,
+        };
+        let refinement = StreamPowerRefinement {
+            terrain: &terrain,
+            randomness: 0.0,
+            routing: RoutingOptions { outlets: Outlets::West, sea_m: None },
+            law,
+            years: 1e6,
+            below: &|grid| Ok(Heightfield::flat(grid)),
+            uplift_m: Some(vec![1e4; coarse.samples()]),
+        };
+        let terrain = refinement.on_grid(fine, &Progress::new()).expect("not cancelled");
+        let bend = |r: usize, c: usize| terrain[(c - 1, r)] - 2.0 * terrain[(c, r)] + terrain[(c + 1, r)];
+        let bends = (8..249).flat_map(|r| (8..249).map(move |c| (r, c))).map(|(r, c)| f64::from(bend(r, c).abs()));
+        bends.sum::<f64>() / 241.0_f64.powi(2)
+    }
+
+    #[test]
+    fn creep_smooths_the_hillslopes_of_finer_levels() {
+        let [none, weak, strong] = [0.0, 1e-4, 0.5].map(roughness);
+        assert!(weak > 0.9 * none && weak <= none, "{weak}, not {none}");
+        assert!(strong < 0.1 * none, "{strong}, not {none}");
+    }
 
     #[test]
     fn meshes_double_until_they_are_about_as_fine_as_the_grid() {
