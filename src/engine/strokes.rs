@@ -18,7 +18,7 @@ const MAX_COORDINATE_M: f64 = 1_000_000.0;
 
 /// The declaration of the points of a stroke, a list of [`Point`].
 pub(super) const POINTS: Spec =
-    Spec::number("Points", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m");
+    Spec::number("Points", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m").at_least_one();
 /// The declaration of the pressure at the points, an optional list of numbers.
 pub(super) const PRESSURE: Spec = Spec::number("Pressure", 0.0, 1.0);
 /// The declaration of the radius of a brush.
