@@ -35,6 +35,7 @@ mod rounding;
 mod simd;
 pub mod stack;
 mod strips;
+pub mod strokes;
 pub mod surface;
 pub mod texture;
 

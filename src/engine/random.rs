@@ -22,6 +22,11 @@ impl Stream {
         Self { recipe_seed, step_seed }
     }
 
+    /// The stream of another step of the same recipe.
+    pub fn with_step_seed(self, step_seed: u32) -> Self {
+        Self { step_seed, ..self }
+    }
+
     /// The random numbers of one iteration, from the first.
     pub fn at(self, iteration: u64) -> Rng {
         let mut key = [0; 32];

@@ -274,7 +274,7 @@ fn value(parameter: &Parameter, kind: Kind, places: &mut impl Iterator<Item = f6
             (0..side).map(|_| json!(row())).collect()
         }
         Kind::List(item_kind) => {
-            let length = (next() * 5.0) as usize;
+            let length = ((next() * 5.0) as usize).max(usize::from(parameter.needs_items));
             (0..length)
                 .map(|_| value(&Parameter { nullable: false, ..parameter.clone() }, *item_kind, places))
                 .collect()

@@ -5,6 +5,7 @@
 
 mod fault_erosion;
 mod fault_sequence;
+mod local_blur;
 mod operation;
 #[macro_use]
 mod registry;
@@ -40,6 +41,7 @@ registry! {
     thermal_erosion: ThermalErosion,
     recursive_filter: RecursiveFilter,
     heightmap: Heightmap,
+    sculpt: Sculpt,
     clamp: Clamp,
     levels: Levels,
     edge_fade: EdgeFade,

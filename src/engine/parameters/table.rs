@@ -153,6 +153,8 @@ pub struct Parameter {
     pub when: Option<(&'static str, &'static [&'static str])>,
     /// Whether variations leave it unchanged.
     pub is_fixed: bool,
+    /// Whether an empty list is refused.
+    pub needs_items: bool,
 }
 
 impl Parameter {
@@ -180,6 +182,10 @@ impl Parameter {
     }
 
     fn check_items(&self, of: Kind, items: &Items, range: ops::Range<usize>) -> Result<(), ParameterError> {
+        if self.needs_items && items.is_empty() {
+            let (label, expected) = (self.label, "a list with at least one item");
+            return Err(self.error(Problem::WrongKind { label, expected, found: "[]".into() }));
+        }
         range.filter_map(|i| Some((i, items.get(i)?))).try_for_each(|(i, item)| {
             let checked = self.check_kind(of, &item, &|| item.to_json());
             checked.map_err(|error| error.in_item(self.key, i))
@@ -270,13 +276,15 @@ pub struct Spec {
     pub(super) scale: Scale,
     pub(super) when: Option<(&'static str, &'static [&'static str])>,
     pub(super) is_fixed: bool,
+    pub(super) needs_items: bool,
 }
 
 impl Spec {
     /// A parameter without limits: text, choices, switches, groups.
     pub const fn new(label: &'static str) -> Self {
         let unlimited = Range { low: f64::MIN, high: f64::MAX };
-        Self { label, unit: "", hard: unlimited, slider: None, scale: Scale::Linear, when: None, is_fixed: false }
+        let (slider, scale, when, is_fixed, needs_items) = (None, Scale::Linear, None, false, false);
+        Self { label, unit: "", hard: unlimited, slider, scale, when, is_fixed, needs_items }
     }
 
     /// A number that is valid from `low` to `high`; the slider has the same range unless [`Self::slider`] narrows it.
@@ -307,6 +315,12 @@ impl Spec {
     /// Makes the parameter apply only while the choice or switch `key` has one of `values`.
     pub const fn when(mut self, key: &'static str, values: &'static [&'static str]) -> Self {
         self.when = Some((key, values));
+        self
+    }
+
+    /// Refuses an empty list.
+    pub const fn at_least_one(mut self) -> Self {
+        self.needs_items = true;
         self
     }
 
