@@ -11,6 +11,7 @@ pub mod cast;
 mod cosine_transform;
 mod distance;
 pub mod fault;
+mod final_symmetry;
 pub mod flow;
 mod fourier;
 pub mod heightfield;

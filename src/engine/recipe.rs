@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value as Json};
 
-use super::heightfield::Extent;
+use super::heightfield::{Extent, Grid};
 use super::light::Light;
 use super::mask::Mask;
 use super::operations::{AnyOperation, Role};
@@ -277,6 +277,14 @@ impl Recipe {
     /// The number of iterations that each step has done after `position` iterations of the timeline.
     pub fn step_positions(&self, position: u32) -> Vec<u32> {
         self.timeline().step_positions(position)
+    }
+
+    /// Checks that every enabled step fits the world and the grid on which the recipe is to be evaluated; see
+    /// [`Operation::check`](super::operations::Operation::check).
+    pub fn check(&self, grid: Grid) -> Result<(), ParameterError> {
+        let mut enabled = self.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
+        let within = |i: usize| move |error: ParameterError| error.within(i).within("stack");
+        enabled.try_for_each(|(i, step)| step.operation.check(grid).map_err(within(i)))
     }
 
     /// The imported files that the recipe uses: heightmaps and textures.

@@ -3,13 +3,15 @@
 //! A step's heights are joined with the heights below by `below + strength · mask · (blend(below, step) − below)`. The
 //! evaluator caches the result after every step and every step's own heights. An edit computes the edited step again;
 //! steps above it that do not read the heights below are only blended again. Operations that accumulate can move from
-//! any cached iteration to any other, in both directions; resumable ones restart from the nearest keyframe.
+//! any cached iteration to any other, in both directions; resumable ones restart from the nearest keyframe. After the
+//! last step, the symmetry of symmetry steps is restored.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::blending::blend;
 use super::cached_output::CachedOutput;
+use super::final_symmetry::{self, FinalSymmetry, symmetries_to_restore};
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::operations::{AnyOperation, EvalContext, Keyframe};
@@ -50,6 +52,7 @@ pub struct Evaluator {
     /// The grid, the recipe's seed and the inputs for which the cache is valid.
     valid_for: Option<(Grid, u32, Inputs)>,
     cache: Vec<CachedStep>,
+    final_symmetry: FinalSymmetry,
     /// The bytes that the whole cache may take. The output of the edited step, the terrain below it
     /// and the last terrain are kept even if they take more.
     max_bytes: usize,
@@ -87,6 +90,7 @@ impl Evaluator {
             is_coarse: false,
             valid_for: None,
             cache: Vec::new(),
+            final_symmetry: FinalSymmetry::default(),
             max_bytes: MAX_BYTES,
             keyframe_bytes: 0,
             edited: 0,
@@ -117,7 +121,7 @@ impl Evaluator {
             }
             bytes += output.fixed.iter().map(|(_, fixed)| fixed.bytes()).sum::<usize>();
         }
-        bytes
+        bytes + self.final_symmetry.cached_bytes()
     }
 
     /// Drops what the next evaluation needs least until the cache is within its limit: first the outputs below the
@@ -162,6 +166,12 @@ impl Evaluator {
         self.evaluated
     }
 
+    /// The greatest difference in height that the last evaluation removed after the last step to restore the symmetry
+    /// of symmetry steps, metres.
+    pub fn removed_asymmetry_m(&self) -> f32 {
+        self.final_symmetry.removed_m()
+    }
+
     /// The terrain of a recipe; see [`evaluate`].
     pub fn evaluate(
         &mut self,
@@ -173,7 +183,9 @@ impl Evaluator {
     ) -> Result<Arc<Heightfield>, Cancelled> {
         self.validate_cache(recipe, grid, inputs);
         let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
-        let share = |steps: usize| steps.to_f32() / recipe.stack.len().to_f32();
+        let symmetries = symmetries_to_restore(recipe, grid);
+        let stages = recipe.stack.len() + symmetries.len();
+        let share = |steps: usize| steps.to_f32() / stages.to_f32();
         let steps = || recipe.stack.iter().zip(&positions).enumerate();
         let is_unchanged =
             |cached: &CachedStep, step: &Step, until: u32| cached.step.has_same_result(step) && cached.until == until;
@@ -183,6 +195,9 @@ impl Evaluator {
             .zip(steps())
             .take_while(|(cached, (_, (step, until)))| is_unchanged(cached, step, **until));
         let unchanged = unchanged.count();
+        if unchanged < recipe.stack.len() {
+            self.final_symmetry = FinalSymmetry::default();
+        }
         self.invalidate_from(unchanged);
         // The terrain after the highest unchanged step that has not been dropped from the cache.
         let valid_terrain = |(i, cached): (usize, &CachedStep)| match &cached.terrain {
@@ -218,7 +233,17 @@ impl Evaluator {
             let terrain = CachedTerrain::Valid(below.clone());
             self.store(i, CachedStep { step: step.clone(), until, terrain, output });
         }
-        Ok(below.unwrap_or_else(|| Arc::new(Heightfield::flat(grid))))
+        let last = below.unwrap_or_else(|| Arc::new(Heightfield::flat(grid)));
+        if symmetries.is_empty() {
+            self.final_symmetry = FinalSymmetry::default();
+            return Ok(last);
+        }
+        let restore = || self.final_symmetry.restored(&symmetries, &last, inputs, progress);
+        let terrain = progress.stage(share(recipe.stack.len())..1.0, restore)?;
+        if !self.is_caching {
+            self.final_symmetry.drop_cache();
+        }
+        Ok(terrain)
     }
 
     /// Clears the cache if it belongs to another grid, seed or other inputs, and adapts it to the length of the stack.
@@ -397,8 +422,9 @@ pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
         terrain + output + keyframes
     };
     let largest = enabled.clone().map(step_bytes).max().unwrap_or_default();
+    let restored = if symmetries_to_restore(recipe, grid).is_empty() { 0 } else { size_of::<f32>() * grid.samples() };
     // The limit does not cover the output of the edited step and two terrains.
-    enabled.map(step_bytes).sum::<u64>().min(MAX_BYTES as u64 + 2 * largest)
+    enabled.map(step_bytes).sum::<u64>().min(MAX_BYTES as u64 + 2 * largest) + restored as u64
 }
 
 /// The peak memory of evaluating a recipe on a grid without a cache, in maps of f32.
@@ -417,7 +443,8 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
             step.operation.peak_maps(working_grid) * working_grid.samples().to_f64() / grid.samples().to_f64();
         masked.max(step.operation.upsample_peak_maps(grid) - missing + working)
     };
-    recipe.stack.iter().filter(|step| step.settings.enabled).enumerate().map(step_maps).fold(1.0, f64::max)
+    let steps = recipe.stack.iter().filter(|step| step.settings.enabled).enumerate().map(step_maps);
+    steps.fold(final_symmetry::peak_maps(recipe, grid).max(1.0), f64::max)
 }
 
 #[cfg(test)]

@@ -52,6 +52,7 @@ registry! {
     finite_filter: FiniteFilter,
     band_filter: BandFilter,
     kernel_filter: KernelFilter,
+    symmetry: Symmetry,
 }
 
 impl AnyOperation {

@@ -6,7 +6,7 @@ use super::fault_sequence::FaultSequence;
 use crate::engine::fault::FixedHeights;
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::inputs::Inputs;
-use crate::engine::parameters::Parameters;
+use crate::engine::parameters::{ParameterError, Parameters};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::random::Stream;
 
@@ -104,6 +104,12 @@ pub trait Operation: Parameters {
 
     /// Changes the default parameters of a new step above imported terrain, which has its final heights already.
     fn adapt_to_imported_terrain(&mut self) {}
+
+    /// Checks what no single parameter decides: whether the parameters fit each other and the world. What is refused
+    /// is not exported, and leaves the terrain in previews as it is without it.
+    fn check(&self, _grid: Grid) -> Result<(), ParameterError> {
+        Ok(())
+    }
 
     /// Whether the result depends on the terrain below, so that a change there invalidates it.
     fn reads_below(&self) -> bool {

@@ -53,6 +53,11 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.reads_below(), )+ }
             }
 
+            /// See [`Operation::check`].
+            pub fn check(&self, grid: Grid) -> Result<(), ParameterError> {
+                match self { $( Self::$name(operation) => operation.check(grid), )+ }
+            }
+
             /// See [`Operation::iterations`].
             pub fn iterations(&self) -> u32 {
                 match self { $( Self::$name(operation) => operation.iterations(), )+ }

@@ -54,12 +54,19 @@ pub enum Problem {
     },
     /// A required key is missing.
     Missing,
+    /// The value does not fit other values, or the world: what does not fit, and how to fix it.
+    Conflict(String),
 }
 
 impl ParameterError {
     /// An unknown key among `known` ones.
     pub fn unknown_key<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         Self { path: key.into(), problem: Problem::UnknownKey { nearest: nearest_name(key, known) } }
+    }
+
+    /// A value that does not fit other values, or the world; `message` says why and how to fix it.
+    pub fn conflict(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { path: path.into(), problem: Problem::Conflict(message.into()) }
     }
 
     /// The same error with `outer` in front of its path.
@@ -98,6 +105,7 @@ impl fmt::Display for ParameterError {
                 write!(f, "{label} must be one of {}, not {found}", choices.join(", "))
             }
             Problem::Missing => write!(f, "this key is required"),
+            Problem::Conflict(message) => f.write_str(message),
         }
     }
 }

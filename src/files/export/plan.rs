@@ -92,8 +92,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Plans an order; an error if a file cannot have its format or size.
+    /// Plans an order; an error if a file cannot have its format or size, or if the recipe does not fit the grid.
     pub fn new(order: Order) -> Result<Self, FileError> {
+        order.recipe.check(order.grid).map_err(|error| FileError::Recipe(error.to_string()))?;
         let mut files = Vec::new();
         let file = |path: PathBuf, kind, size, max_bytes| PlannedFile { path, kind, size, max_bytes };
         let (grid, tiles) = (order.grid, order.tiles);

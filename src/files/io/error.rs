@@ -24,6 +24,8 @@ pub enum FileError {
     },
     /// The folder of a file to be written does not exist.
     MissingFolder(PathBuf),
+    /// A step of the recipe cannot be evaluated; the message says which, why, and how to fix it.
+    Recipe(String),
     /// The file does not match its extension, or cannot be used.
     Invalid {
         /// The file.
@@ -161,6 +163,7 @@ impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => write!(f, "cancelled; nothing was written"),
+            Self::Recipe(problem) => write!(f, "{problem}"),
             Self::Disk { path, attempt, reason } => {
                 write!(f, "{}: cannot {attempt} this file: {reason}", path.display())
             }
