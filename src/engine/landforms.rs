@@ -39,13 +39,6 @@ choices! {
     }
 }
 
-impl Landform {
-    /// The name in the interface.
-    pub fn label(self) -> &'static str {
-        Self::CHOICES[self as usize].label
-    }
-}
-
 /// The length of the lines of sight, in samples.
 const REACH: usize = 8;
 /// The tangent of the angle below which terrain is flat, 1°.

@@ -9,6 +9,7 @@ mod blending;
 mod cached_output;
 pub mod cast;
 mod cosine_transform;
+mod curve;
 mod distance;
 pub mod fault;
 mod final_symmetry;

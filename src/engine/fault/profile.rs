@@ -84,7 +84,7 @@ impl Profile {
     }
 
     /// |w| far from the line.
-    pub(super) fn far_weight(self) -> f64 {
+    pub(in crate::engine) fn far_weight(self) -> f64 {
         match self {
             Self::Step | Self::Ramp | Self::Smooth => 1.0,
             Self::Sine | Self::Cosine | Self::Exponential | Self::Gaussian | Self::Linear | Self::Biweight => 0.0,
@@ -93,7 +93,7 @@ impl Profile {
 
     /// The distance in metres beyond which displacement · w, in fixed-point units, is ±displacement ·
     /// [`Self::far_weight`].
-    pub(super) fn reach_m(self, displacement_m: f64, zone_m: f64) -> f64 {
+    pub(in crate::engine) fn reach_m(self, displacement_m: f64, zone_m: f64) -> f64 {
         if zone_m <= 0.0 {
             return 0.0;
         }

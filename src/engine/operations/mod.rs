@@ -47,6 +47,7 @@ registry! {
     edge_fade: EdgeFade,
     island: Island,
     terrace: Terrace,
+    paths: Paths,
     gaussian_blur: GaussianBlur,
     box_blur: BoxBlur,
     finite_filter: FiniteFilter,

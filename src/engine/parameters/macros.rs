@@ -115,6 +115,11 @@ macro_rules! choices {
             pub fn key(self) -> &'static str {
                 match self { $( Self::$variant => $key, )+ }
             }
+
+            /// The name in the editor.
+            pub fn label(self) -> &'static str {
+                match self { $( Self::$variant => $label, )+ }
+            }
         }
 
         impl $crate::engine::parameters::Field for $name {

@@ -1,0 +1,128 @@
+//! Values of a path that do not fit together.
+
+use super::path::{Path, PathKind};
+use super::road::tangent;
+use crate::engine::curve::distance_m;
+use crate::engine::parameters::{ParameterError, Problem};
+
+/// The least distance between neighbouring nodes.
+const MIN_DISTANCE_M: f64 = 0.001;
+
+/// The relative error that grades between held nodes may have.
+const SLACK: f64 = 1e-9;
+
+fn problem(path: impl Into<String>, message: String) -> ParameterError {
+    ParameterError { path: path.into(), problem: Problem::Conflict(message) }
+}
+
+impl Path {
+    /// The first problem of the path. A path with a problem has no effect.
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
+        self.check_nodes()?;
+        match self.kind {
+            PathKind::Road => self.check_road(),
+            PathKind::River => self.check_river(),
+            PathKind::Ridge | PathKind::Valley | PathKind::Fault => Ok(()),
+        }
+    }
+
+    fn check_nodes(&self) -> Result<(), ParameterError> {
+        let (count, least) = (self.nodes.len(), if self.is_closed() { 3 } else { 2 });
+        if count < least {
+            let shape = if self.is_closed() { "a closed path" } else { "a path" };
+            return Err(problem("nodes", format!("{shape} needs at least {least} nodes, not {count}; add nodes")));
+        }
+        let at = |i: usize| [self.nodes[i].at_m.x_m, self.nodes[i].at_m.z_m];
+        for i in 1..if self.is_closed() { count + 1 } else { count } {
+            if distance_m(at(i - 1), at(i % count)) < MIN_DISTANCE_M {
+                let message = format!("it is at the same place as node {}; move or remove one of them", i - 1);
+                return Err(problem(format!("nodes.{}.at_m", i % count), message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Neighbouring held nodes suffice: if the grades between them are possible, so are all others.
+    fn check_road(&self) -> Result<(), ParameterError> {
+        let bank = tangent(self.bank_deg);
+        if bank <= self.max_grade {
+            let least_deg = libm::atan(self.max_grade).to_degrees();
+            let message = format!("banks must be steeper than the greatest grade: more than {least_deg:.1}°");
+            return Err(problem("bank_deg", message));
+        }
+        let curve = self.curve();
+        let held = self.held(&curve.lengths_m);
+        let around = held.first().filter(|_| curve.is_closed && held.len() > 1);
+        let around = around.map(|(i, at_m, height_m)| (*i, at_m + curve.length_m(), *height_m));
+        let all: Vec<(usize, f64, f64)> = held.iter().copied().chain(around).collect();
+        for pair in all.windows(2) {
+            let ((i, from_m, from), (k, to_m, to)) = (pair[0], pair[1]);
+            let (rise_m, run_m) = ((to - from).abs(), to_m - from_m);
+            if rise_m > self.max_grade * run_m * (1.0 + SLACK) {
+                let grade = rise_m / run_m;
+                let message = format!(
+                    "nodes {i} and {k} differ by {rise_m:.2} m in height over {run_m:.1} m of road, a grade of \
+                     {grade:.4}; change their heights or set max_grade to at least {:.4}",
+                    (grade * 10_000.0).ceil() / 10_000.0
+                );
+                return Err(problem("max_grade", message));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_river(&self) -> Result<(), ParameterError> {
+        if self.closed {
+            return Err(problem("closed", "a river cannot be closed: its water must fall; set it to false".into()));
+        }
+        let held = self.held(&self.curve().lengths_m);
+        for pair in held.windows(2) {
+            let ((i, from_m, from), (k, to_m, to)) = (pair[0], pair[1]);
+            let most = from - self.fall * (to_m - from_m);
+            if to > most + SLACK * (to_m - from_m) {
+                let message = format!(
+                    "the water must fall by at least {} m per metre from node {i}, to {most:.2} m or less, not {to} m",
+                    self.fall
+                );
+                return Err(problem(format!("nodes.{k}.height_m"), message));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::path;
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &Path, expected: &str) {
+        let found = path.check().expect_err("a problem").to_string();
+        assert!(found.contains(expected), "{found}");
+    }
+
+    #[test]
+    fn problems_say_what_to_do() {
+        let nodes = [[0.0, 0.0], [100.0, 0.0], [200.0, 0.0]];
+        let road = path(PathKind::Road, &nodes);
+        assert_eq!(road.check(), Ok(()));
+        check(&path(PathKind::Ridge, &nodes[..1]), "nodes: a path needs at least 2 nodes, not 1");
+        check(&Path { closed: true, ..path(PathKind::Fault, &nodes[..2]) }, "a closed path needs at least 3");
+        check(&path(PathKind::Road, &[nodes[0], nodes[1], nodes[1]]), "nodes.2.at_m: it is at the same place as node 1");
+        check(&Path { bank_deg: 4.0, ..road.clone() }, "bank_deg: banks must be steeper");
+        let mut steep = road.clone();
+        steep.nodes[0].height_m = Some(5.0);
+        steep.nodes[2].height_m = Some(45.0);
+        check(&steep, "max_grade: nodes 0 and 2 differ by 40.00 m in height over 200.0 m of road, a grade of 0.2000");
+        steep.nodes[2].height_m = Some(21.0);
+        assert_eq!(steep.check(), Ok(()), "exactly the greatest grade");
+        let mut river = Path { kind: PathKind::River, ..road };
+        river.nodes[1].height_m = Some(5.0);
+        river.nodes[2].height_m = Some(4.95);
+        check(&river, "nodes.2.height_m: the water must fall");
+        river.nodes[2].height_m = Some(4.9);
+        assert_eq!(river.check(), Ok(()));
+        check(&Path { closed: true, ..river }, "closed: a river cannot be closed");
+    }
+}

@@ -1,0 +1,99 @@
+//! Roads, rivers, ridges, valleys and faults along curves.
+//!
+//! A path is a curve through nodes (`curve`), so it is the same at every resolution. Paths act in their order, each on
+//! the terrain that those before it left. Roads and rivers read the terrain along their curve (`stations`) and change it
+//! only as far as their banks reach (`banks`); the others add heights that depend on the position alone.
+
+mod banks;
+mod carriageway;
+mod check;
+mod fault;
+mod land;
+mod path;
+mod ridge;
+mod river;
+mod road;
+mod stations;
+#[cfg(test)]
+mod testing;
+
+use self::land::Land;
+pub use self::carriageway::{Earthworks, Wall};
+pub use self::path::{Path, PathKind, PathNode, RidgeProfile};
+pub use self::road::PathReport;
+use super::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::parameters::{List, ParameterError, Point, Spec, parameters};
+use crate::engine::progress::{Cancelled, Progress};
+
+parameters! {
+    /// Builds roads, rivers, ridges, valleys and faults along smooth curves.
+    pub struct Paths {
+        /// The paths. Each acts on the terrain that those before it left.
+        paths: List<Path> = default_paths(), Spec::new("Path");
+    }
+}
+
+/// A road across the default world.
+fn default_paths() -> List<Path> {
+    let nodes = [[0.0, 2900.0], [1200.0, 2350.0], [2500.0, 2450.0], [3300.0, 1500.0], [4096.0, 1300.0]];
+    let node = |[x_m, z_m]: [f64; 2]| PathNode { at_m: Point { x_m, z_m }, ..Default::default() };
+    vec![Path { nodes: nodes.into_iter().map(node).collect(), ..Default::default() }].into()
+}
+
+impl Paths {
+    /// The reports on the paths in their order, on the terrain below the step; `None` for those that are no road or
+    /// river, are disabled, or have [problems](Operation::check).
+    pub fn reports(&self, context: &EvalContext) -> Result<Vec<Option<PathReport>>, Cancelled> {
+        self.apply(&mut Land::below(context)?, context.progress)
+    }
+
+    fn apply(&self, land: &mut Land, progress: &Progress) -> Result<Vec<Option<PathReport>>, Cancelled> {
+        let share = |i: usize| i.to_f32() / self.paths.len().to_f32();
+        let apply = |(i, path): (usize, &Path)| {
+            if !path.enabled || path.check().is_err() {
+                return Ok(None);
+            }
+            progress.stage(share(i)..share(i + 1), || match path.kind {
+                PathKind::Road => road::apply(path, land, progress).map(Some),
+                PathKind::River => river::apply(path, land, progress).map(Some),
+                PathKind::Ridge => ridge::apply(path, false, land, progress).map(|()| None),
+                PathKind::Valley => ridge::apply(path, true, land, progress).map(|()| None),
+                PathKind::Fault => fault::apply(path, land, progress).map(|()| None),
+            })
+        };
+        self.paths.iter().enumerate().map(apply).collect()
+    }
+}
+
+impl Operation for Paths {
+    const KEY: &'static str = "paths";
+    const LABEL: &'static str = "Paths";
+
+    fn role(&self) -> Role {
+        Role::Modifier
+    }
+
+    /// Roads and rivers read the terrain along their curves.
+    fn is_pointwise(&self) -> bool {
+        let reads_along = |path: &Path| matches!(path.kind, PathKind::Road | PathKind::River);
+        !self.paths.iter().any(|path| path.enabled && reads_along(path))
+    }
+
+    /// The terrain below, the heights in f64 and the result.
+    fn peak_maps(&self, _grid: Grid) -> f64 {
+        4.0
+    }
+
+    fn check(&self, _grid: Grid) -> Result<(), ParameterError> {
+        let enabled = self.paths.iter().enumerate().filter(|(_, path)| path.enabled);
+        enabled.map(|(i, path)| path.check().map_err(|error| error.within(format!("paths.{i}")))).collect()
+    }
+
+    fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
+        let mut land = Land::below(context)?;
+        context.progress.stage(0.0..0.95, || self.apply(&mut land, context.progress))?;
+        land.heightfield(context.progress)
+    }
+}

@@ -1,0 +1,200 @@
+//! Roads: a carriageway that follows the smoothed terrain within its greatest grade.
+
+use super::carriageway::{Carriageway, Earthworks};
+use super::land::Land;
+use super::path::Path;
+use super::stations::Stations;
+use crate::engine::curve::{Piece, distance_m};
+use crate::engine::progress::{Cancelled, Progress};
+
+/// What a road or a river is like once it is built.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathReport {
+    /// The length along the curve.
+    pub length_m: f64,
+    /// The greatest grade, up or down.
+    pub greatest_grade: f64,
+    /// The radius of the tightest bend, and where it is; `None` for a straight line. Where it is less than half the
+    /// width, the inner edge of the carriageway is crushed.
+    pub tightest_radius: Option<(f64, [f64; 2])>,
+    /// What was moved.
+    pub earthworks: Earthworks,
+}
+
+impl PathReport {
+    /// The report on a path with these heights at its stations.
+    pub(super) fn new(stations: &Stations, heights: &[f64], earthworks: Earthworks) -> Self {
+        Self {
+            length_m: stations.lengths_m.last().copied().unwrap_or_default(),
+            greatest_grade: stations.greatest_grade(heights),
+            tightest_radius: None,
+            earthworks,
+        }
+    }
+}
+
+/// The tightest circle through three neighbouring points of a curve, and its middle point.
+pub(super) fn tightest_radius(points: &[[f64; 2]], is_closed: bool) -> Option<(f64, [f64; 2])> {
+    let around = match points {
+        [_, second, ..] if is_closed => Some(*second),
+        _ => None,
+    };
+    let all: Vec<[f64; 2]> = points.iter().copied().chain(around).collect();
+    let radius = |three: &[[f64; 2]]| {
+        let [a, b, c] = [three[0], three[1], three[2]];
+        let [ab, bc] = [Piece::new(a, b), Piece::new(b, c)];
+        let sine = ab.along[0] * bc.along[1] - ab.along[1] * bc.along[0];
+        // The chord over twice the sine of the angle at the circumference. Straight lines bend by rounding errors.
+        (sine.abs() > 1e-9).then(|| (distance_m(a, c) / (2.0 * sine.abs()), b))
+    };
+    all.windows(3).filter_map(radius).min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// The tangent of an angle in degrees.
+pub(super) fn tangent(angle_deg: f64) -> f64 {
+    libm::tan(angle_deg.to_radians())
+}
+
+/// Builds a road.
+pub(super) fn apply(path: &Path, land: &mut Land, progress: &Progress) -> Result<PathReport, Cancelled> {
+    let curve = path.curve();
+    let stations = Stations::along(&curve);
+    let held = path.held(&curve.lengths_m);
+    let mut heights = stations.smoothed(land, path.smooth_m);
+    stations.hold(&mut heights, &held, path.max_grade);
+    stations.limit_grade(&mut heights, &held, path.max_grade);
+    let works = Carriageway::new(&stations, heights.clone(), tangent(path.bank_deg), 0.0).lay(land, progress)?;
+    let report = PathReport::new(&stations, &heights, works);
+    Ok(PathReport { tightest_radius: tightest_radius(&curve.points, curve.is_closed), ..report })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::path::PathKind;
+    use super::super::testing::{land, path, paths, with_context};
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid, Heightfield};
+    use crate::engine::operations::noise::Noise;
+    use crate::engine::operations::testing::{evaluated_with, modified};
+    use crate::engine::random::Stream;
+
+    const WORLD: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
+
+    fn rough_land(seed: u32, side: usize) -> Heightfield {
+        let noise = Noise { amplitude_m: 300.0, ..Default::default() };
+        evaluated_with(&noise, Stream::new(seed, 1), Grid::new(WORLD, side, side), None, 0, None)
+    }
+
+    /// A road across the world through random nodes, at least four cells of 4 m wide.
+    fn random_road(seed: u32) -> Path {
+        let mut rng = Stream::new(seed, 2).at(1);
+        let nodes: Vec<[f64; 2]> =
+            (0..6).map(|i| [300.0 + 700.0 * f64::from(i), rng.between(700.0, 3400.0)]).collect();
+        Path { width_m: 20.0, max_grade: 0.08, ..path(PathKind::Road, &nodes) }
+    }
+
+    /// The greatest grade along the centre line and across the carriageway of built terrain, measured over 4 m.
+    fn measured(road: &Path, built: &Heightfield) -> [f64; 2] {
+        let (built, curve) = (land(built), road.curve());
+        let stations = Stations::along(&curve);
+        let [mut along, mut across]: [f64; 2] = [0.0; 2];
+        for pair in stations.points.windows(2).zip(stations.lengths_m.windows(2)) {
+            let ([a, b], [from_m, to_m]) = ([pair.0[0], pair.0[1]], [pair.1[0], pair.1[1]]);
+            if a[0] < 8.0 || b[0] > WORLD.width_m - 8.0 {
+                continue;
+            }
+            along = along.max((built.height_at(b) - built.height_at(a)).abs() / (to_m - from_m));
+            let [dx, dz] = Piece::new(a, b).along;
+            // One cell inside the edges.
+            let beside = |out_m: f64| built.height_at([a[0] - out_m * dz, a[1] + out_m * dx]);
+            across = across.max((beside(6.0) - beside(-6.0)).abs() / 12.0);
+        }
+        [along, across]
+    }
+
+    #[test]
+    fn roads_over_rough_terrain_keep_their_grade_and_change_nothing_beyond_their_banks() {
+        for seed in 1..=5 {
+            let (below, road) = (rough_land(seed, 1025), random_road(seed));
+            let built = modified(&paths([road.clone()]), &below);
+            let [along, across] = measured(&road, &built);
+            println!("{seed}: grade {along:.4}, across {across:.5}");
+            assert!(along <= road.max_grade + 0.005, "{seed}: a grade of {along}");
+            assert!(across <= 0.001, "{seed}: a cross slope of {across}");
+            let stations = Stations::along(&road.curve());
+            let mut heights = stations.smoothed(&land(&below), road.smooth_m);
+            stations.limit_grade(&mut heights, &[], road.max_grade);
+            // Cones over discs around the stations are lower than those over the carriageway; the margin is for the
+            // points between stations.
+            let is_beyond = |point: [f64; 2], height: f64| {
+                stations.points.iter().zip(&heights).all(|(station, own)| {
+                    let away_m = (distance_m(point, *station) - 10.0).max(0.0);
+                    (height - own).abs() + 2.0 <= tangent(road.bank_deg) * away_m
+                })
+            };
+            let (grid, mut beyond) = (below.grid(), 0);
+            for (c, r) in (0..1025).step_by(8).flat_map(|c| (0..1025).step_by(8).map(move |r| (c, r))) {
+                if is_beyond([grid.x_m(c), grid.z_m(r)], f64::from(below[(c, r)])) {
+                    beyond += 1;
+                    assert_eq!(built[(c, r)].to_bits(), below[(c, r)].to_bits());
+                }
+            }
+            println!("{seed}: {beyond} of 16641 samples are beyond the banks");
+            assert!(beyond > 8000, "{beyond}");
+        }
+    }
+
+    #[test]
+    fn held_nodes_have_their_heights() {
+        let below = rough_land(7, 257);
+        let mut road = random_road(7);
+        road.nodes[1].height_m = Some(50.0);
+        road.nodes[3].height_m = Some(120.0);
+        let built = land(&modified(&paths([road.clone()]), &below));
+        for (i, height) in [(1, 50.0), (3, 120.0)] {
+            let at = road.nodes[i].at_m;
+            // The road may rise by its grade within a cell.
+            assert!((built.height_at([at.x_m, at.z_m]) - height).abs() < 16.0 * 0.08 + 0.01, "node {i}");
+        }
+    }
+
+    #[test]
+    fn the_report_measures_the_road() {
+        // A circle of radius 500 m through eight nodes, on a plane that rises 5 m in 100 m eastward.
+        let grid = Grid::new(WORLD, 257, 257);
+        let plane = Heightfield::from_fn(grid, |c, _| 0.05 * 16.0 * c as f32);
+        let node = |i: u32| {
+            let (sine, cosine) = libm::sincos(f64::from(i) * std::f64::consts::FRAC_PI_4);
+            [2048.0 + 500.0 * cosine, 2048.0 + 500.0 * sine]
+        };
+        let nodes: Vec<[f64; 2]> = (0..8).map(node).collect();
+        let road = Path { closed: true, smooth_m: 0.0, ..path(PathKind::Road, &nodes) };
+        let reports = with_context(&plane, |context| paths([road]).reports(context)).expect("not cancelled");
+        let report = reports[0].expect("a road");
+        let (radius_m, _) = report.tightest_radius.expect("bends");
+        assert!((report.length_m - 1000.0 * std::f64::consts::PI).abs() < 30.0, "{report:?}");
+        // The curvature of a uniform spline at a node of an octagon is (5 − 6·cos 45°)/sin² 45° over the radius.
+        assert!((radius_m / 330.1 - 1.0).abs() < 0.02, "{report:?}");
+        assert!((0.049..0.051).contains(&report.greatest_grade), "{report:?}");
+        // A bench in a slope: as much is cut as filled.
+        let Earthworks { cut_m3, fill_m3, wall } = report.earthworks;
+        assert!(cut_m3 > 100.0 && (cut_m3 / fill_m3 - 1.0).abs() < 0.1 && wall.is_none(), "{report:?}");
+        assert_eq!(tightest_radius(&[[0.0, 0.0], [10.0, 0.0], [20.0, 0.0]], false), None);
+    }
+
+    #[test]
+    fn switchbacks_that_are_too_close_meet_in_a_wall() {
+        let plane = Heightfield::from_fn(Grid::new(WORLD, 1025, 1025), |_, r| 2.0 * r as f32);
+        let mut road = path(PathKind::Road, &[[500.0, 2000.0], [2500.0, 2000.0], [2500.0, 2040.0], [500.0, 2040.0]]);
+        (road.nodes[0].height_m, road.nodes[3].height_m) = (Some(900.0), Some(1100.0));
+        let reports = with_context(&plane, |context| paths([road]).reports(context)).expect("not cancelled");
+        let wall = reports[0].expect("a road").earthworks.wall.expect("a wall");
+        assert!(wall.height_m > 100.0 && wall.at_m[0] < 800.0, "{wall:?}");
+    }
+
+    #[test]
+    fn a_level_road_on_level_terrain_changes_nothing() {
+        let level = Heightfield::from_fn(Grid::new(WORLD, 129, 129), |_, _| 123.456);
+        assert!(modified(&paths([random_road(3)]), &level) == level);
+    }
+}

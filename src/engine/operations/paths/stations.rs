@@ -1,0 +1,283 @@
+//! Heights along a curve: read from the terrain, smoothed, held at nodes and limited in grade.
+
+use super::land::Land;
+use super::path::PathCurve;
+use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::curve::{PIECES_PER_SPAN, mix};
+
+/// Stations are at least this fraction of the curve's length apart, except at the points of the curve.
+const MAX_STATIONS: f64 = 32_768.0;
+
+/// The widths of the bins of the Gaussian, as fractions of its standard deviation, and the bins from 0 to the cut.
+const BINS_PER_SIGMA: u32 = 16;
+const BINS: u32 = 4 * BINS_PER_SIGMA;
+
+/// Points along a curve: its own points, and more between them at most a quarter of the width apart.
+pub(super) struct Stations {
+    pub points: Vec<[f64; 2]>,
+    pub lengths_m: Vec<f64>,
+    pub halves_m: Vec<f64>,
+    pub is_closed: bool,
+    /// The station of every node; one more at the end of a closed curve.
+    pub nodes: Vec<usize>,
+}
+
+impl Stations {
+    /// The stations of a curve.
+    pub fn along(curve: &PathCurve) -> Self {
+        let count = curve.points.len();
+        let least_m = curve.length_m() / MAX_STATIONS;
+        let mut stations = Self {
+            points: Vec::with_capacity(count),
+            lengths_m: Vec::with_capacity(count),
+            halves_m: Vec::with_capacity(count),
+            is_closed: curve.is_closed,
+            nodes: Vec::new(),
+        };
+        for i in 0..count {
+            if i % PIECES_PER_SPAN == 0 {
+                stations.nodes.push(stations.points.len());
+            }
+            let next = (i + 1).min(count - 1);
+            let spacing_m = (0.5 * curve.halves_m[i].min(curve.halves_m[next])).max(least_m);
+            let parts = ((curve.lengths_m[next] - curve.lengths_m[i]) / spacing_m).ceil().max(1.0).to_usize();
+            for part in 0..if next == i { 1 } else { parts } {
+                let share = part.to_f64() / parts.to_f64();
+                let between = |values: &[f64]| mix(values[i], values[next], share);
+                let [a, b] = [curve.points[i], curve.points[next]];
+                stations.points.push([mix(a[0], b[0], share), mix(a[1], b[1], share)]);
+                stations.lengths_m.push(between(&curve.lengths_m));
+                stations.halves_m.push(between(&curve.halves_m));
+            }
+        }
+        stations
+    }
+
+    fn length_m(&self) -> f64 {
+        self.lengths_m.last().copied().unwrap_or_default()
+    }
+
+    /// The terrain along the curve, smoothed by a Gaussian with this standard deviation, cut at four of them. Beyond the
+    /// ends of an open curve the height at the end repeats.
+    pub fn smoothed(&self, land: &Land, sigma_m: f64) -> Vec<f64> {
+        let heights: Vec<f64> = self.points.iter().map(|point| land.height_at(*point)).collect();
+        if sigma_m <= 0.0 || self.length_m() <= 0.0 {
+            return heights;
+        }
+        // The mean over each bin of the Gaussian follows from the integral of the heights, whatever the spacing.
+        let integral = Integral::new(&self.lengths_m, &heights, self.is_closed);
+        let edge = |bin: u32| f64::from(bin) / f64::from(BINS_PER_SIGMA);
+        let mass = |sigmas: f64| libm::erf(sigmas * std::f64::consts::FRAC_1_SQRT_2);
+        let weights: Vec<f64> = (0..BINS).map(|bin| mass(edge(bin + 1)) - mass(edge(bin))).collect();
+        let total: f64 = weights.iter().sum();
+        let bin_m = sigma_m / f64::from(BINS_PER_SIGMA);
+        let smoothed = |(at_m, own): (&f64, &f64)| {
+            let [mut before, mut after] = [integral.at(*at_m); 2];
+            let mut sum = 0.0;
+            for (bin, weight) in weights.iter().enumerate() {
+                let offset_m = (bin + 1).to_f64() * bin_m;
+                let [lower, upper] = [integral.at(at_m - offset_m), integral.at(at_m + offset_m)];
+                sum += weight * ((before - lower) + (upper - after));
+                [before, after] = [lower, upper];
+            }
+            // The integral is relative to the first height, which keeps level terrain exactly level.
+            let smooth = heights[0] + sum / (2.0 * total * bin_m);
+            if smooth.is_finite() { smooth } else { *own }
+        };
+        self.lengths_m.iter().zip(&heights).map(smoothed).collect()
+    }
+
+    /// Keeps the heights of nodes: elsewhere, heights are limited to those that can be reached from these nodes at a
+    /// grade.
+    pub fn hold(&self, heights: &mut [f64], held: &[(usize, f64, f64)], grade: f64) {
+        let mut limit = |sign: f64| {
+            let mut reachable = vec![f64::INFINITY; heights.len()];
+            self.set(&mut reachable, held.iter().map(|(node, _, height)| (*node, sign * height)));
+            self.limit_rise(&mut reachable, grade);
+            heights.iter_mut().zip(reachable).for_each(|(height, limit)| *height = sign * (sign * *height).min(limit));
+        };
+        limit(-1.0);
+        limit(1.0);
+    }
+
+    /// Limits the grade with the least change: P ← ½(min_t [P(t) + g|s − t|] + max_t [P(t) − g|s − t|]). The heights of
+    /// held nodes stay.
+    pub fn limit_grade(&self, heights: &mut [f64], held: &[(usize, f64, f64)], grade: f64) {
+        let mut lower = heights.to_vec();
+        self.limit_rise(&mut lower, grade);
+        let mut upper: Vec<f64> = heights.iter().map(|height| -height).collect();
+        self.limit_rise(&mut upper, grade);
+        heights.iter_mut().zip(lower.iter().zip(&upper)).for_each(|(height, (low, up))| *height = 0.5 * (low - up));
+        // Against rounding.
+        self.set(heights, held.iter().map(|(node, _, height)| (*node, *height)));
+    }
+
+    /// Makes the heights fall by at least `fall` per metre from the first station to the last. The heights of held nodes
+    /// stay.
+    pub fn let_fall(&self, heights: &mut [f64], held: &[(usize, f64, f64)], fall: f64) {
+        let drop_m = |i: usize| fall * (self.lengths_m[i] - self.lengths_m[i - 1]);
+        let mut least = vec![f64::NEG_INFINITY; heights.len()];
+        self.set(&mut least, held.iter().map(|(node, _, height)| (*node, *height)));
+        let mut most: Vec<f64> = least.iter().map(|held| if held.is_finite() { *held } else { f64::INFINITY }).collect();
+        for i in (1..heights.len()).rev() {
+            least[i - 1] = least[i - 1].max(least[i] + drop_m(i));
+        }
+        for i in 0..heights.len() {
+            if i > 0 {
+                most[i] = most[i].min(most[i - 1] - drop_m(i));
+            }
+            heights[i] = heights[i].max(least[i]).min(most[i]);
+            if i > 0 {
+                heights[i] = heights[i].min(heights[i - 1] - drop_m(i));
+            }
+        }
+        self.set(heights, held.iter().map(|(node, _, height)| (*node, *height)));
+    }
+
+    /// Sets the values at the stations of nodes, at both ends of a closed curve.
+    fn set(&self, values: &mut [f64], nodes: impl Iterator<Item = (usize, f64)>) {
+        for (node, value) in nodes {
+            values[self.nodes[node]] = value;
+            if let (0, true, Some(end)) = (node, self.is_closed, values.last_mut()) {
+                *end = value;
+            }
+        }
+    }
+
+    /// min_t [P(t) + g|s − t|], with the distance around the ring on a closed curve.
+    fn limit_rise(&self, heights: &mut [f64], grade: f64) {
+        let last = heights.len() - 1;
+        let rise_m = |i: usize| grade * (self.lengths_m[i] - self.lengths_m[i - 1]);
+        for _ in 0..if self.is_closed { 2 } else { 1 } {
+            if self.is_closed {
+                heights[0] = heights[0].min(heights[last]);
+            }
+            for i in 1..=last {
+                heights[i] = heights[i].min(heights[i - 1] + rise_m(i));
+            }
+        }
+        for _ in 0..if self.is_closed { 2 } else { 1 } {
+            if self.is_closed {
+                heights[last] = heights[last].min(heights[0]);
+            }
+            for i in (1..=last).rev() {
+                heights[i - 1] = heights[i - 1].min(heights[i] + rise_m(i));
+            }
+        }
+    }
+
+    /// The greatest grade between neighbouring stations.
+    pub fn greatest_grade(&self, heights: &[f64]) -> f64 {
+        let steps = self.lengths_m.windows(2).zip(heights.windows(2));
+        let grades = steps.filter(|(at, _)| at[1] > at[0]).map(|(at, height)| (height[1] - height[0]) / (at[1] - at[0]));
+        grades.fold(0.0, |greatest, grade| greatest.max(grade.abs()))
+    }
+}
+
+/// The integral over the arc length of heights relative to the first one, linear between stations.
+struct Integral<'a> {
+    lengths_m: &'a [f64],
+    heights: Vec<f64>,
+    sums: Vec<f64>,
+    is_closed: bool,
+}
+
+impl<'a> Integral<'a> {
+    fn new(lengths_m: &'a [f64], heights: &[f64], is_closed: bool) -> Self {
+        let heights: Vec<f64> = heights.iter().map(|height| height - heights[0]).collect();
+        let mut sums = vec![0.0; heights.len()];
+        for i in 1..sums.len() {
+            sums[i] = sums[i - 1] + 0.5 * (heights[i - 1] + heights[i]) * (lengths_m[i] - lengths_m[i - 1]);
+        }
+        Self { lengths_m, heights, sums, is_closed }
+    }
+
+    /// The integral from the first station to an arc length.
+    fn at(&self, at_m: f64) -> f64 {
+        let last = self.sums.len() - 1;
+        let length_m = self.lengths_m[last];
+        if self.is_closed {
+            let turns = (at_m / length_m).floor();
+            return turns * self.sums[last] + self.within((at_m - turns * length_m).clamp(0.0, length_m));
+        }
+        let beyond_m = (at_m - length_m).max(0.0);
+        // Before the first station the relative height is 0.
+        self.within(at_m.clamp(0.0, length_m)) + beyond_m * self.heights[last]
+    }
+
+    fn within(&self, at_m: f64) -> f64 {
+        let i = self.lengths_m.partition_point(|length_m| *length_m <= at_m).clamp(1, self.sums.len() - 1) - 1;
+        let [run, width] = [at_m - self.lengths_m[i], self.lengths_m[i + 1] - self.lengths_m[i]];
+        let share = if width > 0.0 { run / width } else { 0.0 };
+        self.sums[i] + run * (self.heights[i] + 0.5 * share * (self.heights[i + 1] - self.heights[i]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::random::Stream;
+
+    /// Stations every metre along a straight line, closed or not.
+    fn stations(count: usize, is_closed: bool) -> Stations {
+        let lengths_m: Vec<f64> = (0..count).map(|i| i as f64).collect();
+        let points = lengths_m.iter().map(|at| [*at, 0.0]).collect();
+        Stations { points, lengths_m, halves_m: vec![1.0; count], is_closed, nodes: (0..count).collect() }
+    }
+
+    /// The plain formula of the grade limit.
+    fn limited(heights: &[f64], grade: f64, ring_m: Option<f64>) -> Vec<f64> {
+        let distance = |a: usize, b: usize| {
+            let along = (a as f64 - b as f64).abs();
+            ring_m.map_or(along, |ring_m| along.min(ring_m - along))
+        };
+        let limited = |s: usize| {
+            let low = (0..heights.len()).map(|t| heights[t] + grade * distance(s, t)).fold(f64::INFINITY, f64::min);
+            let high = (0..heights.len()).map(|t| heights[t] - grade * distance(s, t)).fold(-f64::INFINITY, f64::max);
+            0.5 * (low + high)
+        };
+        (0..heights.len()).map(limited).collect()
+    }
+
+    #[test]
+    fn two_passes_give_the_plain_formula_of_the_grade_limit() {
+        for is_closed in [false, true] {
+            let stations = stations(200, is_closed);
+            let mut rng = Stream::new(1, 1).at(1);
+            let mut heights: Vec<f64> = (0..200).map(|_| rng.between(0.0, 30.0)).collect();
+            heights[199] = if is_closed { heights[0] } else { heights[199] };
+            let held = [(0, 0.0, 4.0), (60, 60.0, 9.0), (61, 61.0, 9.08)];
+            stations.hold(&mut heights, &held, 0.1);
+            let expected = limited(&heights, 0.1, is_closed.then_some(199.0));
+            stations.limit_grade(&mut heights, &held, 0.1);
+            assert!(heights.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-9));
+            assert!(stations.greatest_grade(&heights) < 0.1 + 1e-9);
+            assert_eq!([heights[0], heights[60], heights[61]], [4.0, 9.0, 9.08]);
+        }
+    }
+
+    #[test]
+    fn water_falls_and_keeps_the_heights_of_nodes() {
+        let stations = stations(100, false);
+        let mut rng = Stream::new(1, 2).at(1);
+        let mut heights: Vec<f64> = (0..100).map(|_| rng.between(0.0, 30.0)).collect();
+        let held = [(20, 20.0, 15.0), (70, 70.0, 14.0)];
+        stations.let_fall(&mut heights, &held, 0.01);
+        assert!(heights.windows(2).all(|pair| pair[0] - pair[1] >= 0.01 - 1e-9));
+        assert_eq!([heights[20], heights[70]], [15.0, 14.0]);
+    }
+
+    #[test]
+    fn smoothing_is_a_gaussian_along_the_arc_length() {
+        let stations = stations(401, false);
+        let flat = |height: f64| Integral::new(&stations.lengths_m, &[height; 401], false).at(1000.0);
+        assert_eq!(flat(7.0), 0.0);
+        // A ramp that starts at 200: its integral is ½x² there, and goes on with the last height.
+        let ramp: Vec<f64> = (0..401).map(|i| f64::from(i - 200).max(0.0)).collect();
+        let integral = Integral::new(&stations.lengths_m, &ramp, false);
+        assert_eq!([integral.at(-50.0), integral.at(200.5), integral.at(400.0)], [0.0, 0.125, 20_000.0]);
+        assert_eq!(integral.at(410.0), 22_000.0);
+        let ring = Integral::new(&stations.lengths_m, &ramp, true);
+        assert_eq!([ring.at(400.0), ring.at(1200.0), ring.at(-200.0)], [20_000.0, 60_000.0, -20_000.0]);
+    }
+}

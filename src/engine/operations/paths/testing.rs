@@ -1,0 +1,34 @@
+//! Helpers for the tests of paths.
+
+use super::Paths;
+use super::land::Land;
+use super::path::{Path, PathKind, PathNode};
+use crate::engine::heightfield::Heightfield;
+use crate::engine::inputs::Inputs;
+use crate::engine::operations::operation::EvalContext;
+use crate::engine::operations::testing::stream;
+use crate::engine::parameters::Point;
+use crate::engine::progress::Progress;
+
+/// A path through the nodes, with default parameters.
+pub(super) fn path(kind: PathKind, nodes: &[[f64; 2]]) -> Path {
+    let node = |[x_m, z_m]: &[f64; 2]| PathNode { at_m: Point { x_m: *x_m, z_m: *z_m }, ..Default::default() };
+    Path { kind, nodes: nodes.iter().map(node).collect(), ..Default::default() }
+}
+
+/// A step of these paths.
+pub(super) fn paths<const N: usize>(paths: [Path; N]) -> Paths {
+    Paths { paths: Vec::from(paths).into() }
+}
+
+/// Calls a function with a context above a terrain.
+pub(super) fn with_context<T>(terrain: &Heightfield, call: impl FnOnce(&EvalContext) -> T) -> T {
+    let (inputs, progress) = (Inputs::default(), Progress::new());
+    let (grid, stream) = (terrain.grid(), stream());
+    call(&EvalContext { grid, below: Some(terrain), stream, inputs: &inputs, progress: &progress })
+}
+
+/// The terrain as paths change it.
+pub(super) fn land(terrain: &Heightfield) -> Land {
+    with_context(terrain, |context| Land::below(context).expect("not cancelled"))
+}
