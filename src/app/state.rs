@@ -25,7 +25,7 @@ use crate::app::preview::frame_timings::FrameTimings;
 use crate::app::preview::playback::Playback;
 use crate::app::preview::request::PreviewState;
 use crate::app::tasks::settings::{Settings, default_layout};
-use crate::app::tools::fault_tool::FaultTool;
+use crate::app::tools::Tools;
 use crate::app::tools::profile_tool::ProfileTool;
 use crate::app::views::View;
 use crate::app::views::maps::Maps;
@@ -44,7 +44,7 @@ pub(crate) struct UiState {
     pub(crate) layout: Layout,
     pub(crate) maps: Maps,
     pub(crate) scene: ScenePane,
-    pub(crate) fault_tool: FaultTool,
+    pub(crate) tools: Tools,
     pub(crate) profile: ProfileTool,
     pub(crate) texture_panel: TexturePanelState,
     pub(crate) parameters: ParameterState,
@@ -95,7 +95,7 @@ impl UiState {
             },
             maps: Maps::default(),
             scene: ScenePane::default(),
-            fault_tool: FaultTool::default(),
+            tools: Tools::default(),
             profile: ProfileTool::default(),
             texture_panel: TexturePanelState::default(),
             parameters: ParameterState::default(),

@@ -28,7 +28,7 @@ pub(super) fn mix(a: f64, b: f64, share: f64) -> f64 {
 /// A centripetal Catmull–Rom spline, which has neither cusps nor loops between nodes: Yuksel, Schaefer and Keyser,
 /// "Parameterization and applications of Catmull–Rom curves", 2011. Beyond each end, the node before the end is
 /// mirrored.
-pub(super) fn curve_points(nodes: &[[f64; 2]], is_closed: bool) -> Vec<[f64; 2]> {
+pub fn curve_points(nodes: &[[f64; 2]], is_closed: bool) -> Vec<[f64; 2]> {
     let count = nodes.len();
     let spans = if is_closed { count } else { count.saturating_sub(1) };
     let mirrored = |[ax, az]: [f64; 2], [bx, bz]: [f64; 2]| [2.0 * ax - bx, 2.0 * az - bz];
@@ -72,7 +72,7 @@ fn point_of_span([p0, p1, p2, p3]: [[f64; 2]; 4], share: f64) -> [f64; 2] {
 }
 
 /// The arc length at every point of a polyline.
-pub(super) fn arc_lengths_m(points: &[[f64; 2]]) -> Vec<f64> {
+pub fn arc_lengths_m(points: &[[f64; 2]]) -> Vec<f64> {
     let mut sum = 0.0;
     let later = points.windows(2).map(|pair| {
         sum += distance_m(pair[0], pair[1]);

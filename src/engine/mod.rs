@@ -9,7 +9,7 @@ mod blending;
 mod cached_output;
 pub mod cast;
 mod cosine_transform;
-mod curve;
+pub mod curve;
 mod distance;
 pub mod fault;
 mod final_symmetry;

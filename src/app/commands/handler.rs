@@ -87,7 +87,7 @@ impl App {
             | C::Seek(_)
             | C::ToggleLoop => self.execute_playback(command),
             C::NewSeed | C::PreviousSeed | C::Variations | C::UseVariation(_) => self.execute_seed(command),
-            C::FaultTool | C::ProfileLine | C::ConvertFault { .. } => self.execute_tool(command),
+            C::Tool(_) | C::ProfileLine | C::ConvertFault { .. } => self.execute_tool(command),
             C::FrameViews | C::ViewThreeQuarter | C::ViewFromAbove | C::ViewFromSide | C::WaterLevel => {
                 self.execute_view(ctx, command);
             }
@@ -289,14 +289,14 @@ impl App {
 
     fn execute_tool(&mut self, command: Command) {
         match command {
-            Command::FaultTool => {
-                self.ui.fault_tool.toggle();
+            Command::Tool(tool) => {
+                self.ui.tools.toggle(tool);
                 self.ui.profile.is_drawing = false;
             }
             Command::ProfileLine => self.draw_profile(),
             Command::ConvertFault { step, number } => {
                 let mut project = (**self.document.project()).clone();
-                let (tool, selected) = (&mut self.ui.fault_tool, &mut self.ui.selection.step);
+                let (tool, selected) = (&mut self.ui.tools.fault, &mut self.ui.selection.step);
                 if let Some(name) = tool.convert(&mut project.recipe, selected, step, number) {
                     self.document.commit_as(name, project);
                 }
@@ -394,9 +394,7 @@ impl App {
     fn draw_profile(&mut self) {
         self.ui.profile.is_drawing ^= true;
         if self.ui.profile.is_drawing {
-            if self.ui.fault_tool.is_on() {
-                self.ui.fault_tool.toggle();
-            }
+            self.ui.tools.deactivate();
             (self.settings.shows_right, self.ui.layout.front) = (true, Side::Right);
             self.ui.analysis.reveal(Section::Profile, &mut self.settings.unfolded);
         }

@@ -11,6 +11,7 @@ use egui::{Button, RichText, ThemePreference, Ui};
 use crate::app::commands::Command;
 use crate::app::document::{Document, file_name, title};
 use crate::app::tasks::settings::{SCALES, Settings};
+use crate::app::tools::Tool;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::files::FileError;
@@ -334,7 +335,8 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
         context,
         &[
             &[Command::PickOperation],
-            &[Command::NewSeed, Command::PreviousSeed, Command::Variations, Command::FaultTool, Command::ProfileLine],
+            &[Command::NewSeed, Command::PreviousSeed, Command::Variations],
+            &[Command::Tool(Tool::Fault), Command::Tool(Tool::Brush), Command::Tool(Tool::Path), Command::ProfileLine],
             &[
                 Command::TogglePlay,
                 Command::Restart,

@@ -8,6 +8,7 @@ pub(crate) mod stack_edits;
 
 use egui::{Event, InputState, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
+use crate::app::tools::Tool;
 use crate::engine::{Recipe, Step};
 use crate::files::targets;
 
@@ -133,8 +134,8 @@ pub(crate) enum Command {
     Seek(u32),
     NewSeed,
     PreviousSeed,
-    /// Switches the fault tool on or off.
-    FaultTool,
+    /// Activates or deactivates a tool.
+    Tool(Tool),
     /// Converts a random fault of a step to a drawn one.
     ConvertFault {
         step: usize,
@@ -212,7 +213,9 @@ pub(crate) const SHORTCUTS: &[(Command, KeyboardShortcut)] = &[
     (Command::ToEnd, KeyboardShortcut::new(Modifiers::NONE, Key::End)),
     (Command::NewSeed, KeyboardShortcut::new(Modifiers::NONE, Key::N)),
     (Command::PreviousSeed, KeyboardShortcut::new(Modifiers::SHIFT, Key::N)),
-    (Command::FaultTool, KeyboardShortcut::new(Modifiers::NONE, Key::L)),
+    (Command::Tool(Tool::Fault), KeyboardShortcut::new(Modifiers::NONE, Key::L)),
+    (Command::Tool(Tool::Brush), KeyboardShortcut::new(Modifiers::NONE, Key::B)),
+    (Command::Tool(Tool::Path), KeyboardShortcut::new(Modifiers::NONE, Key::J)),
     (Command::ProfileLine, KeyboardShortcut::new(Modifiers::NONE, Key::P)),
     (Command::Variations, KeyboardShortcut::new(Modifiers::NONE, Key::V)),
     (Command::FrameViews, KeyboardShortcut::new(Modifiers::NONE, Key::F)),
@@ -291,7 +294,7 @@ impl Command {
             Self::Seek(_) => "Seek".into(),
             Self::NewSeed => "New seed".into(),
             Self::PreviousSeed => "Previous seed".into(),
-            Self::FaultTool => "Draw faults".into(),
+            Self::Tool(tool) => tool.text().into(),
             Self::ConvertFault { number, .. } => format!("Convert fault {number}"),
             Self::ProfileLine => "Draw profile line".into(),
             Self::Variations => "Variations".into(),
@@ -436,7 +439,7 @@ mod tests {
 
     #[test]
     fn commands_begin_with_a_verb_that_a_user_knows() {
-        let texts = [Command::FaultTool, Command::ProfileLine, Command::NewSeed].map(|command| command.text());
+        let texts = [Command::Tool(Tool::Fault), Command::ProfileLine, Command::NewSeed].map(|command| command.text());
         assert_eq!(texts, ["Draw faults", "Draw profile line", "New seed"]);
     }
 

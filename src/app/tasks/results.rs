@@ -376,7 +376,7 @@ impl App {
         }
         self.ui.selection.step = first_step(&file.project);
         self.ui.texture_panel.reset();
-        self.ui.fault_tool.reset();
+        self.ui.tools.reset();
         if is_unsaved {
             self.document.replace_unsaved(name, file, path);
         } else {

@@ -11,6 +11,7 @@ use egui_kittest::kittest::Queryable;
 use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::tests::{editor, type_of, type_text};
+use crate::app::tools::Tool;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::operations::faults::Faults;
 use crate::engine::parameters::{List, Point};
@@ -37,7 +38,7 @@ fn editor_with_faults(count: usize) -> Harness<'static, App> {
     let app = editor.state_mut();
     app.execute(&egui::Context::default(), Command::SelectStep(0));
     app.ui.playback.pause();
-    app.ui.fault_tool.toggle();
+    app.ui.tools.toggle(Tool::Fault);
     editor.run_steps(3);
     editor
 }

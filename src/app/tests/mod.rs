@@ -22,6 +22,7 @@ mod random_actions;
 mod recovery;
 mod stack;
 mod texture_types;
+mod tools;
 mod views;
 mod window;
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::app::commands::stack_edits::add_step;
 use crate::app::tests::{editor, pause, position, press, settle, wait};
+use crate::app::tools::Tool;
 use crate::app::tools::fault_tool::handles::{ARROW, ARROW_FROM};
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::parameters::{List, Point};
@@ -225,7 +226,7 @@ fn handles_move_the_ends_and_delete_removes_the_fault() {
     assert_eq!(drawn_faults(&editor).map(|(_, faults)| faults.len()), Some(0));
     editor.key_press(Key::Escape);
     editor.run_steps(2);
-    assert!(!editor.state().ui.fault_tool.is_on());
+    assert!(editor.state().ui.tools.active().is_none());
 }
 
 #[test]
@@ -302,7 +303,7 @@ fn escape_cancels_a_drag() {
     editor.run_steps(2);
     assert_eq!((recipe(&editor), editor.state().ui.selection.step), (before, selected));
     assert_eq!(editor.state().document.history().0.len(), entries, "no undo entry remains");
-    assert!(editor.state().ui.fault_tool.is_on(), "only the drag is cancelled");
+    assert!(editor.state().ui.tools.active().is_some(), "only the drag is cancelled");
 }
 
 #[test]

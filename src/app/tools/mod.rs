@@ -1,4 +1,217 @@
-//! Tools that edit or measure on the maps.
+//! Tools that edit or measure on the views.
+//!
+//! A tool edits the frame's copy of the recipe, as sliders do, so undo and previews need no code here. At most one of
+//! the tools in the tool bar is active.
 
+mod brush_tool;
 pub(crate) mod fault_tool;
+mod parameter_fields;
+mod path_tool;
 pub(crate) mod profile_tool;
+pub(crate) mod tool_view;
+
+use egui::{Button, Key, Label, Modifiers, RichText, Role, Ui, WidgetInfo};
+use egui_material_icons::MaterialIcon;
+use egui_material_icons::icons::{ICON_BRUSH, ICON_POLYLINE, ICON_ROUTE};
+
+use self::brush_tool::BrushTool;
+use self::fault_tool::FaultTool;
+use self::path_tool::PathTool;
+use self::tool_view::ToolView;
+use crate::app::commands::Command;
+use crate::app::views::map_transform::MapTransform;
+use crate::engine::Heightfield;
+use crate::engine::parameters::Point;
+use crate::engine::recipe::{Recipe, Step};
+
+/// A tool in the tool bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tool {
+    /// Draws faults.
+    Fault,
+    /// Sculpts the terrain.
+    Brush,
+    /// Draws roads, rivers, ridges, valleys and faults along curves.
+    Path,
+}
+
+impl Tool {
+    /// All tools, in the order of the tool bar.
+    pub(crate) const ALL: [Self; 3] = [Self::Fault, Self::Brush, Self::Path];
+
+    /// The name of the command that activates the tool.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Fault => "Draw faults",
+            Self::Brush => "Sculpt with a brush",
+            Self::Path => "Draw roads and other paths",
+        }
+    }
+
+    fn icon(self) -> MaterialIcon {
+        match self {
+            Self::Fault => ICON_POLYLINE,
+            Self::Brush => ICON_BRUSH,
+            Self::Path => ICON_ROUTE,
+        }
+    }
+
+    /// What to do with the tool.
+    fn hint(self) -> &'static str {
+        match self {
+            Self::Fault => "Drag on a map to draw a fault",
+            Self::Brush => "Drag on a view. Shift smooths, Ctrl inverts, [ and ] change the radius",
+            Self::Path => "Click to add nodes, Enter ends. Drag nodes, double-click a curve to insert one",
+        }
+    }
+}
+
+/// What tools read and edit.
+pub(crate) struct ToolContext<'a> {
+    pub(crate) recipe: &'a mut Recipe,
+    /// The step whose parameters are shown.
+    pub(crate) selected_step: &'a mut usize,
+    /// The terrain that is shown.
+    pub(crate) terrain: Option<&'a Heightfield>,
+    /// The difference between the highest and the lowest height shown, metres.
+    pub(crate) range_m: f64,
+    /// The position on the timeline, iterations.
+    pub(crate) at: u32,
+    /// Whether the timeline plays.
+    pub(crate) is_playing: bool,
+    /// Whether the timeline is at its end, where all edits are visible.
+    pub(crate) is_at_end: bool,
+}
+
+/// The tools and the active one. They are not part of the document.
+#[derive(Debug, Default)]
+pub(crate) struct Tools {
+    active: Option<Tool>,
+    pub(crate) fault: FaultTool,
+    brush: BrushTool,
+    path: PathTool,
+}
+
+impl Tools {
+    pub(crate) fn active(&self) -> Option<Tool> {
+        self.active
+    }
+
+    /// Activates a tool, or deactivates it if it is active.
+    pub(crate) fn toggle(&mut self, tool: Tool) {
+        self.active = (self.active != Some(tool)).then_some(tool);
+        self.reset();
+    }
+
+    pub(crate) fn deactivate(&mut self) {
+        self.active = None;
+        self.reset();
+    }
+
+    /// Clears selections and any drag, for example when another project opens.
+    pub(crate) fn reset(&mut self) {
+        self.fault = FaultTool::default();
+        self.brush.reset();
+        self.path.reset();
+    }
+
+    /// Handles the pointer on one map and draws the active tool there; returns a command to execute.
+    pub(crate) fn map_ui(
+        &mut self,
+        ui: &mut Ui,
+        transform: &MapTransform,
+        context: &mut ToolContext,
+    ) -> Option<Command> {
+        match self.active? {
+            Tool::Fault => self.fault.ui(ui, transform, context),
+            Tool::Brush | Tool::Path => self.scene_ui(ui, transform, context),
+        }
+    }
+
+    /// Whether the active tool works in the 3-D view, where it takes the primary button.
+    pub(crate) fn works_in_scene(&self) -> bool {
+        self.active.is_some_and(|tool| tool != Tool::Fault)
+    }
+
+    /// Handles the pointer in the 3-D view and draws the active tool there; returns a command to execute.
+    pub(crate) fn scene_ui(&mut self, ui: &Ui, view: &dyn ToolView, context: &mut ToolContext) -> Option<Command> {
+        match self.active? {
+            Tool::Fault => None,
+            Tool::Brush => self.brush.ui(ui, view, context),
+            Tool::Path => self.path.ui(ui, view, context),
+        }
+    }
+
+    /// Handles the active tool's keys; call it once a frame while no text field has the focus. Escape cancels a drag,
+    /// clears the selection or deactivates the tool.
+    pub(crate) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, selected_step: &mut usize) {
+        let Some(tool) = self.active else { return };
+        let escapes = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+        let is_used = match tool {
+            Tool::Fault => self.fault.keys(ui, recipe, selected_step, escapes),
+            Tool::Brush => self.brush.keys(ui, recipe, selected_step, escapes),
+            Tool::Path => self.path.keys(ui, recipe, escapes),
+        };
+        if escapes && !is_used {
+            self.active = None;
+        }
+    }
+
+    /// Draws the tool bar; returns the command of a clicked tool.
+    pub(crate) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe) -> Option<Command> {
+        let mut command = None;
+        ui.horizontal(|ui| {
+            ui.add_space(6.0);
+            for tool in Tool::ALL {
+                let name = Command::Tool(tool).tooltip(ui);
+                let is_active = self.active == Some(tool);
+                let button = Button::selectable(is_active, tool.icon().rich_text().size(16.0));
+                let response = ui.add(button.min_size([28.0, 24.0].into())).on_hover_text(&name);
+                response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_active, &name));
+                if response.clicked() {
+                    command = Some(Command::Tool(tool));
+                }
+            }
+            if let Some(tool) = self.active {
+                ui.separator();
+                match tool {
+                    Tool::Fault => {}
+                    Tool::Brush => self.brush.bar_ui(ui, recipe),
+                    Tool::Path => self.path.bar_ui(ui, recipe),
+                }
+                ui.add(Label::new(RichText::new(tool.hint()).weak()).truncate());
+            }
+        });
+        command
+    }
+}
+
+/// The existing step that receives what a tool makes: the selected one, or else the topmost one.
+fn known_step(recipe: &Recipe, selected: usize, is_kind: impl Fn(&Step) -> bool) -> Option<usize> {
+    let is_there = |index: &usize| recipe.stack.get(*index).is_some_and(&is_kind);
+    Some(selected).filter(is_there).or_else(|| recipe.stack.len().checked_sub(1).filter(is_there))
+}
+
+/// The index of the step that receives what a tool makes, see [`known_step`]; it is enabled for this. Without one, adds
+/// a new step on top.
+fn step_on_top(
+    recipe: &mut Recipe,
+    selected: usize,
+    is_kind: impl Fn(&Step) -> bool,
+    new: impl FnOnce() -> Step,
+) -> usize {
+    if let Some(step) = known_step(recipe, selected, is_kind) {
+        recipe.stack[step].settings.enabled = true;
+        return step;
+    }
+    let mut step = new();
+    step.settings.seed = recipe.unused_seed();
+    recipe.stack.push(step);
+    recipe.stack.len() - 1
+}
+
+/// A place on the map in whole centimetres.
+fn rounded_place([x_m, z_m]: [f64; 2]) -> Point {
+    let rounded = |m: f64| (100.0 * m).round() / 100.0;
+    Point { x_m: rounded(x_m), z_m: rounded(z_m) }
+}

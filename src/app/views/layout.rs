@@ -18,8 +18,8 @@ use crate::app::preview::request::PreviewStatus;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::state::Side;
 use crate::app::tasks::settings::Settings;
-use crate::app::tools::fault_tool::{FaultTool, FaultToolContext};
 use crate::app::tools::profile_tool::ProfileTool;
+use crate::app::tools::{Tool, ToolContext, Tools};
 use crate::app::views::map_style::legend_ui;
 use crate::app::views::maps::Maps;
 use crate::app::views::scene::{SceneContext, ScenePane};
@@ -230,7 +230,7 @@ impl App {
         commands: &mut Vec<Command>,
     ) {
         if self.ui.modal.is_none() && !ui.ctx().text_edit_focused() {
-            self.ui.fault_tool.keys(ui, &mut project.recipe, &mut self.ui.selection.step);
+            self.ui.tools.keys(ui, &mut project.recipe, &mut self.ui.selection.step);
             let unfolded = &mut self.settings.unfolded;
             let is_shown = unfolded.contains(Section::Profile.title()) && self.ui.profile.can_be_removed();
             if is_shown && !is_picking && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
@@ -241,6 +241,7 @@ impl App {
                 }
             }
         }
+        commands.extend(self.ui.tools.bar_ui(ui, &mut project.recipe));
         let mut maximise = None;
         let before = self.ui.preview.compare.note(&self.document);
         let total = self.total();
@@ -251,7 +252,7 @@ impl App {
             scene: &mut self.ui.scene,
             recipe: &mut project.recipe,
             selected_step: &mut self.ui.selection.step,
-            fault_tool: &mut self.ui.fault_tool,
+            tools: &mut self.ui.tools,
             before,
             profile: self.settings.unfolded.contains(Section::Profile.title()).then_some(&mut self.ui.profile),
             range_m: range_m.unwrap_or_default(),
@@ -296,7 +297,7 @@ const SCENE_COMMANDS: [Command; 6] = [
 /// The context menu of a map.
 fn map_commands(view: View) -> [Command; 5] {
     let alone = if view == View::Texture { Command::MaximiseTexture } else { Command::MaximiseHeightmap };
-    [Command::FaultTool, Command::ProfileLine, Command::FrameViews, alone, Command::Export]
+    [Command::Tool(Tool::Fault), Command::ProfileLine, Command::FrameViews, alone, Command::Export]
 }
 
 /// The views in their panes.
@@ -306,7 +307,7 @@ struct Panes<'a> {
     scene: &'a mut ScenePane,
     recipe: &'a mut Recipe,
     selected_step: &'a mut usize,
-    fault_tool: &'a mut FaultTool,
+    tools: &'a mut Tools,
     /// The note while the state before the last edit is shown.
     before: Option<String>,
     /// The profile line, while its section is unfolded.
@@ -324,6 +325,19 @@ struct Panes<'a> {
 }
 
 impl Panes<'_> {
+    fn scene_and_tools(&mut self) -> (&mut ScenePane, &mut Tools, ToolContext<'_>) {
+        let context = ToolContext {
+            recipe: &mut *self.recipe,
+            selected_step: &mut *self.selected_step,
+            terrain: self.shown.map(|shown| &*shown.terrain),
+            range_m: self.range_m,
+            at: self.at,
+            is_playing: self.is_playing,
+            is_at_end: self.is_at_end,
+        };
+        (&mut *self.scene, &mut *self.tools, context)
+    }
+
     fn view_ui(&mut self, ui: &mut Ui, view: View) {
         let pane = ui.available_rect_before_wrap();
         let extent = self.recipe.world.extent();
@@ -334,9 +348,9 @@ impl Panes<'_> {
         match view {
             View::Heightmap | View::Texture => {
                 let has_tool =
-                    self.fault_tool.is_on() || self.profile.as_ref().is_some_and(|profile| profile.wants_drags());
+                    self.tools.active().is_some() || self.profile.as_ref().is_some_and(|profile| profile.wants_drags());
                 let transform = self.maps.ui(ui, view, extent, self.status, &glow, !has_tool);
-                if !self.fault_tool.is_on() {
+                if self.tools.active().is_none() {
                     if let Some(profile) = &mut self.profile {
                         profile.ui(ui, &transform, extent);
                     }
@@ -344,20 +358,13 @@ impl Panes<'_> {
                         .response
                         .context_menu(|ui| self.commands.extend(menus::context_ui(ui, &map_commands(view))));
                 }
-                let mut context = FaultToolContext {
-                    recipe: &mut *self.recipe,
-                    selected_step: &mut *self.selected_step,
-                    range_m: self.range_m,
-                    at: self.at,
-                    is_playing: self.is_playing,
-                    is_at_end: self.is_at_end,
-                };
-                self.commands.extend(self.fault_tool.ui(ui, &transform, &mut context));
+                let (_, tools, mut context) = self.scene_and_tools();
+                let command = tools.map_ui(ui, &transform, &mut context);
+                self.commands.extend(command);
                 sun_ui(ui, pane, view.title(), &mut self.recipe.light);
                 match view {
                     View::Texture => self.texture_panel.texture_display_ui(ui, pane, &self.recipe.texture),
                     View::Heightmap | View::Scene => {
-                        self.commands.extend(self.fault_tool.button_ui(ui, &transform));
                         self.maps.style.ui(ui, pane);
                         if let Some(shown) = self.shown {
                             legend_ui(ui, &transform, pane, shown);
@@ -366,16 +373,23 @@ impl Panes<'_> {
                 }
             }
             View::Scene => {
+                let light = self.recipe.light.clone();
                 let context = SceneContext {
                     extent,
-                    light: &self.recipe.light,
+                    light: &light,
                     water_m: *self.water_m,
                     crosshair_m: self.maps.crosshair_m,
                     status: self.status,
                     is_playing: self.is_playing,
                     glow: &glow,
+                    has_tool: self.tools.works_in_scene(),
                 };
-                let shown = self.scene.ui(ui, &context);
+                let (scene, tools, mut tool_context) = self.scene_and_tools();
+                let mut command = None;
+                let shown = scene.ui(ui, &context, &mut |ui, view| {
+                    command = tools.scene_ui(ui, view, &mut tool_context);
+                });
+                self.commands.extend(command);
                 (*self.water_m, self.maps.crosshair_m) = (shown.water_m, shown.crosshair_m);
                 shown.response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &SCENE_COMMANDS)));
             }

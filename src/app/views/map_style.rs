@@ -65,9 +65,9 @@ impl MapStyle {
         }
     }
 
-    /// Draws the style menu in a corner of the pane, next to the button of the fault tool.
+    /// Draws the style menu in a corner of the pane.
     pub(crate) fn ui(&mut self, ui: &mut Ui, pane: Rect) {
-        let place = Rect::from_min_size(pane.min + Vec2::new(44.0, 8.0), Vec2::new(132.0, 24.0));
+        let place = Rect::from_min_size(pane.min + Vec2::new(8.0, 8.0), Vec2::new(132.0, 24.0));
         let layout = Layout::left_to_right(Align::Center);
         let mut corner = ui.new_child(UiBuilder::new().id_salt("map style").max_rect(place).layout(layout));
         let combo = ComboBox::from_id_salt("map style").selected_text(self.text()).width(place.width()).truncate();

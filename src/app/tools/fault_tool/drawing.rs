@@ -18,15 +18,7 @@ pub(super) fn note_position(pane: Rect) -> Pos2 {
 }
 
 /// Draws the random faults near the pointer, and a note about the one that a click converts.
-///
-/// `is_lower`: places the note below the one of the tool's button.
-pub(super) fn draw_random_faults(
-    ui: &Ui,
-    transform: &MapTransform,
-    recipe: &Recipe,
-    near: &[(f32, RandomFault)],
-    is_lower: bool,
-) {
+pub(super) fn draw_random_faults(ui: &Ui, transform: &MapTransform, recipe: &Recipe, near: &[(f32, RandomFault)]) {
     let colour = colours(ui).accent;
     for (i, (distance, found)) in near.iter().enumerate().rev() {
         let ends = found.ends_m.map(|end| transform.pos(end));
@@ -36,9 +28,8 @@ pub(super) fn draw_random_faults(
         if is_hovered {
             let title = recipe.stack.get(found.step).map_or("", |step| step.title());
             let lift = found.fault.displacement_m.abs();
-            let offset = if is_lower { Vec2::new(0.0, 24.0) } else { Vec2::ZERO };
             let text = format!("Click to convert fault {} of {title} ({lift:.0} m) to a drawn fault", found.number);
-            note(ui, &transform.painter, Align2::LEFT_TOP, note_position(transform.response.rect) + offset, &text);
+            note(ui, &transform.painter, Align2::LEFT_TOP, note_position(transform.response.rect), &text);
         }
     }
 }

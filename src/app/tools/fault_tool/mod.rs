@@ -1,7 +1,4 @@
 //! The fault tool: a drag on a map draws a fault, and handles change it.
-//!
-//! The tool edits the frame's copy of the recipe, as sliders do, so undo, the names of edits and previews need no code
-//! here.
 
 mod drawing;
 mod drawn_faults;
@@ -9,8 +6,7 @@ pub(crate) mod handles;
 mod random_faults;
 mod shown_faults;
 
-use egui::{Align2, Button, Key, Modifiers, PointerButton, Pos2, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
-use egui_material_icons::icons::ICON_POLYLINE;
+use egui::{Align2, Key, Modifiers, PointerButton, Pos2, Ui};
 
 use self::drawing::{draw_handles, draw_lines, draw_random_faults, draw_value, note_position};
 use self::drawn_faults::{
@@ -20,9 +16,9 @@ use self::handles::{Handle, HandlePositions, LINE_REACH, REACH, distance_to_segm
 use self::random_faults::{RandomFault, RandomFaults};
 use self::shown_faults::ShownFaults;
 use crate::app::commands::Command;
+use crate::app::tools::ToolContext;
 use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::note;
-use crate::app::widgets::theme::colours;
 use crate::engine::fault::Fault;
 use crate::engine::operations::drawn_faults::DrawnFault;
 use crate::engine::operations::{AnyOperation, FaultSequence};
@@ -41,7 +37,6 @@ const ZONE: f64 = 0.04;
 /// The state of the tool. It is not part of the document.
 #[derive(Debug, Default)]
 pub(crate) struct FaultTool {
-    is_on: bool,
     selected: Option<FaultIndex>,
     dragged: Option<Handle>,
     /// What Escape restores during a drag.
@@ -61,46 +56,9 @@ struct BeforeDrag {
     selected: Option<FaultIndex>,
 }
 
-/// What the tool reads and edits.
-pub(crate) struct FaultToolContext<'a> {
-    pub(crate) recipe: &'a mut Recipe,
-    /// The step whose parameters are shown.
-    pub(crate) selected_step: &'a mut usize,
-    /// The difference between the highest and the lowest height shown, metres.
-    pub(crate) range_m: f64,
-    /// The position on the timeline, iterations.
-    pub(crate) at: u32,
-    /// Whether the timeline plays. Random faults are not searched then, as that would happen every frame.
-    pub(crate) is_playing: bool,
-    /// Whether the timeline is at its end, where all faults are visible.
-    pub(crate) is_at_end: bool,
-}
-
 impl FaultTool {
-    pub(crate) fn is_on(&self) -> bool {
-        self.is_on
-    }
-
-    /// Switches the tool on or off.
-    pub(crate) fn toggle(&mut self) {
-        *self = Self { is_on: !self.is_on, ..Self::default() };
-    }
-
-    /// Clears the selection and any drag, for example when another project opens.
-    pub(crate) fn reset(&mut self) {
-        *self = Self { is_on: self.is_on, ..Self::default() };
-    }
-
     /// Handles the pointer on one map and draws the faults there; returns a command to execute.
-    pub(crate) fn ui(
-        &mut self,
-        ui: &mut Ui,
-        transform: &MapTransform,
-        context: &mut FaultToolContext,
-    ) -> Option<Command> {
-        if !self.is_on {
-            return None;
-        }
+    pub(crate) fn ui(&mut self, ui: &mut Ui, transform: &MapTransform, context: &mut ToolContext) -> Option<Command> {
         self.selected = self.selected.filter(|index| fault_at(context.recipe, *index).is_some());
         self.update_scale(context);
         let response = &transform.response;
@@ -120,13 +78,19 @@ impl FaultTool {
         if let Some(index) = self.selected {
             response.context_menu(|ui| menu_ui(ui, context.recipe, index));
         }
-        draw_random_faults(ui, transform, context.recipe, &near, self.selected.is_none());
+        draw_random_faults(ui, transform, context.recipe, &near);
         self.draw(ui, transform, context, hovered);
+        if self.selected.is_none()
+            && let Some([shown, count]) = self.shown.limited(response.id)
+        {
+            let text = format!("Showing the last {shown} of {count} faults in view");
+            note(ui, &transform.painter, Align2::LEFT_TOP, note_position(response.rect), &text);
+        }
         command
     }
 
     /// Begins, continues or ends a drag.
-    fn drag_ui(&mut self, ui: &Ui, transform: &MapTransform, context: &mut FaultToolContext) -> Option<Command> {
+    fn drag_ui(&mut self, ui: &Ui, transform: &MapTransform, context: &mut ToolContext) -> Option<Command> {
         let response = &transform.response;
         let mut command = None;
         if response.drag_started_by(PointerButton::Primary) {
@@ -153,7 +117,7 @@ impl FaultTool {
     /// Selects the hovered fault, or returns the command that converts the nearest random one.
     fn click(
         &mut self,
-        context: &mut FaultToolContext,
+        context: &mut ToolContext,
         hovered: Option<(FaultIndex, Handle)>,
         near: &[(f32, RandomFault)],
     ) -> Option<Command> {
@@ -199,56 +163,33 @@ impl FaultTool {
         Some(name)
     }
 
-    /// Draws the button in the corner of a pane that switches the tool; returns its command when clicked.
-    pub(crate) fn button_ui(&self, ui: &mut Ui, transform: &MapTransform) -> Option<Command> {
-        let pane = transform.response.rect;
-        let place = Rect::from_min_size(pane.min + Vec2::splat(8.0), Vec2::new(28.0, 24.0));
-        let mut corner = ui.new_child(UiBuilder::new().id_salt("fault tool").max_rect(place));
-        let name = Command::FaultTool.tooltip(ui);
-        let button = Button::selectable(self.is_on, ICON_POLYLINE.rich_text().size(16.0)).min_size(place.size());
-        let button = if self.is_on { button } else { button.fill(colours(ui).text_background) };
-        let response = corner.add(button.frame_when_inactive(true)).on_hover_text(&name);
-        response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.is_on, &name));
-        if self.is_on && self.selected.is_none() {
-            let mut text = "Drag on a map to draw a fault".to_string();
-            if let Some([shown, count]) = self.shown.limited(transform.response.id) {
-                text.push_str(&format!("\nShowing the last {shown} of {count} faults in view"));
-            }
-            note(ui, ui.painter(), Align2::LEFT_TOP, note_position(pane), &text);
-        }
-        response.clicked().then_some(Command::FaultTool)
-    }
-
-    /// Handles the tool's keys; call it once a frame while no text field has the focus.
-    ///
-    /// Delete removes the selected fault. Escape cancels the drag, or clears the selection, or switches the tool off.
-    pub(crate) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, selected_step: &mut usize) {
-        if !self.is_on {
-            return;
-        }
+    /// Handles the tool's keys: Delete removes the selected fault, Escape cancels the drag or clears the selection.
+    /// Returns whether Escape, if it `escapes`, did either.
+    pub(crate) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, selected_step: &mut usize, escapes: bool) -> bool {
         // If its pane is hidden meanwhile, no response reports the end of the drag.
         if !ui.input(|input| input.pointer.primary_down()) {
             (self.dragged, self.before_drag) = (None, None);
         }
         let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-        if pressed(Key::Escape) {
-            match self.before_drag.take() {
+        let is_used = escapes
+            && match self.before_drag.take() {
                 Some(before) => {
                     (*recipe, *selected_step) = (before.recipe, before.selected_step);
                     (self.selected, self.dragged) = (before.selected, None);
+                    true
                 }
-                None => self.is_on = self.selected.take().is_some(),
-            }
-        }
+                None => self.selected.take().is_some(),
+            };
         if (pressed(Key::Delete) || pressed(Key::Backspace))
             && let Some(index) = self.selected.take()
         {
             remove(recipe, index);
         }
+        is_used
     }
 
     /// The fault under the pointer and its part; the handles of the selected fault have priority over lines.
-    fn hit(&mut self, context: &FaultToolContext, transform: &MapTransform, at: Pos2) -> Option<(FaultIndex, Handle)> {
+    fn hit(&mut self, context: &ToolContext, transform: &MapTransform, at: Pos2) -> Option<(FaultIndex, Handle)> {
         if let Some(index) = self.selected
             && let Some(fault) = fault_at(context.recipe, index)
             && let Some(handle) = HandlePositions::new(fault, transform, self.scale_m(context, index)).at(at)
@@ -266,7 +207,7 @@ impl FaultTool {
     }
 
     /// Recomputes the scale of the arrow if the selection changed or the arrow would become too long.
-    fn update_scale(&mut self, context: &FaultToolContext) {
+    fn update_scale(&mut self, context: &ToolContext) {
         let own_m = |index| fault_at(context.recipe, index).map_or(0.0, |fault| fault.displacement_m.abs());
         let is_valid = self.scale.is_some_and(|(index, scale_m)| {
             self.selected == Some(index) && (self.dragged.is_some() || own_m(index) <= scale_m)
@@ -277,18 +218,13 @@ impl FaultTool {
     }
 
     /// The displacement whose arrow is [`ARROW`](handles::ARROW) long, metres.
-    fn scale_m(&self, context: &FaultToolContext, index: FaultIndex) -> f64 {
+    fn scale_m(&self, context: &ToolContext, index: FaultIndex) -> f64 {
         let known = self.scale.filter(|(known, _)| *known == index);
         known.map_or_else(|| arrow_scale_m(context, index), |(_, scale_m)| scale_m)
     }
 
     /// Begins a drag of the handle or line at `origin`, or of the end of a new fault.
-    fn begin_drag(
-        &mut self,
-        context: &mut FaultToolContext,
-        transform: &MapTransform,
-        origin: Pos2,
-    ) -> Option<Command> {
+    fn begin_drag(&mut self, context: &mut ToolContext, transform: &MapTransform, origin: Pos2) -> Option<Command> {
         let (recipe, selected_step) = (context.recipe.clone(), *context.selected_step);
         self.before_drag = Some(BeforeDrag { recipe, selected_step, selected: self.selected });
         if let Some((index, handle)) = self.hit(context, transform, origin) {
@@ -317,7 +253,7 @@ impl FaultTool {
         &mut self,
         ui: &Ui,
         transform: &MapTransform,
-        context: &FaultToolContext,
+        context: &ToolContext,
         hovered: Option<(FaultIndex, Handle)>,
     ) {
         let shown = self.shown.on(transform, context.recipe);
@@ -336,7 +272,7 @@ impl FaultTool {
 
 /// The displacement whose arrow is [`ARROW`](handles::ARROW) long, metres: the terrain's range of heights, or the
 /// fault's displacement if that is larger.
-fn arrow_scale_m(context: &FaultToolContext, index: FaultIndex) -> f64 {
+fn arrow_scale_m(context: &ToolContext, index: FaultIndex) -> f64 {
     let own_m = fault_at(context.recipe, index).map_or(0.0, |fault| fault.displacement_m.abs());
     context.range_m.max(own_m).max(MIN_RANGE_M)
 }

@@ -148,10 +148,11 @@ impl Navigation {
         ui.ctx().request_repaint();
     }
 
-    /// Moves the camera by the input of the frame. `picker` shows the scene as the current camera sees it.
-    pub(super) fn handle_input(&mut self, ui: &Ui, response: &Response, picker: &Picker, now: f64) {
+    /// Moves the camera by the input of the frame. `picker` shows the scene as the current camera sees it. A tool takes
+    /// the primary button.
+    pub(super) fn handle_input(&mut self, ui: &Ui, response: &Response, picker: &Picker, has_tool: bool, now: f64) {
         let mut camera = self.camera;
-        drag(&mut camera, response, picker);
+        drag(&mut camera, response, picker, has_tool);
         scroll(&mut camera, ui, response, picker);
         let arrows = arrow_keys(ui, response);
         if arrows != Vec2::ZERO {
@@ -162,7 +163,7 @@ impl Navigation {
             camera.zoom(factor, camera.pivot);
         }
         fly(&mut camera, ui, response);
-        let is_double = response.double_clicked();
+        let is_double = response.double_clicked() && !has_tool;
         let pivot = response.interact_pointer_pos().filter(|_| is_double).and_then(|at| picker.terrain_at(at));
         if camera != self.camera {
             (self.camera, self.flight, self.moved_at) = (camera, None, now);
@@ -196,17 +197,18 @@ fn grabbed(camera: &Camera, picker: &Picker, at: Pos2) -> Option<glam::Vec3> {
     })
 }
 
-/// Orbits with the primary button, pans with the others.
-fn drag(camera: &mut Camera, response: &Response, picker: &Picker) {
+/// Orbits with the primary button and pans with the others; beside a tool, orbits with the secondary button.
+fn drag(camera: &mut Camera, response: &Response, picker: &Picker, has_tool: bool) {
     let drag = response.drag_delta();
     if drag == Vec2::ZERO {
         return;
     }
     let before = *camera;
-    if response.dragged_by(PointerButton::Primary) {
+    let orbits_by = if has_tool { PointerButton::Secondary } else { PointerButton::Primary };
+    if response.dragged_by(orbits_by) {
         camera.orbit(vec2(drag));
     }
-    let pans = response.dragged_by(PointerButton::Secondary) || response.dragged_by(PointerButton::Middle);
+    let pans = response.dragged_by(PointerButton::Middle) || !has_tool && response.dragged_by(PointerButton::Secondary);
     if let Some(at) = response.interact_pointer_pos().filter(|_| pans)
         && let Some(grabbed) = grabbed(&before, picker, at - drag)
     {

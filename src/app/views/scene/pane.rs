@@ -7,6 +7,7 @@ use eframe::egui_wgpu::RenderState;
 use egui::{Align2, Rect, Response, Role, Sense, Ui, UiBuilder, Vec2, WidgetInfo};
 
 use crate::app::preview::request::PreviewStatus;
+use crate::app::tools::tool_view::ToolView;
 use crate::app::views::legend::{MIN_HEIGHT, angles, heights, ramp_legend};
 use crate::app::views::overlay::{note, note_size, scale_bar, status_chip};
 use crate::app::views::scene::controls::{self, controls_ui, presets_ui};
@@ -14,7 +15,7 @@ use crate::app::views::scene::fault_glow::FaultGlow;
 use crate::app::views::scene::gpu::SceneGpu;
 use crate::app::views::scene::navigation::{Block, CameraPreset, Navigation};
 use crate::app::views::scene::overlay::{hint_position, paint_crosshair};
-use crate::app::views::scene::picker::Picker;
+use crate::app::views::scene::picker::{Picker, SceneTransform};
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::light::Light;
@@ -69,7 +70,12 @@ pub(crate) struct SceneContext<'a> {
     pub(crate) status: &'a PreviewStatus,
     pub(crate) is_playing: bool,
     pub(crate) glow: &'a [GlowingFault],
+    /// Whether a tool takes the primary button.
+    pub(crate) has_tool: bool,
 }
+
+/// Handles the pointer and draws the active tool in the 3-D view.
+pub(crate) type ToolUi<'a> = dyn FnMut(&Ui, &dyn ToolView) + 'a;
 
 /// What a frame of the 3-D view returns.
 pub(crate) struct SceneResponse {
@@ -258,7 +264,8 @@ impl ScenePane {
     }
 
     /// Draws the view into the remaining space of `ui`.
-    pub(crate) fn ui(&mut self, ui: &mut Ui, context: &SceneContext) -> SceneResponse {
+    /// `tool_ui` handles the pointer and draws the active tool.
+    pub(crate) fn ui(&mut self, ui: &mut Ui, context: &SceneContext, tool_ui: &mut ToolUi) -> SceneResponse {
         let (pane, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "The terrain in 3-D"));
         ui.painter().rect_filled(pane, 0.0, colours(ui).window);
@@ -268,12 +275,19 @@ impl ScenePane {
             let mut place = ui.new_child(UiBuilder::new().max_rect(pane.shrink(24.0)));
             place.centered_and_justified(|ui| ui.weak(error));
         } else if self.gpu.renderer().is_some() && pane.width() >= 8.0 && pane.height() >= 8.0 {
-            self.pane_ui(ui, pane, context, &mut result);
+            self.pane_ui(ui, pane, context, tool_ui, &mut result);
         }
         result
     }
 
-    fn pane_ui(&mut self, ui: &mut Ui, pane: Rect, context: &SceneContext, result: &mut SceneResponse) {
+    fn pane_ui(
+        &mut self,
+        ui: &mut Ui,
+        pane: Rect,
+        context: &SceneContext,
+        tool_ui: &mut ToolUi,
+        result: &mut SceneResponse,
+    ) {
         let now = ui.input(|input| input.time);
         let blend = self.advance_transition(ui, now);
         let range_m = self.range_m(blend);
@@ -287,7 +301,7 @@ impl ScenePane {
         let top = scale.y(range_m[1]);
         let picker = |camera: &Camera| Picker { projection: projection(camera), pane, bounds, terrain: &terrain, top };
         let before = picker(&self.navigation.camera);
-        self.navigation.handle_input(ui, &result.response, &before, now);
+        self.navigation.handle_input(ui, &result.response, &before, context.has_tool, now);
         let picker = picker(&self.navigation.camera);
         params.camera = Some(self.navigation.camera);
         self.draw(ui, pane, context, params, picker.projection, blend);
@@ -298,8 +312,13 @@ impl ScenePane {
         }
         if let Some(place) = result.crosshair_m {
             let foot = scale.point(place, terrain.height_at(place[0], place[1]));
-            paint_crosshair(&painter, &picker, foot, colours(ui).accent, result.response.hovered());
+            let is_hovered = result.response.hovered();
+            if !(context.has_tool && is_hovered) {
+                paint_crosshair(&painter, &picker, foot, colours(ui).accent, is_hovered);
+            }
         }
+        let response = result.response.clone();
+        tool_ui(ui, &SceneTransform { response, painter: painter.clone(), picker: &picker, scale, terrain: &terrain });
         self.overlays_ui(ui, pane, context, &picker.projection, range_m, result);
     }
 
@@ -332,7 +351,11 @@ impl ScenePane {
             ui.ctx().request_repaint();
         }
         if self.navigation.is_at_default {
-            let text = "Drag to orbit, right-drag to pan, wheel to zoom";
+            let text = if context.has_tool {
+                "Right-drag to orbit, middle-drag to pan, wheel to zoom"
+            } else {
+                "Drag to orbit, right-drag to pan, wheel to zoom"
+            };
             if let Some(at) = hint_position(pane, bar, legend, presets, note_size(&painter, text)) {
                 note(ui, &painter, Align2::LEFT_TOP, at, text);
             }

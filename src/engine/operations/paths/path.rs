@@ -133,7 +133,7 @@ impl PathCurve {
 
 impl Path {
     /// Whether the curve is closed; rivers never are.
-    pub(super) fn is_closed(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         self.closed && self.kind != PathKind::River
     }
 

@@ -53,8 +53,9 @@ impl eframe::App for SceneWindow {
             status: &PreviewStatus::Current,
             is_playing: false,
             glow: &glow,
+            has_tool: false,
         };
-        let shown = self.scene.ui(ui, &context);
+        let shown = self.scene.ui(ui, &context, &mut |_, _| {});
         (self.water_m, self.crosshair_m) = (shown.water_m, shown.crosshair_m);
     }
 }

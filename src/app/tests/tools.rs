@@ -1,0 +1,121 @@
+//! Tools that shape the terrain on the views.
+
+use egui::{Event, Key, Modifiers, PointerButton};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+
+use crate::app::App;
+use crate::app::tests::{editor, pause, press};
+use crate::engine::operations::AnyOperation;
+use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
+
+/// An idle editor with the brush active, and the middle of a pane.
+fn editor_with_brush() -> (Harness<'static, App>, egui::Pos2) {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::B);
+    let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
+    (editor, middle)
+}
+
+/// The strokes of the topmost step.
+fn strokes(editor: &Harness<'static, App>) -> Vec<Stroke> {
+    match &editor.state().document.project().recipe.stack.last().expect("a step").operation {
+        AnyOperation::Sculpt(Sculpt { strokes }) => strokes.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+fn entries(editor: &Harness<'static, App>) -> usize {
+    editor.state().document.history().0.len()
+}
+
+/// Presses the button on a view and drags to places relative to it, without releasing it.
+fn drag(editor: &mut Harness<'static, App>, from: egui::Pos2, offsets: &[[f32; 2]]) {
+    editor.hover_at(from);
+    editor.run_steps(2);
+    editor.drag_at(from);
+    editor.run_steps(2);
+    for [x, y] in offsets {
+        editor.hover_at(from + egui::vec2(*x, *y));
+        editor.run_steps(2);
+    }
+}
+
+fn draw(editor: &mut Harness<'static, App>, from: egui::Pos2, offsets: &[[f32; 2]]) {
+    drag(editor, from, offsets);
+    let [x, y] = offsets.last().copied().unwrap_or_default();
+    editor.drop_at(from + egui::vec2(x, y));
+    editor.run_steps(3);
+}
+
+#[test]
+fn a_click_and_a_drag_add_strokes_each_as_one_undo_entry() {
+    let (mut editor, middle) = editor_with_brush();
+    let (before, steps) = (entries(&editor), editor.state().document.project().recipe.stack.len());
+    draw(&mut editor, middle, &[]);
+    let dab = strokes(&editor);
+    assert!(dab.len() == 1 && dab[0].points_m.len() == 1 && dab[0].mode == Mode::Raise, "{dab:?}");
+    assert_eq!(editor.state().document.project().recipe.stack.len(), steps + 1, "a step on top");
+    assert_eq!(entries(&editor), before + 1);
+    draw(&mut editor, middle, &[[20.0, 0.0], [40.0, 10.0], [40.0, 40.0]]);
+    let both = strokes(&editor);
+    assert!(both.len() == 2 && both[0] == dab[0] && both[1].points_m.len() > 2, "{both:?}");
+    assert_eq!((entries(&editor), editor.state().document.project().recipe.stack.len()), (before + 2, steps + 1));
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert_eq!(strokes(&editor), dab);
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert_eq!(editor.state().document.project().recipe.stack.len(), steps);
+}
+
+#[test]
+fn a_stroke_raises_the_terrain_where_it_was_drawn() {
+    let (mut editor, middle) = editor_with_brush();
+    let terrain =
+        |editor: &Harness<'static, App>| editor.state().ui.preview.shown.as_ref().expect("a preview").terrain.clone();
+    let before = terrain(&editor);
+    draw(&mut editor, middle, &[]);
+    pause(&mut editor);
+    let (after, stroke) = (terrain(&editor), &strokes(&editor)[0]);
+    let at = stroke.points_m[0];
+    let rise = |x_m: f64, z_m: f64| after.height_at(x_m, z_m) - before.height_at(x_m, z_m);
+    assert!((f64::from(rise(at.x_m, at.z_m)) - stroke.strength_m).abs() < 0.05 * stroke.strength_m);
+    assert_eq!(rise(at.x_m + 2.0 * stroke.radius_m, at.z_m), 0.0);
+}
+
+#[test]
+fn escape_cancels_a_stroke_and_then_deactivates_the_brush() {
+    let (mut editor, middle) = editor_with_brush();
+    let (before, entries_before) = (editor.state().document.project().recipe.clone(), entries(&editor));
+    drag(&mut editor, middle, &[[15.0, 0.0], [30.0, 0.0]]);
+    assert_eq!(strokes(&editor).len(), 1);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    editor.hover_at(middle + egui::vec2(50.0, 0.0));
+    editor.run_steps(2);
+    editor.drop_at(middle + egui::vec2(50.0, 0.0));
+    editor.run_steps(2);
+    assert_eq!((&editor.state().document.project().recipe, entries(&editor)), (&before, entries_before));
+    assert!(editor.state().ui.tools.active().is_some());
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    assert!(editor.state().ui.tools.active().is_none());
+}
+
+#[test]
+fn modifiers_and_brackets_change_the_brush() {
+    let (mut editor, middle) = editor_with_brush();
+    draw(&mut editor, middle, &[]);
+    press(&mut editor, Modifiers::NONE, Key::CloseBracket);
+    draw(&mut editor, middle, &[]);
+    let found = strokes(&editor);
+    assert!((found[1].radius_m / found[0].radius_m - 1.2).abs() < 0.05, "{found:?}");
+    for (modifiers, mode) in [(Modifiers::SHIFT, Mode::Smooth), (Modifiers::COMMAND, Mode::Lower)] {
+        editor.hover_at(middle);
+        editor.run_steps(2);
+        for pressed in [true, false] {
+            let button = Event::PointerButton { pos: middle, button: PointerButton::Primary, pressed, modifiers };
+            editor.event_modifiers(button, modifiers);
+            editor.run_steps(2);
+        }
+        assert_eq!(strokes(&editor).last().map(|stroke| stroke.mode), Some(mode));
+    }
+}

@@ -1,0 +1,351 @@
+//! The path tool: clicks draw roads, rivers, ridges, valleys and faults along curves, and drags move their nodes.
+
+use egui::{Align2, Color32, Key, Modifiers, PointerButton, Pos2, Stroke, Ui, Vec2};
+
+use super::parameter_fields::fields_ui;
+use super::tool_view::{ToolView, draw_line};
+use super::{ToolContext, rounded_place};
+use crate::app::commands::Command;
+use crate::app::views::overlay::{length, note};
+use crate::app::widgets::theme::colours;
+use crate::engine::curve::{arc_lengths_m, curve_points};
+use crate::engine::operations::AnyOperation;
+use crate::engine::operations::paths::{Path, PathNode, Paths};
+use crate::engine::parameters::{List, Point};
+use crate::engine::recipe::{Recipe, Step};
+
+/// The distance within which the pointer grabs a node or a curve, points.
+const NODE_REACH: f32 = 9.0;
+const CURVE_REACH: f32 = 6.0;
+
+/// The grid, in metres, to which nodes snap while Shift is held.
+const SNAP_M: f64 = 10.0;
+
+/// The parameters in the tool bar, of which only those that the kind uses are shown.
+const SHOWN: [&str; 9] =
+    ["kind", "width_m", "max_grade", "bank_deg", "height_m", "profile", "depth_m", "displacement_m", "closed"];
+
+/// The indices of a path: its step and its place in the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PathIndex {
+    step: usize,
+    path: usize,
+}
+
+/// The state of the tool. It is not part of the document.
+#[derive(Debug, Default)]
+pub(crate) struct PathTool {
+    /// What a new path is like.
+    template: Path,
+    /// Where a new path begins, until its second node is there.
+    first: Option<Point>,
+    selected: Option<PathIndex>,
+    /// The selected node of the selected path.
+    node: Option<usize>,
+    /// Whether clicks add nodes to the selected path.
+    is_drawing: bool,
+    /// Whether the selected node is dragged, and what Escape restores.
+    dragged: Option<Recipe>,
+}
+
+/// What lies under the pointer.
+#[derive(Clone, Copy, Debug)]
+enum Hit {
+    Node(PathIndex, usize),
+    /// A curve, and the node before the place.
+    Curve(PathIndex, usize),
+}
+
+impl PathTool {
+    /// Ends drawing and clears the selection; the template stays.
+    pub(super) fn reset(&mut self) {
+        *self = Self { template: self.template.clone(), ..Self::default() };
+    }
+
+    /// Handles the pointer on one view and draws the paths there.
+    pub(super) fn ui(&mut self, ui: &Ui, view: &dyn ToolView, context: &mut ToolContext) -> Option<Command> {
+        self.selected = self.selected.filter(|index| path_at(context.recipe, *index).is_some());
+        let response = view.response();
+        let (snaps, is_pressed) =
+            ui.input(|input| (input.modifiers.shift, input.pointer.button_pressed(PointerButton::Primary)));
+        let pointer = response.interact_pointer_pos().or(response.hover_pos());
+        let hit = pointer.and_then(|at| self.hit(context.recipe, view, at));
+        let place = pointer.and_then(|at| view.place_m(at)).map(|place_m| snapped(place_m, snaps));
+        let mut command = None;
+        if is_pressed
+            && response.is_pointer_button_down_on()
+            && response.contains_pointer()
+            && let Some(Hit::Node(index, node)) = hit
+        {
+            (self.selected, self.node) = (Some(index), Some(node));
+            self.dragged = Some(context.recipe.clone());
+            *context.selected_step = index.step;
+        } else if self.dragged.is_some()
+            && response.dragged_by(PointerButton::Primary)
+            && let Some(at_m) = place
+        {
+            self.move_node(context.recipe, at_m);
+        } else if response.double_clicked() {
+            self.double_click(context, hit, place);
+        } else if response.clicked()
+            && let Some(at_m) = place
+        {
+            command = self.click(context, hit, at_m);
+        }
+        if !ui.input(|input| input.pointer.primary_down()) {
+            self.dragged = None;
+        }
+        self.draw(ui, view, context, hit, place.filter(|_| response.hovered()));
+        command
+    }
+
+    /// Selects a path, or adds a node.
+    fn click(&mut self, context: &mut ToolContext, hit: Option<Hit>, at_m: Point) -> Option<Command> {
+        match hit {
+            Some(Hit::Node(..)) => {}
+            Some(Hit::Curve(index, _)) if !self.is_drawing => {
+                (self.selected, self.node) = (Some(index), None);
+                *context.selected_step = index.step;
+            }
+            _ if self.is_drawing && self.selected.is_some() => {
+                if let Some(path) = self.selected.and_then(|index| path_mut(context.recipe, index)) {
+                    path.nodes.push(PathNode { at_m, ..PathNode::default() });
+                    self.node = Some(path.nodes.len() - 1);
+                }
+            }
+            _ => match self.first.take() {
+                None => {
+                    (self.first, self.selected, self.node) = (Some(at_m), None, None);
+                    return (!context.is_at_end).then_some(Command::ToEnd);
+                }
+                Some(first) if first != at_m => self.begin(context, [first, at_m]),
+                first => self.first = first,
+            },
+        }
+        None
+    }
+
+    /// Adds a path with two nodes.
+    fn begin(&mut self, context: &mut ToolContext, ends_m: [Point; 2]) {
+        let step = step_for_paths(context.recipe, *context.selected_step);
+        let Some(paths) = paths_mut(context.recipe, step) else { return };
+        let node = |at_m| PathNode { at_m, ..PathNode::default() };
+        paths.push(Path { nodes: ends_m.into_iter().map(node).collect(), enabled: true, ..self.template.clone() });
+        self.selected = Some(PathIndex { step, path: paths.len() - 1 });
+        (self.node, self.is_drawing) = (Some(1), true);
+        *context.selected_step = step;
+    }
+
+    /// Ends drawing, or inserts a node into a curve.
+    fn double_click(&mut self, context: &mut ToolContext, hit: Option<Hit>, place: Option<Point>) {
+        if std::mem::take(&mut self.is_drawing) {
+            return;
+        }
+        if let (Some(Hit::Curve(index, before)), Some(at_m)) = (hit, place)
+            && let Some(path) = path_mut(context.recipe, index)
+        {
+            path.nodes.insert(before + 1, PathNode { at_m, ..PathNode::default() });
+            (self.selected, self.node) = (Some(index), Some(before + 1));
+        }
+    }
+
+    fn move_node(&mut self, recipe: &mut Recipe, at_m: Point) {
+        let Some((index, node)) = self.selected.zip(self.node) else { return };
+        let is_there = path_at(recipe, index).and_then(|path| path.nodes.get(node)).is_some_and(|n| n.at_m == at_m);
+        if !is_there && let Some(node) = path_mut(recipe, index).and_then(|path| path.nodes.get_mut(node)) {
+            node.at_m = at_m;
+        }
+    }
+
+    /// Handles keys: Enter ends drawing, Delete removes the selected node or else the path, Escape cancels a drag, ends
+    /// drawing or clears the selection. Returns whether Escape, if it `escapes`, did any of these.
+    pub(super) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, escapes: bool) -> bool {
+        let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        if (self.is_drawing || self.first.is_some()) && pressed(Key::Enter) {
+            (self.is_drawing, self.first) = (false, None);
+        }
+        if let Some(index) = self.selected
+            && (pressed(Key::Delete) || pressed(Key::Backspace))
+        {
+            self.delete(recipe, index);
+        }
+        if !escapes {
+            return false;
+        }
+        if let Some(before) = self.dragged.take() {
+            *recipe = before;
+            return true;
+        }
+        let (was_drawing, had_first) = (std::mem::take(&mut self.is_drawing), self.first.take().is_some());
+        if was_drawing || had_first {
+            return true;
+        }
+        self.node = None;
+        self.selected.take().is_some()
+    }
+
+    /// Removes the selected node; without one, or if fewer than two nodes would be left, removes the path.
+    fn delete(&mut self, recipe: &mut Recipe, index: PathIndex) {
+        let Some(paths) = paths_mut(recipe, index.step) else { return };
+        let Some(path) = paths.get_mut(index.path) else { return };
+        let least = if path.closed { 4 } else { 3 };
+        match self.node.take() {
+            Some(node) if path.nodes.len() >= least && node < path.nodes.len() => {
+                path.nodes.remove(node);
+                self.node = node.checked_sub(1);
+            }
+            _ => {
+                paths.remove(index.path);
+                (self.selected, self.is_drawing) = (None, false);
+            }
+        }
+    }
+
+    /// Draws the parameters of the selected path, or of the next one, in the tool bar.
+    pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe) {
+        let Some(index) = self.selected else {
+            fields_ui(ui, "New path", &mut self.template, &SHOWN);
+            return;
+        };
+        let Some(mut path) = path_at(recipe, index).cloned() else { return };
+        fields_ui(ui, "Path", &mut path, &SHOWN);
+        if path_at(recipe, index) != Some(&path)
+            && let Some(known) = path_mut(recipe, index)
+        {
+            self.template = Path { nodes: List::default(), ..path.clone() };
+            *known = path;
+        }
+    }
+
+    /// What lies under the pointer; nodes of the selected path have priority, and nodes over curves.
+    fn hit(&self, recipe: &Recipe, view: &dyn ToolView, at: Pos2) -> Option<Hit> {
+        let mut nearest: Option<(f32, Hit)> = None;
+        let mut note = |distance: f32, hit: Hit| {
+            if nearest.is_none_or(|(known, _)| distance < known) {
+                nearest = Some((distance, hit));
+            }
+        };
+        for (index, path) in enabled_paths(recipe) {
+            let is_selected = self.selected == Some(index);
+            for (i, node) in path.nodes.iter().enumerate() {
+                let Some(pos) = view.pos([node.at_m.x_m, node.at_m.z_m]) else { continue };
+                let distance = pos.distance(at);
+                if distance <= NODE_REACH {
+                    note(distance - if is_selected { 200.0 } else { 100.0 }, Hit::Node(index, i));
+                }
+            }
+            let curve = curve(path);
+            let per_span = (curve.len().saturating_sub(1)) / spans(path).max(1);
+            let points: Vec<Option<Pos2>> = curve.iter().map(|place_m| view.pos(*place_m)).collect();
+            for (i, pair) in points.windows(2).enumerate() {
+                let [Some(a), Some(b)] = *pair else { continue };
+                let distance = distance_to_segment(at, a, b);
+                if distance <= CURVE_REACH {
+                    note(distance, Hit::Curve(index, i / per_span.max(1)));
+                }
+            }
+        }
+        nearest.map(|(_, hit)| hit)
+    }
+
+    fn draw(&self, ui: &Ui, view: &dyn ToolView, context: &ToolContext, hit: Option<Hit>, place: Option<Point>) {
+        let colour = colours(ui).accent;
+        let hovered = hit.map(|hit| match hit {
+            Hit::Node(index, _) | Hit::Curve(index, _) => index,
+        });
+        for (index, path) in enabled_paths(context.recipe) {
+            let is_strong = self.selected == Some(index) || hovered == Some(index);
+            let (width, strength) = if is_strong { (2.5, 1.0) } else { (1.5, 0.75) };
+            draw_line(view, curve(path).into_iter(), Stroke::new(width, colour.gamma_multiply(strength)));
+            for (i, node) in path.nodes.iter().enumerate() {
+                let Some(at) = view.pos([node.at_m.x_m, node.at_m.z_m]) else { continue };
+                let is_selected = self.selected == Some(index) && self.node == Some(i);
+                let (radius, fill) = match () {
+                    () if is_selected => (6.0, colour),
+                    () if is_strong => (5.0, Color32::WHITE),
+                    () => (3.0, colour),
+                };
+                view.painter().circle(at, radius, fill, Stroke::new(1.5, Color32::from_black_alpha(170)));
+            }
+        }
+        let from = match (self.first, self.selected.filter(|_| self.is_drawing)) {
+            (Some(first), _) => Some(first),
+            (None, Some(index)) => path_at(context.recipe, index).and_then(|path| path.nodes.last()).map(|n| n.at_m),
+            (None, None) => None,
+        };
+        if let (Some(from), Some(to)) = (from, place) {
+            let ends = [from, to].map(|at| [at.x_m, at.z_m]);
+            draw_line(view, ends.into_iter(), Stroke::new(1.0, colour));
+            if let Some(at) = self.first.and_then(|first| view.pos([first.x_m, first.z_m])) {
+                view.painter().circle(at, 5.0, Color32::WHITE, Stroke::new(1.5, colour));
+            }
+        }
+        if let Some(path) = self.selected.and_then(|index| path_at(context.recipe, index)) {
+            let metres = arc_lengths_m(&curve(path)).last().copied().unwrap_or_default();
+            let text = format!("{}: {}, {} nodes", path.kind.label(), length(metres), path.nodes.len());
+            let at = view.response().rect.min + Vec2::new(8.0, 36.0);
+            note(ui, view.painter(), Align2::LEFT_TOP, at, &text);
+        }
+    }
+}
+
+/// A place on the map, on the snapping grid if it `snaps`.
+fn snapped([x_m, z_m]: [f64; 2], snaps: bool) -> Point {
+    let snap = |m: f64| if snaps { SNAP_M * (m / SNAP_M).round() } else { m };
+    rounded_place([snap(x_m), snap(z_m)])
+}
+
+/// The curve of a path.
+fn curve(path: &Path) -> Vec<[f64; 2]> {
+    let nodes: Vec<[f64; 2]> = path.nodes.iter().map(|node| [node.at_m.x_m, node.at_m.z_m]).collect();
+    if nodes.len() < 2 { nodes } else { curve_points(&nodes, path.is_closed()) }
+}
+
+/// The number of spans between nodes.
+fn spans(path: &Path) -> usize {
+    if path.is_closed() { path.nodes.len() } else { path.nodes.len().saturating_sub(1) }
+}
+
+fn distance_to_segment(at: Pos2, a: Pos2, b: Pos2) -> f32 {
+    let along = b - a;
+    let share = ((at - a).dot(along) / along.length_sq().max(1e-6)).clamp(0.0, 1.0);
+    at.distance(a + share * along)
+}
+
+/// The paths of enabled steps.
+fn enabled_paths(recipe: &Recipe) -> impl Iterator<Item = (PathIndex, &Path)> {
+    let enabled = recipe.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
+    enabled.flat_map(|(step, found)| {
+        let paths = if let AnyOperation::Paths(Paths { paths }) = &found.operation { paths.as_slice() } else { &[] };
+        paths.iter().enumerate().map(move |(path, found)| (PathIndex { step, path }, found))
+    })
+}
+
+fn paths_mut(recipe: &mut Recipe, step: usize) -> Option<&mut List<Path>> {
+    match &mut recipe.stack.get_mut(step)?.operation {
+        AnyOperation::Paths(Paths { paths }) => Some(paths),
+        _ => None,
+    }
+}
+
+fn path_mut(recipe: &mut Recipe, index: PathIndex) -> Option<&mut Path> {
+    paths_mut(recipe, index.step)?.get_mut(index.path)
+}
+
+fn path_at(recipe: &Recipe, index: PathIndex) -> Option<&Path> {
+    match &recipe.stack.get(index.step)?.operation {
+        AnyOperation::Paths(Paths { paths }) => paths.get(index.path),
+        _ => None,
+    }
+}
+
+/// The index of the step that receives new paths: the selected one, which is enabled for this, or else the topmost
+/// step. If neither holds paths, adds a step on top.
+fn step_for_paths(recipe: &mut Recipe, selected: usize) -> usize {
+    super::step_on_top(
+        recipe,
+        selected,
+        |step| matches!(step.operation, AnyOperation::Paths(_)),
+        || Step::new(Paths { paths: List::default() }),
+    )
+}

@@ -1,0 +1,67 @@
+//! What tools need of a view: the maps and the 3-D view alike.
+
+use egui::{Color32, Painter, Pos2, Response, Shape, Stroke};
+
+use crate::app::views::map_transform::MapTransform;
+use crate::engine::cast::ToFloat;
+
+/// A view on which tools work.
+pub(crate) trait ToolView {
+    /// The pointer's interaction with the pane.
+    fn response(&self) -> &Response;
+
+    /// Draws on the pane alone.
+    fn painter(&self) -> &Painter;
+
+    /// The place below a point of the screen, metres east and south; `None` if there is no terrain.
+    fn place_m(&self, at: Pos2) -> Option<[f64; 2]>;
+
+    /// The point of the screen that shows a place on the terrain; `None` if none does.
+    fn pos(&self, place_m: [f64; 2]) -> Option<Pos2>;
+}
+
+impl ToolView for MapTransform {
+    fn response(&self) -> &Response {
+        &self.response
+    }
+
+    fn painter(&self) -> &Painter {
+        &self.painter
+    }
+
+    fn place_m(&self, at: Pos2) -> Option<[f64; 2]> {
+        Some(MapTransform::place_m(self, at))
+    }
+
+    fn pos(&self, place_m: [f64; 2]) -> Option<Pos2> {
+        Some(MapTransform::pos(self, place_m))
+    }
+}
+
+/// Draws a line through places on the terrain, with a dark line below that keeps it visible on any ground.
+pub(super) fn draw_line(view: &dyn ToolView, places_m: impl Iterator<Item = [f64; 2]>, stroke: Stroke) {
+    let mut run = Vec::new();
+    let mut runs = Vec::new();
+    for place_m in places_m {
+        match view.pos(place_m) {
+            Some(at) => run.push(at),
+            None => runs.push(std::mem::take(&mut run)),
+        }
+    }
+    runs.push(run);
+    for run in runs.into_iter().filter(|run| run.len() > 1) {
+        let below = Stroke::new(stroke.width + 2.0, Color32::from_black_alpha(110));
+        view.painter().add(Shape::line(run.clone(), below));
+        view.painter().add(Shape::line(run, stroke));
+    }
+}
+
+/// Draws a circle that lies on the terrain.
+pub(super) fn draw_circle(view: &dyn ToolView, [x_m, z_m]: [f64; 2], radius_m: f64, stroke: Stroke) {
+    const SIDES: usize = 48;
+    let places = (0..=SIDES).map(|i| {
+        let angle = std::f64::consts::TAU * i.to_f64() / SIDES.to_f64();
+        [x_m + radius_m * libm::cos(angle), z_m + radius_m * libm::sin(angle)]
+    });
+    draw_line(view, places, stroke);
+}
