@@ -25,6 +25,7 @@ pub mod mask;
 pub mod mutation;
 pub mod operations;
 pub mod origin;
+mod outline;
 pub mod parameters;
 pub mod progress;
 pub mod ramp;

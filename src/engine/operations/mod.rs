@@ -54,6 +54,7 @@ registry! {
     band_filter: BandFilter,
     kernel_filter: KernelFilter,
     symmetry: Symmetry,
+    pads: Pads,
 }
 
 impl AnyOperation {
