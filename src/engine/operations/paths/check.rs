@@ -3,17 +3,13 @@
 use super::path::{Path, PathKind};
 use super::road::tangent;
 use crate::engine::curve::distance_m;
-use crate::engine::parameters::{ParameterError, Problem};
+use crate::engine::parameters::ParameterError;
 
 /// The least distance between neighbouring nodes.
 const MIN_DISTANCE_M: f64 = 0.001;
 
 /// The relative error that grades between held nodes may have.
 const SLACK: f64 = 1e-9;
-
-fn problem(path: impl Into<String>, message: String) -> ParameterError {
-    ParameterError { path: path.into(), problem: Problem::Conflict(message) }
-}
 
 impl Path {
     /// The first problem of the path. A path with a problem has no effect.
@@ -30,13 +26,13 @@ impl Path {
         let (count, least) = (self.nodes.len(), if self.is_closed() { 3 } else { 2 });
         if count < least {
             let shape = if self.is_closed() { "a closed path" } else { "a path" };
-            return Err(problem("nodes", format!("{shape} needs at least {least} nodes, not {count}; add nodes")));
+            return Err(ParameterError::conflict("nodes", format!("{shape} needs at least {least} nodes, not {count}; add nodes")));
         }
         let at = |i: usize| [self.nodes[i].at_m.x_m, self.nodes[i].at_m.z_m];
         for i in 1..if self.is_closed() { count + 1 } else { count } {
             if distance_m(at(i - 1), at(i % count)) < MIN_DISTANCE_M {
                 let message = format!("it is at the same place as node {}; move or remove one of them", i - 1);
-                return Err(problem(format!("nodes.{}.at_m", i % count), message));
+                return Err(ParameterError::conflict(format!("nodes.{}.at_m", i % count), message));
             }
         }
         Ok(())
@@ -48,7 +44,7 @@ impl Path {
         if bank <= self.max_grade {
             let least_deg = libm::atan(self.max_grade).to_degrees();
             let message = format!("banks must be steeper than the greatest grade: more than {least_deg:.1}°");
-            return Err(problem("bank_deg", message));
+            return Err(ParameterError::conflict("bank_deg", message));
         }
         let curve = self.curve();
         let held = self.held(&curve.lengths_m);
@@ -65,7 +61,7 @@ impl Path {
                      {grade:.4}; change their heights or set max_grade to at least {:.4}",
                     (grade * 10_000.0).ceil() / 10_000.0
                 );
-                return Err(problem("max_grade", message));
+                return Err(ParameterError::conflict("max_grade", message));
             }
         }
         Ok(())
@@ -73,7 +69,7 @@ impl Path {
 
     fn check_river(&self) -> Result<(), ParameterError> {
         if self.closed {
-            return Err(problem("closed", "a river cannot be closed: its water must fall; set it to false".into()));
+            return Err(ParameterError::conflict("closed", "a river cannot be closed: its water must fall; set it to false"));
         }
         let held = self.held(&self.curve().lengths_m);
         for pair in held.windows(2) {
@@ -84,7 +80,7 @@ impl Path {
                     "the water must fall by at least {} m per metre from node {i}, to {most:.2} m or less, not {to} m",
                     self.fall
                 );
-                return Err(problem(format!("nodes.{k}.height_m"), message));
+                return Err(ParameterError::conflict(format!("nodes.{k}.height_m"), message));
             }
         }
         Ok(())
