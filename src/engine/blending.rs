@@ -5,21 +5,20 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::heightfield::{Heightfield, MAX_HEIGHT_M};
-use super::inputs::Inputs;
-use super::mask::Mask;
-use super::progress::{Cancelled, Progress};
+use super::mask::{EvaluatedMask, MaskRow};
+use super::operations::EvalContext;
+use super::progress::Cancelled;
 use super::recipe::{Blend, StepSettings};
 use super::rounding::{smooth_maximum, smooth_minimum};
 use crate::engine::cast::ToFloat;
 
 /// Blends the output of a step with the terrain below: below + strength · mask · (blend(below, own) − below).
 pub(super) fn blend(
-    below: Option<&Heightfield>,
+    context: &EvalContext,
     own: Arc<Heightfield>,
     settings: &StepSettings,
-    inputs: &Inputs,
-    progress: &Progress,
 ) -> Result<Arc<Heightfield>, Cancelled> {
+    let EvalContext { below, progress, .. } = *context;
     let strength = settings.strength.to_f32();
     let is_plain = strength == 1.0 && settings.mask.is_none();
     let is_unchanged = match settings.blend {
@@ -49,15 +48,15 @@ pub(super) fn blend(
     };
     let mut terrain = Arc::try_unwrap(own).or_else(|shared| shared.copied(progress))?;
     let grid = terrain.grid();
-    let evaluated = |mask| Mask::over(mask, grid, below, inputs, progress);
+    let evaluated = |mask| EvaluatedMask::new(mask, context);
     let mask = settings.mask.as_ref().map(evaluated).transpose()?;
     let rows = terrain.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
     rows.try_for_each_init(
-        || vec![strength; grid.width()],
-        |shares, (r, row)| {
+        || (vec![strength; grid.width()], MaskRow::new(grid.width())),
+        |(shares, mask_row), (r, row)| {
             if let Some(mask) = &mask {
-                mask.row(r, shares);
-                shares.iter_mut().for_each(|share| *share *= strength);
+                mask.fill(r, mask_row);
+                shares.iter_mut().zip(mask_row.weights()).for_each(|(share, weight)| *share = weight * strength);
             }
             match below {
                 Some(below) => {
@@ -77,6 +76,9 @@ pub(super) fn blend(
 mod tests {
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::inputs::Inputs;
+    use crate::engine::progress::Progress;
+    use crate::engine::random::Stream;
 
     #[test]
     fn blends_match_their_formulas() {
@@ -85,7 +87,9 @@ mod tests {
         let (below, own) = (field([1.0, 2.0, 8.0, -4.0]), field([3.0, -2.0, 8.0, 0.0]));
         let check = |blend_by, strength, expected: [f32; 4]| {
             let settings = StepSettings { blend: blend_by, strength, rounding_m: 4.0, ..Default::default() };
-            let found = blend(Some(&below), Arc::new(own.clone()), &settings, &Inputs::default(), &Progress::new());
+            let (stream, inputs, progress) = (Stream::new(0, 0), Inputs::default(), Progress::new());
+            let context = EvalContext { grid, below: Some(&below), stream, inputs: &inputs, progress: &progress };
+            let found = blend(&context, Arc::new(own.clone()), &settings);
             assert_eq!(found.expect("not cancelled").heights(), expected, "{blend_by:?}");
         };
         check(Blend::Add, 1.0, [4.0, 0.0, 16.0, -4.0]);

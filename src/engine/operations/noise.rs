@@ -149,20 +149,20 @@ impl Noise {
 }
 
 /// Fractional Brownian motion of five octaves of Perlin noise, each half as high and half as long as the one before.
-pub(super) struct Fbm {
+pub(in crate::engine) struct Fbm {
     octaves: Vec<Octave>,
 }
 
 impl Fbm {
     /// The noise whose largest features have the given wavelength.
-    pub(super) fn new(wavelength_m: f64, extent: Extent, stream: Stream) -> Self {
+    pub(in crate::engine) fn new(wavelength_m: f64, extent: Extent, stream: Stream) -> Self {
         let (kind, shape) = (Basis::Perlin, Shape::Fbm);
         let noise = Noise { kind, shape, octaves: 5, wavelength_m, lacunarity: 2.0, gain: 0.5, amplitude_m: 1.0 };
         Self { octaves: noise.octaves(noise.octaves, extent, stream) }
     }
 
     /// The noise at a place, in [−1, 1].
-    pub(super) fn at(&self, x_m: f64, z_m: f64) -> f64 {
+    pub(in crate::engine) fn at(&self, x_m: f64, z_m: f64) -> f64 {
         self.octaves.iter().map(|octave| octave.share * octave.at(x_m, z_m)).sum()
     }
 }

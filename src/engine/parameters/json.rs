@@ -12,7 +12,26 @@ use crate::engine::cast::ToInteger;
 
 /// The values of all parameters of `group` as written to a project, in the table's order.
 pub fn group_to_json(group: &dyn Group) -> Map<String, Json> {
-    group_values(group).to_json()
+    values_to_json(group.table(), &group_values(group))
+}
+
+fn values_to_json(table: &[Parameter], values: &Values) -> Map<String, Json> {
+    let present = |parameter: &&Parameter| {
+        !parameter.is_sparse || values.get(parameter.key).is_none_or(|value| *value != parameter.default)
+    };
+    let json = |parameter: &Parameter| {
+        let value = values.get(parameter.key).unwrap_or(&Value::None);
+        (parameter.key.to_string(), value_to_json(parameter.kind, value))
+    };
+    table.iter().filter(present).map(json).collect()
+}
+
+fn value_to_json(kind: Kind, value: &Value) -> Json {
+    match (kind, value) {
+        (Kind::Group(table), Value::Group(values)) => Json::Object(values_to_json(table(), values)),
+        (Kind::List(of), Value::List(items)) => items.iter().map(|item| value_to_json(*of, &item)).collect(),
+        _ => value.to_json(),
+    }
 }
 
 /// A struct from a JSON object; missing keys keep their defaults.

@@ -155,6 +155,8 @@ pub struct Parameter {
     pub is_fixed: bool,
     /// Whether an empty list is refused.
     pub needs_items: bool,
+    /// Whether project files leave it out while it has its default.
+    pub is_sparse: bool,
 }
 
 impl Parameter {
@@ -277,14 +279,16 @@ pub struct Spec {
     pub(super) when: Option<(&'static str, &'static [&'static str])>,
     pub(super) is_fixed: bool,
     pub(super) needs_items: bool,
+    pub(super) is_sparse: bool,
 }
 
 impl Spec {
     /// A parameter without limits: text, choices, switches, groups.
     pub const fn new(label: &'static str) -> Self {
         let unlimited = Range { low: f64::MIN, high: f64::MAX };
-        let (slider, scale, when, is_fixed, needs_items) = (None, Scale::Linear, None, false, false);
-        Self { label, unit: "", hard: unlimited, slider, scale, when, is_fixed, needs_items }
+        let (slider, scale, when) = (None, Scale::Linear, None);
+        let (is_fixed, needs_items, is_sparse) = (false, false, false);
+        Self { label, unit: "", hard: unlimited, slider, scale, when, is_fixed, needs_items, is_sparse }
     }
 
     /// A number that is valid from `low` to `high`; the slider has the same range unless [`Self::slider`] narrows it.
@@ -321,6 +325,13 @@ impl Spec {
     /// Refuses an empty list.
     pub const fn at_least_one(mut self) -> Self {
         self.needs_items = true;
+        self
+    }
+
+    /// Leaves the parameter out of project files while it has its default, so that files of a version without it stay
+    /// as they are.
+    pub const fn sparse(mut self) -> Self {
+        self.is_sparse = true;
         self
     }
 

@@ -1,0 +1,360 @@
+//! Masks evaluated for one terrain.
+
+use super::polygon::{Polygon, PolygonRow};
+use super::sources::{Mask, MaskSource};
+use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::flow::{Outlets, Water};
+use crate::engine::heightfield::{Grid, Heightfield, bilinear};
+use crate::engine::inputs::{Raster, SampleScale};
+use crate::engine::operations::EvalContext;
+use crate::engine::operations::noise::Fbm;
+use crate::engine::parameters::Band;
+use crate::engine::progress::Cancelled;
+use crate::engine::strokes::Columns;
+use crate::engine::surface;
+use crate::engine::texture::band_weight;
+
+/// The height difference over which a mask by elevation fades out, unless it has another, metres.
+const ELEVATION_FEATHER_M: f64 = 100.0;
+
+/// A mask evaluated for one terrain.
+pub struct EvaluatedMask<'a> {
+    mask: &'a Mask,
+    grid: Grid,
+    columns: Columns,
+    below: Option<&'a Heightfield>,
+    source: EvaluatedSource<'a>,
+}
+
+/// What the weights of a source are read from.
+enum EvaluatedSource<'a> {
+    /// The position and the terrain below alone, or nothing, if the terrain is flat.
+    Place,
+    /// What the source needs is missing.
+    Missing,
+    Image(&'a Raster),
+    Water(Water),
+    /// The valley floor index, or the curvature per kilometre.
+    Map(Heightfield),
+    Polygon(Polygon),
+    Noise(Fbm),
+}
+
+/// The weights of one row of samples, and the buffers to compute them.
+#[derive(Clone, Debug)]
+pub struct MaskRow {
+    weights: Vec<f32>,
+    polygon: PolygonRow,
+}
+
+impl MaskRow {
+    /// Buffers for rows with that many samples.
+    pub fn new(width: usize) -> Self {
+        Self { weights: vec![1.0; width], polygon: PolygonRow::default() }
+    }
+
+    /// The weights, west to east.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+}
+
+impl<'a> EvaluatedMask<'a> {
+    /// Evaluates a mask for the terrain below a step.
+    pub fn new(mask: &'a Mask, context: &EvalContext<'a>) -> Result<Self, Cancelled> {
+        let EvalContext { grid, below, inputs, progress, .. } = *context;
+        let source = if mask.missing(inputs).is_some() {
+            EvaluatedSource::Missing
+        } else {
+            match mask.source {
+                MaskSource::Elevation | MaskSource::Slope | MaskSource::Border => EvaluatedSource::Place,
+                MaskSource::Image => inputs.get(&mask.file).map_or(EvaluatedSource::Missing, EvaluatedSource::Image),
+                MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => match below {
+                    Some(terrain) => EvaluatedSource::Water(Water::on(terrain, Outlets::Border, None, progress)?),
+                    None => EvaluatedSource::Place,
+                },
+                MaskSource::Sediment => match below {
+                    Some(terrain) => EvaluatedSource::Map(surface::sediment(terrain, progress)?),
+                    None => EvaluatedSource::Place,
+                },
+                MaskSource::Curvature => match below {
+                    Some(terrain) => EvaluatedSource::Map(surface::curvature(terrain, mask.scale_m, progress)?),
+                    None => EvaluatedSource::Place,
+                },
+                MaskSource::Polygon => {
+                    EvaluatedSource::Polygon(Polygon::new(&mask.points_m, mask.feather_m.unwrap_or_default()))
+                }
+                MaskSource::Noise => {
+                    // Steps count their seeds from 0, so none has this one, and no step has the same noise.
+                    let stream = context.stream.with_step_seed(!mask.seed);
+                    EvaluatedSource::Noise(Fbm::new(mask.wavelength_m, grid.extent(), stream))
+                }
+            }
+        };
+        Ok(Self { mask, grid, columns: Columns::new(grid), below, source })
+    }
+
+    /// Sets the weights of row `r`.
+    pub fn fill(&self, r: usize, row: &mut MaskRow) {
+        let MaskRow { weights, polygon } = row;
+        match &self.source {
+            EvaluatedSource::Missing => return weights.fill(0.0),
+            EvaluatedSource::Polygon(outline) => outline.fill(self.grid.z_m(r), &self.columns, polygon, weights),
+            _ => weights.iter_mut().enumerate().for_each(|(c, weight)| *weight = self.weight(c, r)),
+        }
+        if self.mask.invert {
+            weights.iter_mut().for_each(|weight| *weight = 1.0 - *weight);
+        }
+    }
+
+    /// The weight of a sample by a source that is not evaluated row by row.
+    fn weight(&self, c: usize, r: usize) -> f32 {
+        let mask = self.mask;
+        match &self.source {
+            EvaluatedSource::Place => self.weight_of_place(c, r),
+            EvaluatedSource::Image(raster) => brightness(raster, &self.grid, c, r),
+            EvaluatedSource::Water(water) => {
+                self.below.map_or(0.0, |terrain| self.weight_of_water(terrain, water, c, r))
+            }
+            EvaluatedSource::Map(map) => self.weight_of_map(map[(c, r)]),
+            EvaluatedSource::Noise(noise) => {
+                let value = noise.at(self.grid.x_m(c), self.grid.z_m(r));
+                (0.5 + 0.5 * mask.contrast * (value - mask.threshold)).clamp(0.0, 1.0).to_f32()
+            }
+            EvaluatedSource::Missing | EvaluatedSource::Polygon(_) => 0.0,
+        }
+    }
+
+    fn weight_of_place(&self, c: usize, r: usize) -> f32 {
+        let mask = self.mask;
+        match mask.source {
+            MaskSource::Elevation => {
+                let height_m = self.below.map_or(0.0, |terrain| terrain[(c, r)]);
+                let feather_m = mask.feather_m.unwrap_or(ELEVATION_FEATHER_M);
+                band_weight(height_m, limits(mask.elevation_m), feather_m.to_f32())
+            }
+            MaskSource::Slope => {
+                let slope_deg = self.below.map_or(0.0, |terrain| {
+                    let [east, south] = terrain.gradient(c, r);
+                    libm::atanf((east * east + south * south).sqrt()).to_degrees()
+                });
+                band_weight(slope_deg, limits(mask.slope_deg), mask.feather_deg.to_f32())
+            }
+            MaskSource::Border => {
+                let (x_m, z_m, extent) = (self.grid.x_m(c), self.grid.z_m(r), self.grid.extent());
+                let from_border_m = x_m.min(extent.width_m - x_m).min(z_m).min(extent.depth_m - z_m);
+                if mask.border_m > 0.0 { (from_border_m / mask.border_m).clamp(0.0, 1.0).to_f32() } else { 1.0 }
+            }
+            // Flat terrain is a plain, without curvature and without water.
+            MaskSource::Sediment => self.weight_of_map(surface::MAX_SEDIMENT.to_f32()),
+            MaskSource::Curvature => self.weight_of_map(0.0),
+            MaskSource::Rivers
+            | MaskSource::Lakes
+            | MaskSource::Wetness
+            | MaskSource::Image
+            | MaskSource::Polygon
+            | MaskSource::Noise => 0.0,
+        }
+    }
+
+    /// The weight of a valley floor index, or of a curvature in 1/m.
+    fn weight_of_map(&self, value: f32) -> f32 {
+        let mask = self.mask;
+        match mask.source {
+            MaskSource::Curvature => {
+                band_weight(1000.0 * value, limits(mask.curvature), mask.feather_curvature.to_f32())
+            }
+            _ => band_weight(value, limits(mask.sediment), mask.feather_sediment.to_f32()),
+        }
+    }
+
+    fn weight_of_water(&self, terrain: &Heightfield, water: &Water, c: usize, r: usize) -> f32 {
+        let mask = self.mask;
+        let sample = r * self.grid.width() + c;
+        match mask.source {
+            MaskSource::Rivers => {
+                let quarter_m2 = 0.25e6 * mask.drained_km2;
+                (libm::log(f64::from(water.areas_m2[sample]) / quarter_m2) / libm::log(4.0)).clamp(0.0, 1.0).to_f32()
+            }
+            MaskSource::Lakes => (water.lakes_m[sample] / mask.lake_m.to_f32()).clamp(0.0, 1.0),
+            _ => band_weight(water.wetness(terrain, c, r), limits(mask.wetness), mask.feather_wetness.to_f32()),
+        }
+    }
+}
+
+fn limits(band: Band) -> [f32; 2] {
+    [band.min.to_f32(), band.max.to_f32()]
+}
+
+/// The brightness of an image stretched over the world, from 0 to 1, with bilinear interpolation.
+fn brightness(raster: &Raster, grid: &Grid, c: usize, r: usize) -> f32 {
+    let max_value = match raster.scale {
+        SampleScale::Integers { max_value } => max_value,
+        // White is 1 in images with floating-point samples.
+        SampleScale::Metres => 1.0,
+    };
+    let along = |share: f64, pixels: usize| {
+        let position = share * (pixels - 1).to_f64();
+        let first = position.to_usize().min(pixels - 1);
+        (first, (first + 1).min(pixels - 1), (position - first.to_f64()).to_f32())
+    };
+    let [eastward, southward] = grid.shares(c, r);
+    let (west, east, u) = along(eastward, raster.width);
+    let (north, south, v) = along(southward, raster.height);
+    let at = |column: usize, row: usize| raster.samples[row * raster.width + column];
+    let value = bilinear([at(west, north), at(east, north), at(west, south), at(east, south)], u, v);
+    (value / max_value).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::engine::heightfield::Extent;
+    use crate::engine::inputs::Inputs;
+    use crate::engine::parameters::{FileName, List, Point};
+    use crate::engine::progress::Progress;
+    use crate::engine::random::Stream;
+
+    fn grid() -> Grid {
+        Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, 5, 3)
+    }
+
+    fn weights(mask: &Mask, grid: Grid, below: Option<&Heightfield>, inputs: &Inputs, r: usize) -> Vec<f32> {
+        let (stream, progress) = (Stream::new(1, 2), Progress::new());
+        let context = EvalContext { grid, below, stream, inputs, progress: &progress };
+        let mut row = MaskRow::new(grid.width());
+        EvaluatedMask::new(mask, &context).expect("not cancelled").fill(r, &mut row);
+        row.weights
+    }
+
+    #[track_caller]
+    fn check(mask: &Mask, below: Option<&Heightfield>, inputs: &Inputs, r: usize, expected: [f32; 5]) {
+        let found = weights(mask, grid(), below, inputs, r);
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{found:?}, not {expected:?}");
+        let inverted = weights(&Mask { invert: true, ..mask.clone() }, grid(), below, inputs, r);
+        assert!(inverted.iter().zip(expected).all(|(a, b)| (1.0 - a - b).abs() < 1e-5), "{inverted:?}");
+    }
+
+    #[test]
+    fn elevation_and_slope_masks_depend_on_the_terrain_below() {
+        let none = Inputs::default();
+        let terrain = Heightfield::from_fn(grid(), |c, _| c as f32 * 100.0);
+        let band = Band { min: 200.0, max: 300.0 };
+        let by_height = Mask { elevation_m: band, feather_m: Some(200.0), ..Default::default() };
+        check(&by_height, Some(&terrain), &none, 1, [0.0, 0.5, 1.0, 1.0, 0.5]);
+        check(&by_height, None, &none, 1, [0.0; 5]);
+        // A rise of 100 m over 100 m is 45°.
+        let limits = Band { min: 0.0, max: 40.0 };
+        let by_slope = Mask { source: MaskSource::Slope, slope_deg: limits, feather_deg: 10.0, ..Default::default() };
+        check(&by_slope, Some(&terrain), &none, 1, [0.5; 5]);
+        check(&by_slope, None, &none, 1, [1.0; 5]);
+    }
+
+    #[test]
+    fn border_masks_depend_on_the_distance_in_metres() {
+        let border = Mask { source: MaskSource::Border, border_m: 200.0, ..Default::default() };
+        check(&border, None, &Inputs::default(), 0, [0.0; 5]);
+        check(&border, None, &Inputs::default(), 1, [0.0, 0.5, 0.5, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn water_masks_depend_on_rivers_lakes_and_wetness() {
+        let none = Inputs::default();
+        // Cells of 100 m × 100 m that fall 1 in 2 to the east. The border drains itself; along the middle row the
+        // drainage areas are 1 to 3 cells, 0.01 to 0.03 km².
+        let terrain = Heightfield::from_fn(grid(), |c, _| -50.0 * c as f32);
+        let rivers = Mask { source: MaskSource::Rivers, drained_km2: 0.02, ..Default::default() };
+        let half = 0.5;
+        check(&rivers, Some(&terrain), &none, 1, [half, half, 1.0, 1.0, 1.0]);
+        check(&rivers, None, &none, 1, [0.0; 5]);
+        // ln(a/tan β) with a = 10,000 m²/100 m and tan β = 0.5.
+        let wet = f64::from(libm::logf(200.0));
+        let band = Band { min: wet + 0.1, max: 40.0 };
+        let wetness = Mask { source: MaskSource::Wetness, wetness: band, feather_wetness: 0.2, ..Default::default() };
+        check(&wetness, Some(&terrain), &none, 1, [half, half, 1.0, 1.0, 1.0]);
+        // A pit of 2 m in level terrain.
+        let pit = Heightfield::from_fn(grid(), |c, r| if (c, r) == (2, 1) { -2.0 } else { 0.0 });
+        let lakes = Mask { source: MaskSource::Lakes, lake_m: 4.0, ..Default::default() };
+        check(&lakes, Some(&pit), &none, 1, [0.0, 0.0, half, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn sediment_masks_depend_on_valley_floors() {
+        let mask = Mask { source: MaskSource::Sediment, ..Default::default() };
+        let weights = |below, grid: Grid| weights(&mask, grid, below, &Inputs::default(), grid.height() / 2);
+        assert_eq!(weights(None, grid()), [1.0; 5], "flat terrain is a plain");
+        // A plain in the west, a mountainside in the east.
+        let wide = Grid::new(Extent { width_m: 4000.0, depth_m: 4000.0 }, 129, 129);
+        let terrain = Heightfield::from_fn(wide, |c, _| (c as f32 - 64.0).max(0.0) * 20.0);
+        let weights = weights(Some(&terrain), wide);
+        assert!(weights[..50].iter().all(|weight| *weight == 1.0) && weights[75..].iter().all(|weight| *weight == 0.0));
+    }
+
+    #[test]
+    fn image_masks_depend_on_brightness() {
+        let name = FileName("m.png".into());
+        let scale = SampleScale::Integers { max_value: 255.0 };
+        let raster = Raster { width: 3, height: 2, samples: vec![0.0, 255.0, 0.0, 255.0, 255.0, 255.0], scale };
+        let inputs = Inputs { rasters: [(name.clone(), Arc::new(raster))].into(), ..Default::default() };
+        let mask = Mask { source: MaskSource::Image, file: name, ..Default::default() };
+        check(&mask, None, &inputs, 0, [0.0, 0.5, 1.0, 0.5, 0.0]);
+        check(&mask, None, &inputs, 2, [1.0; 5]);
+        for invert in [false, true] {
+            let without = weights(&Mask { invert, ..mask.clone() }, grid(), None, &Inputs::default(), 0);
+            assert_eq!(without, [0.0; 5], "without its image, the mask leaves no effect");
+        }
+    }
+
+    #[test]
+    fn curvature_masks_tell_hollows_from_ridges() {
+        let world = Grid::new(Extent { width_m: 600.0, depth_m: 600.0 }, 61, 61);
+        // A bowl with a radius of 250 m has a curvature of 4 per km.
+        let bowl = Heightfield::from_fn(world, |c, r| {
+            let (x, z) = (world.x_m(c) - 300.0, world.z_m(r) - 300.0);
+            ((x * x + z * z) / 500.0) as f32
+        });
+        let crest = Heightfield::from_fn(world, |c, r| -bowl[(c, r)]);
+        let at = |below: Option<&Heightfield>, min, feather_curvature| {
+            let curvature = Band { min, max: 1000.0 };
+            let source = MaskSource::Curvature;
+            let mask = Mask { source, scale_m: 50.0, curvature, feather_curvature, ..Default::default() };
+            weights(&mask, world, below, &Inputs::default(), 30)[30]
+        };
+        assert_eq!((at(Some(&bowl), 3.9, 1.0), at(Some(&crest), 3.9, 1.0)), (1.0, 0.0));
+        assert!((at(Some(&bowl), 5.0, 2.0) - 0.5).abs() < 0.01);
+        assert_eq!((at(None, -1.0, 1.0), at(None, 2.0, 4.0)), (1.0, 0.5), "flat terrain has no curvature");
+    }
+
+    #[test]
+    fn noise_masks_are_half_full_and_the_same_at_every_size() {
+        let of = |mask: &Mask, side: usize, r: usize| {
+            let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 4096.0 }, side, side);
+            weights(mask, grid, None, &Inputs::default(), r)
+        };
+        let mask = Mask { source: MaskSource::Noise, ..Default::default() };
+        let (fine, coarse) = (of(&mask, 257, 100), of(&mask, 65, 25));
+        assert!(coarse.iter().zip(fine.iter().step_by(4)).all(|(a, b)| a.to_bits() == b.to_bits()));
+        let mean = |weights: &[f32]| weights.iter().sum::<f32>() / weights.len() as f32;
+        assert!((0.3..0.7).contains(&mean(&fine)), "{}", mean(&fine));
+        let sharp = of(&Mask { contrast: 1000.0, ..mask.clone() }, 257, 100);
+        let full = sharp.iter().filter(|weight| [0.0, 1.0].contains(*weight)).count();
+        assert!(full > 240, "{full} of 257 are 0 or 1");
+        let rare = of(&Mask { threshold: 0.3, ..mask.clone() }, 257, 100);
+        assert!(mean(&rare) < mean(&fine));
+        assert_ne!(of(&Mask { seed: 1, ..mask.clone() }, 257, 100), fine);
+    }
+
+    #[test]
+    fn polygon_masks_are_full_inside() {
+        let points = [[90.0, -10.0], [310.0, -10.0], [310.0, 150.0], [90.0, 150.0]];
+        let points_m: List<Point> = points.iter().map(|&[x_m, z_m]| Point { x_m, z_m }).collect();
+        let mask = Mask { source: MaskSource::Polygon, points_m, ..Default::default() };
+        check(&mask, None, &Inputs::default(), 1, [0.0, 1.0, 1.0, 1.0, 0.0]);
+        check(&mask, None, &Inputs::default(), 2, [0.0; 5]);
+        // 10 m inside, of a feather of 40 m: t = ¾.
+        let soft = Mask { feather_m: Some(40.0), ..mask };
+        check(&soft, None, &Inputs::default(), 1, [0.0, 0.84375, 1.0, 0.84375, 0.0]);
+    }
+}

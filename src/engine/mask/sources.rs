@@ -1,0 +1,156 @@
+//! The parameters of masks.
+
+use super::polygon::POINTS;
+use crate::engine::flow::Water;
+use crate::engine::inputs::Inputs;
+use crate::engine::parameters::{Band, FileName, List, Point, Spec, choices, parameters};
+
+choices! {
+    /// The property that a mask depends on.
+    pub enum MaskSource {
+        /// The height of the terrain below the step.
+        Elevation = "elevation", "Elevation";
+        /// The slope of the terrain below the step.
+        Slope = "slope", "Slope";
+        /// The distance from the border of the world: from 0 at the border to 1 at a given distance.
+        Border = "border", "Border";
+        /// The brightness of an imported image, stretched over the world.
+        Image = "image", "Image";
+        /// The drainage area on the terrain below the step: its rivers.
+        Rivers = "rivers", "Rivers";
+        /// The lakes that fill the depressions of the terrain below the step.
+        Lakes = "lakes", "Lakes";
+        /// The wetness of the terrain below the step, from its drainage area and slope.
+        Wetness = "wetness", "Wetness";
+        /// The valley floors of the terrain below the step, on which rivers deposit sediment.
+        Sediment = "sediment", "Sediment";
+        /// The hollows and ridges of the terrain below the step.
+        Curvature = "curvature", "Curvature";
+        /// The inside of a polygon.
+        Polygon = "polygon", "Polygon";
+        /// Random patches, to break up borders.
+        Noise = "noise", "Noise";
+    }
+}
+
+parameters! {
+    /// Where a step has an effect.
+    pub struct Mask {
+        /// The property that the mask depends on.
+        source: MaskSource = MaskSource::Elevation, Spec::new("Based on");
+        /// The heights of the terrain below at which the step has its full effect; by default all.
+        elevation_m: Band = Band { min: -100_000.0, max: 100_000.0 },
+            Spec::number("Elevation", -100_000.0, 100_000.0).slider(-1000.0, 3000.0).unit("m")
+                .when("source", &["elevation"]);
+        /// The height difference over which the effect fades out above and below, or the width of the fade across the
+        /// border of a polygon. Empty: 100 for elevations, 0 for polygons.
+        feather_m: Option<f64> = None,
+            Spec::number("Feather", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m")
+                .when("source", &["elevation", "polygon"]);
+        /// The slopes of the terrain below on which the step has its full effect.
+        slope_deg: Band = Band { min: 0.0, max: 30.0 },
+            Spec::number("Slope", 0.0, 90.0).unit("°").when("source", &["slope"]);
+        /// The angle over which the effect fades out on gentler and steeper slopes.
+        feather_deg: f64 = 10.0,
+            Spec::number("Feather", 0.0, 90.0).slider(0.0, 45.0).unit("°").when("source", &["slope"]);
+        /// The distance from the border at which the effect is full.
+        border_m: f64 = 500.0,
+            Spec::number("Border", 0.0, 1_000_000.0).slider(1.0, 4000.0).unit("m").logarithmic()
+                .when("source", &["border"]);
+        /// The image: the effect is full where it is white, and none where it is black.
+        file: FileName = FileName::default(), Spec::new("Image").when("source", &["image"]);
+        /// The drainage area at which the effect is full; it fades out down to a quarter of that.
+        drained_km2: f64 = 1.0,
+            Spec::number("Drainage area", 1e-6, 1e6).slider(0.01, 100.0).unit("km²").logarithmic().when("source", &["rivers"]);
+        /// The depth of a lake at which the effect is full; it fades out to the shore.
+        lake_m: f64 = 1.0,
+            Spec::number("Depth", 0.001, 10_000.0).slider(0.1, 50.0).unit("m").logarithmic().when("source", &["lakes"]);
+        /// The topographic wetness index at which the effect is full: crests have 3 or 4, wet valleys 12 and more.
+        wetness: Band = Band { min: 9.0, max: 40.0 },
+            Spec::number("Wetness", -10.0, 40.0).slider(0.0, 20.0).when("source", &["wetness"]);
+        /// The difference in the index over which the effect fades out to drier and wetter terrain.
+        feather_wetness: f64 = 2.0,
+            Spec::number("Feather", 0.0, 40.0).slider(0.0, 8.0).when("source", &["wetness"]);
+        /// The valley floor index at which the effect is full: slopes have less than 0.5, small valley floors 1 or 2,
+        /// wide plains up to 4.
+        sediment: Band = Band { min: 1.5, max: 4.0 },
+            Spec::number("Sediment", 0.0, 4.0).when("source", &["sediment"]);
+        /// The difference in the index over which the effect fades out to less and more sediment.
+        feather_sediment: f64 = 0.5,
+            Spec::number("Feather", 0.0, 4.0).slider(0.0, 2.0).when("source", &["sediment"]);
+        /// The curvatures at which the effect is full: positive in hollows, negative on ridges. A bowl with a radius of
+        /// 500 m has a curvature of 2 per km.
+        curvature: Band = Band { min: 1.0, max: 100_000.0 },
+            Spec::number("Curvature", -100_000.0, 100_000.0).slider(-20.0, 20.0).unit("/km").sparse()
+                .when("source", &["curvature"]);
+        /// The difference in curvature over which the effect fades out.
+        feather_curvature: f64 = 1.0,
+            Spec::number("Feather", 0.0, 100_000.0).slider(0.0, 10.0).unit("/km").sparse().when("source", &["curvature"]);
+        /// The size of the hollows and ridges.
+        scale_m: f64 = 100.0,
+            Spec::number("Scale", 0.0, 100_000.0).slider(1.0, 2000.0).unit("m").logarithmic().sparse()
+                .when("source", &["curvature"]);
+        /// The corners of the polygon. Where it crosses itself, parts inside twice count as outside.
+        points_m: List<Point> = List::default(), POINTS.sparse().when("source", &["polygon"]);
+        /// The size of the largest patches.
+        wavelength_m: f64 = 200.0,
+            Spec::number("Wavelength", 0.1, 1_000_000.0).slider(5.0, 5000.0).unit("m").logarithmic().sparse()
+                .when("source", &["noise"]);
+        /// The noise, from -1 to 1, at which the effect is half: higher values make smaller patches.
+        threshold: f64 = 0.0, Spec::number("Threshold", -1.0, 1.0).sparse().when("source", &["noise"]);
+        /// How sharp the borders of the patches are.
+        contrast: f64 = 4.0,
+            Spec::number("Contrast", 0.0, 1000.0).slider(0.5, 50.0).logarithmic().sparse().when("source", &["noise"]);
+        /// Selects the random numbers of the noise, together with the recipe's seed.
+        seed: u32 = 0,
+            Spec::number("Noise seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0).sparse().when("source", &["noise"]);
+        /// Inverts the mask.
+        invert: bool = false, Spec::new("Invert");
+    }
+}
+
+impl Mask {
+    /// Whether the weight of a sample depends only on its position and height, so that parts of a grid can be evaluated
+    /// independently.
+    pub fn is_pointwise(&self) -> bool {
+        match self.source {
+            MaskSource::Elevation
+            | MaskSource::Border
+            | MaskSource::Image
+            | MaskSource::Polygon
+            | MaskSource::Noise => true,
+            MaskSource::Slope
+            | MaskSource::Rivers
+            | MaskSource::Lakes
+            | MaskSource::Wetness
+            | MaskSource::Sediment
+            | MaskSource::Curvature => false,
+        }
+    }
+
+    /// The peak memory of the mask while its step is blended, in maps of f32.
+    pub fn peak_maps(&self) -> f64 {
+        match self.source {
+            MaskSource::Elevation
+            | MaskSource::Slope
+            | MaskSource::Border
+            | MaskSource::Image
+            | MaskSource::Polygon
+            | MaskSource::Noise => 0.0,
+            MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => Water::MAPS,
+            MaskSource::Sediment => 1.0,
+            MaskSource::Curvature => 2.0,
+        }
+    }
+
+    /// The key of the parameter that the mask needs and does not have, and what is missing. Without it, the weight is 0.
+    pub fn missing(&self, inputs: &Inputs) -> Option<(&'static str, &'static str)> {
+        match self.source {
+            MaskSource::Image if inputs.get(&self.file).is_none() => Some(("file", "the mask has no image")),
+            MaskSource::Polygon if self.points_m.len() < 3 => {
+                Some(("points_m", "the polygon of the mask has fewer than three corners"))
+            }
+            _ => None,
+        }
+    }
+}
