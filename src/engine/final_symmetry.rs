@@ -10,18 +10,18 @@ use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::mask::Mask;
 use super::operations::symmetry::Symmetry;
-use super::operations::{AnyOperation, Operation};
+use super::operations::{AnyOperation, EvalContext, Operation};
 use super::progress::{Cancelled, Progress};
-use super::recipe::{Blend, Recipe, StepSettings};
+use super::recipe::{Blend, Recipe, Step, StepSettings};
 use crate::engine::cast::ToFloat;
 
 /// The symmetries to restore after the last step, in the order of their steps: those of enabled steps that other
 /// enabled steps follow.
-pub(super) fn symmetries_to_restore(recipe: &Recipe, grid: Grid) -> Vec<(&Symmetry, &StepSettings)> {
+pub(super) fn symmetries_to_restore(recipe: &Recipe, grid: Grid) -> Vec<(&Symmetry, &Step)> {
     let last = recipe.stack.iter().rposition(|step| step.settings.enabled).unwrap_or_default();
     let below_last = recipe.stack[..last].iter().filter(|step| step.settings.enabled);
     let restored = below_last.filter_map(|step| match &step.operation {
-        AnyOperation::Symmetry(symmetry) => Some((symmetry, &step.settings)),
+        AnyOperation::Symmetry(symmetry) => Some((symmetry, step)),
         _ => None,
     });
     restored.filter(|(symmetry, _)| symmetry.again_at_end && symmetry.check(grid).is_ok()).collect()
@@ -30,7 +30,7 @@ pub(super) fn symmetries_to_restore(recipe: &Recipe, grid: Grid) -> Vec<(&Symmet
 /// The peak memory of restoring the symmetries, in heightfields: the terrain after the last step, the one whose symmetry
 /// is being restored, its means and the maps of the mask. 0 if there is nothing to restore.
 pub(super) fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
-    let maps = |(_, settings): (&Symmetry, &StepSettings)| 3.0 + settings.mask.as_ref().map_or(0.0, Mask::peak_maps);
+    let maps = |(_, step): (&Symmetry, &Step)| 3.0 + step.settings.mask.as_ref().map_or(0.0, Mask::peak_maps);
     symmetries_to_restore(recipe, grid).into_iter().map(maps).fold(0.0, f64::max)
 }
 
@@ -62,8 +62,9 @@ impl FinalSymmetry {
     /// is replaced by its mean, where the mask of the step is and by its strength.
     pub(super) fn restored(
         &mut self,
-        symmetries: &[(&Symmetry, &StepSettings)],
+        symmetries: &[(&Symmetry, &Step)],
         last: &Arc<Heightfield>,
+        seed: u32,
         inputs: &Inputs,
         progress: &Progress,
     ) -> Result<Arc<Heightfield>, Cancelled> {
@@ -75,13 +76,15 @@ impl FinalSymmetry {
         *self = Self::default();
         let (mut terrain, mut removed_m) = (last.clone(), 0.0_f32);
         let share = |done: usize| done.to_f32() / symmetries.len().to_f32();
-        for (i, (symmetry, settings)) in symmetries.iter().enumerate() {
-            let strength = settings.strength.min(1.0);
-            let settings = StepSettings { blend: Blend::Replace, strength, ..(*settings).clone() };
+        for (i, (symmetry, step)) in symmetries.iter().enumerate() {
+            let strength = step.settings.strength.min(1.0);
+            let settings = StepSettings { blend: Blend::Replace, strength, ..step.settings.clone() };
             removed_m = removed_m.max(strength.to_f32() * symmetry.asymmetry_m(&terrain, progress)?);
             terrain = progress.stage(share(i)..share(i + 1), || {
                 let means = progress.stage(0.0..0.9, || symmetry.orbit_means(&terrain, progress))?;
-                progress.stage(0.9..1.0, || blend(Some(&terrain), Arc::new(means), &settings, inputs, progress))
+                let below = Some(&*terrain);
+                let context = EvalContext { grid: terrain.grid(), below, stream: step.stream(seed), inputs, progress };
+                progress.stage(0.9..1.0, || blend(&context, Arc::new(means), &settings))
             })?;
         }
         *self = Self { cached: Some([last.clone(), terrain.clone()]), removed_m };
@@ -96,7 +99,6 @@ mod tests {
     use crate::engine::mask::MaskSource;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::symmetry::{Kind, Method};
-    use crate::engine::recipe::Step;
     use crate::engine::stack::{Evaluator, evaluate, is_pointwise};
 
     fn grid() -> Grid {

@@ -238,7 +238,7 @@ impl Evaluator {
             self.final_symmetry = FinalSymmetry::default();
             return Ok(last);
         }
-        let restore = || self.final_symmetry.restored(&symmetries, &last, inputs, progress);
+        let restore = || self.final_symmetry.restored(&symmetries, &last, recipe.seed, inputs, progress);
         let terrain = progress.stage(share(recipe.stack.len())..1.0, restore)?;
         if !self.is_caching {
             self.final_symmetry.drop_cache();

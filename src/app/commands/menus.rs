@@ -336,7 +336,13 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
         &[
             &[Command::PickOperation],
             &[Command::NewSeed, Command::PreviousSeed, Command::Variations],
-            &[Command::Tool(Tool::Fault), Command::Tool(Tool::Brush), Command::Tool(Tool::Path), Command::ProfileLine],
+            &[
+                Command::Tool(Tool::Fault),
+                Command::Tool(Tool::Brush),
+                Command::Tool(Tool::Path),
+                Command::Tool(Tool::Pad),
+                Command::ProfileLine,
+            ],
             &[
                 Command::TogglePlay,
                 Command::Restart,

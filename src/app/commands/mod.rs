@@ -216,6 +216,7 @@ pub(crate) const SHORTCUTS: &[(Command, KeyboardShortcut)] = &[
     (Command::Tool(Tool::Fault), KeyboardShortcut::new(Modifiers::NONE, Key::L)),
     (Command::Tool(Tool::Brush), KeyboardShortcut::new(Modifiers::NONE, Key::B)),
     (Command::Tool(Tool::Path), KeyboardShortcut::new(Modifiers::NONE, Key::J)),
+    (Command::Tool(Tool::Pad), KeyboardShortcut::new(Modifiers::NONE, Key::K)),
     (Command::ProfileLine, KeyboardShortcut::new(Modifiers::NONE, Key::P)),
     (Command::Variations, KeyboardShortcut::new(Modifiers::NONE, Key::V)),
     (Command::FrameViews, KeyboardShortcut::new(Modifiers::NONE, Key::F)),

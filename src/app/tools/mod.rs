@@ -5,6 +5,7 @@
 
 mod brush_tool;
 pub(crate) mod fault_tool;
+mod pad_tool;
 mod parameter_fields;
 mod path_tool;
 pub(crate) mod profile_tool;
@@ -12,10 +13,11 @@ pub(crate) mod tool_view;
 
 use egui::{Button, Key, Label, Modifiers, RichText, Role, Ui, WidgetInfo};
 use egui_material_icons::MaterialIcon;
-use egui_material_icons::icons::{ICON_BRUSH, ICON_POLYLINE, ICON_ROUTE};
+use egui_material_icons::icons::{ICON_BRUSH, ICON_FOUNDATION, ICON_POLYLINE, ICON_ROUTE};
 
 use self::brush_tool::BrushTool;
 use self::fault_tool::FaultTool;
+use self::pad_tool::PadTool;
 use self::path_tool::PathTool;
 use self::tool_view::ToolView;
 use crate::app::commands::Command;
@@ -33,11 +35,13 @@ pub(crate) enum Tool {
     Brush,
     /// Draws roads, rivers, ridges, valleys and faults along curves.
     Path,
+    /// Draws building pads.
+    Pad,
 }
 
 impl Tool {
     /// All tools, in the order of the tool bar.
-    pub(crate) const ALL: [Self; 3] = [Self::Fault, Self::Brush, Self::Path];
+    pub(crate) const ALL: [Self; 4] = [Self::Fault, Self::Brush, Self::Path, Self::Pad];
 
     /// The name of the command that activates the tool.
     pub(crate) fn text(self) -> &'static str {
@@ -45,6 +49,7 @@ impl Tool {
             Self::Fault => "Draw faults",
             Self::Brush => "Sculpt with a brush",
             Self::Path => "Draw roads and other paths",
+            Self::Pad => "Draw building pads",
         }
     }
 
@@ -53,6 +58,7 @@ impl Tool {
             Self::Fault => ICON_POLYLINE,
             Self::Brush => ICON_BRUSH,
             Self::Path => ICON_ROUTE,
+            Self::Pad => ICON_FOUNDATION,
         }
     }
 
@@ -62,6 +68,7 @@ impl Tool {
             Self::Fault => "Drag on a map to draw a fault",
             Self::Brush => "Drag on a view. Shift smooths, Ctrl inverts, [ and ] change the radius",
             Self::Path => "Click to add nodes, Enter ends. Drag nodes, double-click a curve to insert one",
+            Self::Pad => "Drag to draw a pad. Drag its corners, or its handle to turn it",
         }
     }
 }
@@ -90,6 +97,7 @@ pub(crate) struct Tools {
     pub(crate) fault: FaultTool,
     brush: BrushTool,
     path: PathTool,
+    pad: PadTool,
 }
 
 impl Tools {
@@ -113,6 +121,7 @@ impl Tools {
         self.fault = FaultTool::default();
         self.brush.reset();
         self.path.reset();
+        self.pad.reset();
     }
 
     /// Handles the pointer on one map and draws the active tool there; returns a command to execute.
@@ -124,7 +133,7 @@ impl Tools {
     ) -> Option<Command> {
         match self.active? {
             Tool::Fault => self.fault.ui(ui, transform, context),
-            Tool::Brush | Tool::Path => self.scene_ui(ui, transform, context),
+            Tool::Brush | Tool::Path | Tool::Pad => self.scene_ui(ui, transform, context),
         }
     }
 
@@ -139,6 +148,7 @@ impl Tools {
             Tool::Fault => None,
             Tool::Brush => self.brush.ui(ui, view, context),
             Tool::Path => self.path.ui(ui, view, context),
+            Tool::Pad => self.pad.ui(ui, view, context),
         }
     }
 
@@ -151,6 +161,7 @@ impl Tools {
             Tool::Fault => self.fault.keys(ui, recipe, selected_step, escapes),
             Tool::Brush => self.brush.keys(ui, recipe, selected_step, escapes),
             Tool::Path => self.path.keys(ui, recipe, escapes),
+            Tool::Pad => self.pad.keys(ui, recipe, selected_step, escapes),
         };
         if escapes && !is_used {
             self.active = None;
@@ -178,6 +189,7 @@ impl Tools {
                     Tool::Fault => {}
                     Tool::Brush => self.brush.bar_ui(ui, recipe),
                     Tool::Path => self.path.bar_ui(ui, recipe),
+                    Tool::Pad => self.pad.bar_ui(ui, recipe),
                 }
                 ui.add(Label::new(RichText::new(tool.hint()).weak()).truncate());
             }

@@ -36,7 +36,8 @@ impl Polygon {
     pub(super) fn new(points_m: &[Point], feather_m: f64) -> Self {
         let places: Vec<[f64; 2]> = points_m.iter().map(|point| [point.x_m, point.z_m]).collect();
         let ends = places.iter().cycle().skip(1);
-        let edges_m = if places.len() < 3 { Vec::new() } else { places.iter().zip(ends).map(|(a, b)| [*a, *b]).collect() };
+        let edges_m =
+            if places.len() < 3 { Vec::new() } else { places.iter().zip(ends).map(|(a, b)| [*a, *b]).collect() };
         Self { edges_m, feather_m }
     }
 
@@ -106,8 +107,7 @@ fn span_m([[x0, z0], [x1, z1]]: &[[f64; 2]; 2], z_m: f64, reach_m: f64) -> Optio
 fn squared_distance([[x0, z0], [x1, z1]]: &[[f64; 2]; 2], x_m: f64, z_m: f64) -> f64 {
     let ([along_x, along_z], [x, z]) = ([x1 - x0, z1 - z0], [x_m - x0, z_m - z0]);
     let length_squared = along_x * along_x + along_z * along_z;
-    let share =
-        if length_squared > 0.0 { ((x * along_x + z * along_z) / length_squared).clamp(0.0, 1.0) } else { 0.0 };
+    let share = if length_squared > 0.0 { ((x * along_x + z * along_z) / length_squared).clamp(0.0, 1.0) } else { 0.0 };
     let (across_x, across_z) = (x - share * along_x, z - share * along_z);
     across_x * across_x + across_z * across_z
 }
@@ -183,9 +183,13 @@ mod tests {
                         let squared = polygon.edges_m.iter().map(|edge| squared_distance(edge, x, z));
                         let distance = squared.fold(f64::INFINITY, f64::min).sqrt();
                         let signed = if is_inside { distance } else { -distance };
-                        let t = if feather_m > 0.0 { (0.5 + signed / feather_m).clamp(0.0, 1.0) } else { is_inside.into() };
+                        let t =
+                            if feather_m > 0.0 { (0.5 + signed / feather_m).clamp(0.0, 1.0) } else { is_inside.into() };
                         let expected = t * t * (3.0 - 2.0 * t);
-                        assert!((f64::from(found) - expected).abs() < 1e-6, "{round}, {c}, {r}: {found}, not {expected}");
+                        assert!(
+                            (f64::from(found) - expected).abs() < 1e-6,
+                            "{round}, {c}, {r}: {found}, not {expected}"
+                        );
                     }
                 }
             }
