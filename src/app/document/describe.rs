@@ -153,7 +153,11 @@ fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Item
     let [Range { start: first, .. }, _] = old.difference(new);
     let item = format!("{} {}", parameter.label, first + 1);
     match new.len().cmp(&old.len()) {
-        std::cmp::Ordering::Greater => (parameter.key.into(), format!("Add {item}")),
+        std::cmp::Ordering::Greater => {
+            let sort = new.get(first).and_then(|item| sort_of(item_kind, &item));
+            let sort = sort.map_or(String::new(), |sort| format!(" ({sort})"));
+            (parameter.key.into(), format!("Add {item}{sort}"))
+        }
         std::cmp::Ordering::Less => (parameter.key.into(), format!("Remove {item}")),
         std::cmp::Ordering::Equal => {
             let place = format!("{}.{first}", parameter.key);
@@ -168,6 +172,13 @@ fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Item
             }
         }
     }
+}
+
+/// What sort of item it is, if its first parameter says so, as the mode of a stroke does.
+fn sort_of(item_kind: Kind, item: &Value) -> Option<String> {
+    let (Kind::Group(table), Value::Group(values)) = (item_kind, item) else { return None };
+    let first = table().first().filter(|first| matches!(first.kind, Kind::Choice(_)))?;
+    value_text(first, values.get(first.key)?)
 }
 
 /// A value as a user would write it, if it is short enough for a name.
@@ -210,8 +221,10 @@ fn short(number: f64) -> String {
 mod tests {
     use super::*;
     use crate::engine::Step;
+    use crate::engine::operations::AnyOperation;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
+    use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
     use crate::project::ProjectFile;
 
     fn project() -> Project {
@@ -258,5 +271,16 @@ mod tests {
         assert_eq!(name(&|stack| drop(stack.remove(1))).as_deref(), Some("Delete Recursive filter"));
         assert_eq!(name(&|stack| stack.swap(0, 1)).as_deref(), Some("Reorder steps"));
         assert_eq!(name(&|_| {}), None);
+    }
+
+    #[test]
+    fn new_strokes_are_named_by_their_mode() {
+        let before = project();
+        let mut after = before.clone();
+        after.recipe.stack = vec![Step::new(Sculpt::default())];
+        let mut later = after.clone();
+        let AnyOperation::Sculpt(sculpt) = &mut later.recipe.stack[0].operation else { unreachable!("sculpt") };
+        sculpt.strokes.push(Stroke { mode: Mode::Lower, ..Stroke::default() });
+        assert_eq!(describe(&after, &later).expect("a change").name, "Sculpt: Add Stroke 1 (lower)");
     }
 }

@@ -19,7 +19,7 @@ use crate::engine::strokes::{Brush, simplified};
 
 /// The radius of the first brush, as a share of the world's shorter side, and its height, as a share of the radius.
 const RADIUS: f64 = 0.03;
-const HEIGHT: f64 = 0.1;
+const HEIGHT: f64 = 0.2;
 
 /// The distance between points of a stroke while it is drawn, as a share of the radius.
 const SPACING: f64 = 0.04;

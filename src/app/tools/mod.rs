@@ -11,7 +11,7 @@ mod path_tool;
 pub(crate) mod profile_tool;
 pub(crate) mod tool_view;
 
-use egui::{Button, Key, Label, Modifiers, RichText, Role, Ui, WidgetInfo};
+use egui::{Button, Key, Modifiers, RichText, Role, TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText};
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::{ICON_BRUSH, ICON_FOUNDATION, ICON_POLYLINE, ICON_ROUTE};
 
@@ -171,13 +171,15 @@ impl Tools {
     /// Draws the tool bar; returns the command of a clicked tool.
     pub(crate) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe) -> Option<Command> {
         let mut command = None;
-        ui.horizontal(|ui| {
+        ui.horizontal_wrapped(|ui| {
+            ui.set_min_height(28.0);
             ui.add_space(6.0);
             for tool in Tool::ALL {
                 let name = Command::Tool(tool).tooltip(ui);
                 let is_active = self.active == Some(tool);
                 let button = Button::selectable(is_active, tool.icon().rich_text().size(16.0));
-                let response = ui.add(button.min_size([28.0, 24.0].into())).on_hover_text(&name);
+                let response = ui.add(button.min_size([28.0, 24.0].into()));
+                let response = response.on_hover_text(format!("{name}\n{}", tool.hint()));
                 response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_active, &name));
                 if response.clicked() {
                     command = Some(Command::Tool(tool));
@@ -191,7 +193,7 @@ impl Tools {
                     Tool::Path => self.path.bar_ui(ui, recipe),
                     Tool::Pad => self.pad.bar_ui(ui, recipe),
                 }
-                ui.add(Label::new(RichText::new(tool.hint()).weak()).truncate());
+                hint_ui(ui, tool.hint());
             }
         });
         command
@@ -220,6 +222,15 @@ fn step_on_top(
     step.settings.seed = recipe.unused_seed();
     recipe.stack.push(step);
     recipe.stack.len() - 1
+}
+
+/// Shows a hint if it fits into the rest of the row.
+fn hint_ui(ui: &mut Ui, hint: &str) {
+    let text = WidgetText::from(RichText::new(hint).weak());
+    let galley = text.into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body);
+    if galley.size().x + ui.spacing().item_spacing.x <= ui.available_size_before_wrap().x {
+        ui.label(galley);
+    }
 }
 
 /// A place on the map in whole centimetres.

@@ -219,6 +219,9 @@ impl PadTool {
                 let radius = if is_near { 6.5 } else { 5.0 };
                 view.painter().circle(handle, radius, colour, Stroke::new(2.0, Color32::WHITE));
             }
+            if !view.response().contains_pointer() {
+                continue;
+            }
             let Point { x_m, z_m } = pad.size_m;
             let height =
                 pad.height_m.map_or("mean height of the terrain".into(), |height_m| format!("{height_m:.1} m"));

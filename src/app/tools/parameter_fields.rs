@@ -23,14 +23,14 @@ fn field_ui(ui: &mut Ui, owner: &str, parameter: &Parameter, value: &Value) -> O
     let name = format!("{owner}: {}", parameter.label);
     match (value, parameter.kind) {
         (Value::Number(number), _) => {
-            ui.label(parameter.label).on_hover_text(parameter.doc);
             let mut changed = *number;
             let speed = match parameter.scale {
                 Scale::Logarithmic => 0.01 * number.abs().max(0.1),
                 Scale::Linear => 0.005 * (parameter.slider.high - parameter.slider.low),
             };
             let limits = parameter.hard.low..=parameter.hard.high;
-            let mut field = DragValue::new(&mut changed).range(limits).speed(speed).max_decimals(3);
+            let label = format!("{} ", parameter.label);
+            let mut field = DragValue::new(&mut changed).range(limits).speed(speed).max_decimals(3).prefix(label);
             if !parameter.unit.is_empty() {
                 field = field.suffix(format!(" {}", parameter.unit));
             }

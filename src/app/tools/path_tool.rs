@@ -280,7 +280,9 @@ impl PathTool {
                 view.painter().circle(at, 5.0, Color32::WHITE, Stroke::new(1.5, colour));
             }
         }
-        if let Some(path) = self.selected.and_then(|index| path_at(context.recipe, index)) {
+        if let Some(path) = self.selected.and_then(|index| path_at(context.recipe, index))
+            && view.response().contains_pointer()
+        {
             let metres = arc_lengths_m(&curve(path)).last().copied().unwrap_or_default();
             let text = format!("{}: {}, {} nodes", path.kind.label(), length(metres), path.nodes.len());
             let at = view.response().rect.min + Vec2::new(8.0, 36.0);
