@@ -194,6 +194,8 @@ const GOLDEN_OPERATIONS: &[(&str, u64)] = &[
     ("finite_filter", 0xf4a4_5563_8e0a_410b),
     ("band_filter", 0x900e_1882_980c_43eb),
     ("kernel_filter", 0xdfcb_bb65_6d19_65ac),
+    ("symmetry", 0x7e14_0a3a_8705_ccbe),
+    ("pads", 0x4453_3edd_d0ea_4618),
 ];
 
 fn check_golden(recipes: &[(&'static str, Recipe)], golden: &[(&str, u64)]) {

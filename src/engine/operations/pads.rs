@@ -465,13 +465,13 @@ mod tests {
     #[test]
     fn cut_and_fill_match_heights_found_by_hand() {
         let grid = Grid::new(WORLD, 31, 21);
-        // 100…140 m east, at height 20 on terrain at 0: banks of 45° reach 20 m.
-        let terrain = modified(&pads(vec![pad([120.0, 100.0], [40.0, 60.0], 20.0)]), &level(grid, 0.0));
-        assert_eq!(terrain.row(10)[7..18], [0.0, 0.0, 10.0, 20.0, 20.0, 20.0, 20.0, 20.0, 10.0, 0.0, 0.0]);
-        // 3-4-5: 10 m from the corner along both axes.
+        // 100…140 m east, at height 15 on terrain at 0: banks of 45° reach 15 m.
+        let terrain = modified(&pads(vec![pad([120.0, 100.0], [40.0, 60.0], 15.0)]), &level(grid, 0.0));
+        assert_eq!(terrain.row(10)[7..18], [0.0, 0.0, 5.0, 15.0, 15.0, 15.0, 15.0, 15.0, 5.0, 0.0, 0.0]);
+        // 10 m from the corner along both axes.
         let corner = f64::from(terrain[(9, 6)]);
-        assert!((corner - (20.0 - 200.0_f64.sqrt())).abs() < 1e-5, "{corner}");
-        let cut = modified(&pads(vec![pad([120.0, 100.0], [40.0, 60.0], -20.0)]), &level(grid, 0.0));
+        assert!((corner - (15.0 - 200.0_f64.sqrt())).abs() < 1e-5, "{corner}");
+        let cut = modified(&pads(vec![pad([120.0, 100.0], [40.0, 60.0], -15.0)]), &level(grid, 0.0));
         assert!(terrain.heights().iter().zip(cut.heights()).all(|(fill, cut)| *fill == -cut));
         // A pad that rises by 1 m per 10 m towards the east, and its banks at the heights of its edges.
         let tilted = Pad { grade: 0.1, grade_azimuth_deg: 90.0, ..pad([120.0, 100.0], [40.0, 60.0], 20.0) };
