@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::heightfield::{Heightfield, MAX_HEIGHT_M};
-use super::mask::{EvaluatedMask, MaskRow};
+use super::mask::{EvaluatedMasks, MaskRow};
 use super::operations::EvalContext;
 use super::progress::Cancelled;
 use super::recipe::{Blend, StepSettings};
@@ -20,7 +20,7 @@ pub(super) fn blend(
 ) -> Result<Arc<Heightfield>, Cancelled> {
     let EvalContext { below, progress, .. } = *context;
     let strength = settings.strength.to_f32();
-    let is_plain = strength == 1.0 && settings.mask.is_none();
+    let is_plain = strength == 1.0 && settings.mask.is_empty();
     let is_unchanged = match settings.blend {
         Blend::Replace => is_plain,
         Blend::Add => is_plain && below.is_none(),
@@ -48,14 +48,14 @@ pub(super) fn blend(
     };
     let mut terrain = Arc::try_unwrap(own).or_else(|shared| shared.copied(progress))?;
     let grid = terrain.grid();
-    let evaluated = |mask| EvaluatedMask::new(mask, context);
-    let mask = settings.mask.as_ref().map(evaluated).transpose()?;
+    let is_masked = !settings.mask.is_empty();
+    let masks = EvaluatedMasks::new(&settings.mask, context)?;
     let rows = terrain.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
     rows.try_for_each_init(
         || (vec![strength; grid.width()], MaskRow::new(grid.width())),
         |(shares, mask_row), (r, row)| {
-            if let Some(mask) = &mask {
-                mask.fill(r, mask_row);
+            if is_masked {
+                masks.fill(r, mask_row);
                 shares.iter_mut().zip(mask_row.weights()).for_each(|(share, weight)| *share = weight * strength);
             }
             match below {

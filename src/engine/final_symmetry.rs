@@ -30,7 +30,7 @@ pub(super) fn symmetries_to_restore(recipe: &Recipe, grid: Grid) -> Vec<(&Symmet
 /// The peak memory of restoring the symmetries, in heightfields: the terrain after the last step, the one whose symmetry
 /// is being restored, its means and the maps of the mask. 0 if there is nothing to restore.
 pub(super) fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
-    let maps = |(_, step): (&Symmetry, &Step)| 3.0 + step.settings.mask.as_ref().map_or(0.0, Mask::peak_maps);
+    let maps = |(_, step): (&Symmetry, &Step)| 3.0 + step.settings.mask.iter().map(Mask::peak_maps).sum::<f64>();
     symmetries_to_restore(recipe, grid).into_iter().map(maps).fold(0.0, f64::max)
 }
 

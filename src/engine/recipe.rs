@@ -6,11 +6,12 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value as Json};
 
 use super::heightfield::{Extent, Grid};
+use super::inputs::Inputs;
 use super::light::Light;
 use super::mask::Mask;
 use super::operations::{AnyOperation, Role};
 use super::parameters::{
-    Band, FileName, Group, Kind, Parameter, ParameterError, Problem, Spec, TextureName, Value, Values, choices,
+    Band, FileName, Group, Kind, List, Parameter, ParameterError, Problem, Spec, TextureName, Value, Values, choices,
     field_from_json, group_from_json, group_to_json, group_values, not_a_list, not_an_object, parameters,
     scale_lengths, set_from_json,
 };
@@ -86,9 +87,9 @@ parameters! {
         /// The difference in height below which a smooth maximum or minimum is rounded.
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("blend", &["smooth_maximum", "smooth_minimum"]);
-        /// Where the step has an effect: by the height or slope of the terrain below, by the distance from the border,
-        /// by an image and more.
-        mask: Option<Mask> = None, Spec::new("Mask");
+        /// Where the step has an effect: by the height or slope of the terrain below, by strokes of a brush, by an image
+        /// and more, and by several of these together. Empty: everywhere.
+        mask: List<Mask> = List::default(), Spec::new("Mask").unwrapped();
         /// Selects the step's random numbers, together with the recipe's seed: steps with different seeds differ. The
         /// default is the position in the stack.
         seed: u32 = 0, Spec::number("Step seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0);
@@ -309,6 +310,21 @@ impl Recipe {
         files
     }
 
+    /// An error if the mask of an enabled step lacks what it needs, such as its image. The step then has no effect.
+    pub fn check_masks(&self, inputs: &Inputs) -> Result<(), ParameterError> {
+        for (i, step) in self.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled) {
+            let masks = &step.settings.mask;
+            for (j, mask) in masks.iter().enumerate() {
+                if let Some((key, what)) = mask.missing(|name| inputs.get(name).is_some()) {
+                    let index = if masks.len() > 1 { format!(".{j}") } else { String::new() };
+                    let path = format!("stack.{i}.mask{index}.{key}");
+                    return Err(ParameterError { path, problem: Problem::Conflict(what.into()) });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The tileable textures that terrain types use.
     pub fn textures(&self) -> Vec<TextureName> {
         let named = self.texture.types.iter().filter_map(|terrain_type| terrain_type.texture.as_ref());
@@ -459,6 +475,62 @@ mod tests {
             message(json!({"texture": {"types": [{"elevation": [3, 1]}]}})),
             "texture.types.0.elevation: Elevation must be a pair [min, max] with min ≤ max, not [3,1]"
         );
+    }
+
+    #[test]
+    fn one_source_of_a_mask_is_written_as_one_object() {
+        let mask = |mask: Json| {
+            let recipe = Recipe::from_json(&json!({"stack": [{"operation": "faults", "mask": mask}]}));
+            recipe.map(|recipe| recipe.to_json()["stack"][0]["mask"].clone())
+        };
+        let (slope, noise) = (json!({"source": "slope"}), json!({"source": "noise", "combine": "union", "seed": 3}));
+        let one = mask(slope.clone()).expect("valid");
+        let keys: Vec<&str> = one.as_object().expect("an object").keys().map(String::as_str).collect();
+        let today = [
+            "source",
+            "elevation_m",
+            "feather_m",
+            "slope_deg",
+            "feather_deg",
+            "border_m",
+            "file",
+            "drained_km2",
+            "lake_m",
+            "wetness",
+            "feather_wetness",
+            "sediment",
+            "feather_sediment",
+            "invert",
+        ];
+        assert!(today.iter().all(|key| keys.contains(key)) && keys.len() == today.len(), "{keys:?}");
+        assert_eq!(mask(json!([slope])), Ok(one.clone()));
+        assert_eq!([mask(json!([])), mask(json!(null))], [Ok(Json::Null), Ok(Json::Null)]);
+        let two = mask(json!([slope, noise])).expect("valid");
+        assert_eq!((&two[0], &two[1]["combine"], &two[1]["seed"]), (&one, &json!("union"), &json!(3)));
+        assert_eq!(mask(two.clone()), Ok(two));
+        for (wrong, message) in [
+            (json!({"feather_deg": 99}), "stack.0.mask.feather_deg: Feather must be"),
+            (json!([slope, {"combine": "xor"}]), "stack.0.mask.1.combine: Combine must be"),
+            (json!({"strokes": [{"points_m": []}]}), "points_m"),
+            (json!(3), "stack.0.mask: it must be an object"),
+        ] {
+            let error = mask(wrong).expect_err("must be refused").to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn masks_without_their_image_are_reported() {
+        let check = |mask: Json| {
+            let recipe = Recipe::from_json(&json!({"stack": [{"operation": "faults", "mask": mask}]}));
+            let checked = recipe.expect("valid").check_masks(&Inputs::default());
+            checked.err().map(|error| error.to_string())
+        };
+        let image = json!({"source": "image"});
+        assert_eq!(check(image.clone()).as_deref(), Some("stack.0.mask.file: the mask has no image; choose one"));
+        assert_eq!(check(json!([{}, image])).expect("no image").split(':').next(), Some("stack.0.mask.1.file"));
+        assert!(check(json!({"source": "polygon", "points_m": [[1, 2], [3, 4]]})).is_some());
+        assert_eq!(check(json!({"source": "polygon", "points_m": [[1, 2], [3, 4], [5, 9]]})), None);
     }
 
     #[test]

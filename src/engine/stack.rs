@@ -14,6 +14,7 @@ use super::cached_output::CachedOutput;
 use super::final_symmetry::{self, FinalSymmetry, symmetries_to_restore};
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
+use super::mask::Mask;
 use super::operations::{AnyOperation, EvalContext, Keyframe};
 use super::progress::{Cancelled, Progress};
 use super::recipe::{Recipe, Step};
@@ -399,9 +400,7 @@ impl Default for Evaluator {
 /// as on the full grid.
 pub fn is_pointwise(recipe: &Recipe, grid: Grid) -> bool {
     let is_step_pointwise = |Step { operation, settings, .. }: &Step| {
-        operation.is_pointwise()
-            && operation.working_grid(grid) == grid
-            && settings.mask.as_ref().is_none_or(|mask| mask.is_pointwise())
+        operation.is_pointwise() && operation.working_grid(grid) == grid && settings.mask.iter().all(Mask::is_pointwise)
     };
     recipe.stack.iter().filter(|step| step.settings.enabled).all(is_step_pointwise)
 }
@@ -434,7 +433,9 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
         let missing = if at == 0 { 1.0 } else { 0.0 };
         let working_grid = step.operation.working_grid(grid);
         // While blending: the terrain below, the output and the maps of the mask.
-        let masked = step.settings.mask.as_ref().map_or(0.0, |mask| 2.0 + mask.peak_maps()) - missing;
+        let masks = &step.settings.mask;
+        let blended = if masks.is_empty() { 0.0 } else { 2.0 };
+        let masked = masks.iter().map(Mask::peak_maps).fold(blended, |sum, maps| sum + maps) - missing;
         if working_grid == grid {
             return masked.max(step.operation.peak_maps(grid) - missing);
         }
@@ -451,7 +452,7 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
 mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
-    use crate::engine::mask::{Mask, MaskSource};
+    use crate::engine::mask::MaskSource;
     use crate::engine::operations::FaultRivers;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::mountains::Mountains;
@@ -523,7 +524,7 @@ mod tests {
         let below = terrain(&Recipe { stack: recipe.stack[..1].to_vec(), ..recipe.clone() }, None);
         let unmasked = terrain(&recipe, None);
         let border = Mask { source: MaskSource::Border, border_m: 300.0, ..Default::default() };
-        recipe.stack[1].settings.mask = Some(border);
+        recipe.stack[1].settings.mask = vec![border].into();
         let masked = terrain(&recipe, None);
         assert_eq!((masked[(0, 7)], masked[(40, 32)]), (below[(0, 7)], below[(40, 32)]), "no effect at the border");
         assert_eq!(masked[(20, 16)], unmasked[(20, 16)], "full effect in the middle");
@@ -548,7 +549,8 @@ mod tests {
         }
         recipe.stack[0].settings.strength = 0.5;
         check(&recipe, None);
-        recipe.stack[1].settings.mask = Some(Mask { elevation_m: Band { min: 0.0, max: 1e4 }, ..Default::default() });
+        let mask = Mask { elevation_m: Band { min: 0.0, max: 1e4 }, ..Default::default() };
+        recipe.stack[1].settings.mask = vec![mask].into();
         check(&recipe, None);
         recipe.stack[1].settings.enabled = false;
         check(&recipe, Some(40));
@@ -604,7 +606,7 @@ mod tests {
         // An accumulating operation, a resumable one and one that reads the terrain below.
         let mask = Mask { elevation_m: Band { min: 0.0, max: 1e4 }, ..Default::default() };
         let mut recipe = recipe(vec![faults(50), windy(20), Step::new(RecursiveFilter::default())]);
-        recipe.stack[1].settings.mask = Some(mask);
+        recipe.stack[1].settings.mask = vec![mask].into();
         let mut evaluator = Evaluator::new();
         let mut evaluate = |recipe: &Recipe| {
             let terrain = evaluator.evaluate(recipe, grid(), None, &Inputs::default(), &Progress::new());

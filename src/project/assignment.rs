@@ -39,30 +39,30 @@ impl ProjectFile {
     }
 }
 
-/// The value at a path of keys and indices. Naming a key in a disabled group (`null`) enables the group.
+/// The value at a path of keys and indices. Naming a key in a disabled group (`null`) enables the group, and the index
+/// after the last one of a list adds an item. Keys are checked when the document is read again.
 fn value_at<'a>(root: &'a mut Value, path: &str) -> Result<&'a mut Value, ParameterError> {
     let mut value = root;
     for (depth, part) in path.split('.').enumerate() {
+        let index = part.parse::<usize>().ok();
         if value.is_null() && depth > 0 {
-            *value = Value::Object(Map::new());
-            value[part] = Value::Null;
+            *value = if index.is_some() { Value::Array(Vec::new()) } else { Value::Object(Map::new()) };
+        } else if value.is_object() && depth > 0 && index.is_some() {
+            // A list of one item, which is written without brackets.
+            *value = Value::Array(vec![value.take()]);
         }
         let unknown = |known: Vec<String>| ParameterError {
             path: path.to_string(),
             problem: Problem::UnknownKey { nearest: nearest_name(part, known.iter().map(String::as_str)) },
         };
         value = match value {
-            Value::Object(object) => {
-                let known: Vec<String> = object.keys().cloned().collect();
-                // A key in a group that was disabled is checked when the document is read again.
-                if !object.contains_key(part) && !known.is_empty() {
-                    return Err(unknown(known));
-                }
-                object.entry(part).or_insert(Value::Null)
-            }
+            Value::Object(object) => object.entry(part).or_insert(Value::Null),
             Value::Array(items) => {
                 let known = (0..items.len()).map(|i| i.to_string()).collect();
-                part.parse::<usize>().ok().and_then(|i| items.get_mut(i)).ok_or_else(|| unknown(known))?
+                if index == Some(items.len()) {
+                    items.push(Value::Null);
+                }
+                index.and_then(|i| items.get_mut(i)).ok_or_else(|| unknown(known))?
             }
             _ => return Err(unknown(Vec::new())),
         };
@@ -100,6 +100,25 @@ mod tests {
         assert_eq!(file.settings.view.preview_samples, 257);
         file.set("stack.0.wind=null").expect("nullable");
         assert!(file.project.recipe.to_json()["stack"][0]["wind"].is_null());
+    }
+
+    #[test]
+    fn the_sources_of_a_mask_are_set_with_and_without_an_index() {
+        let mut file = small();
+        let mut set = |assignment: &str| {
+            file.set(assignment).expect(assignment);
+            file.project.recipe.to_json()["stack"][0]["mask"].clone()
+        };
+        assert_eq!(set("stack.0.mask.source=slope")["source"], "slope");
+        assert_eq!(set("stack.0.mask.strength=0.5")["strength"], 0.5);
+        let two = set("stack.0.mask.1.source=noise");
+        assert_eq!([&two[0]["source"], &two[1]["source"]], ["slope", "noise"]);
+        assert_eq!(set("stack.0.mask.1.combine=add")[1]["combine"], "add");
+        assert_eq!(set("stack.0.mask.0.source=border")[0]["source"], "border");
+        assert!(set("stack.0.mask=null").is_null());
+        assert_eq!(set("stack.0.mask.0.source=lakes")["source"], "lakes");
+        let error = file.set("stack.0.mask.2.source=noise").expect_err("there is no second one").to_string();
+        assert!(error.contains("stack.0.mask.2"), "{error}");
     }
 
     #[test]

@@ -40,8 +40,8 @@ const CHANGES: [TerrainChange; 6] = [
     TerrainChange {
         version: 3,
         affects: |step| {
-            let source = step.settings.mask.as_ref().map(|mask| mask.source);
-            matches!(source, Some(MaskSource::Rivers | MaskSource::Wetness))
+            let mut masks = step.settings.mask.iter();
+            masks.any(|mask| matches!(mask.source, MaskSource::Rivers | MaskSource::Wetness))
         },
         what: "masks by rivers and wetness follow slopes in any direction",
         is_fine: false,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use upthrust::engine::mask::{Mask, MaskSource};
+use upthrust::engine::mask::{Mask, MaskSource, PaintedStroke};
 use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::operations::levels::Levels;
 use upthrust::engine::operations::noise::Noise;
-use upthrust::engine::parameters::{Band, FileName, Value};
+use upthrust::engine::parameters::{Band, FileName, List, Point, Value};
 use upthrust::engine::recipe::World;
 use upthrust::engine::{AnyOperation, Grid, Heightfield, Inputs, Progress, Raster, Recipe, SampleScale, Step, stack};
 
@@ -64,14 +64,32 @@ fn pointwise_operations_give_the_same_parts() {
 
 #[test]
 fn only_masks_without_neighbours_are_pointwise() {
-    for source in [MaskSource::Elevation, MaskSource::Border, MaskSource::Image] {
+    for source in [
+        MaskSource::Elevation,
+        MaskSource::Border,
+        MaskSource::Image,
+        MaskSource::Polygon,
+        MaskSource::Noise,
+        MaskSource::Painted,
+    ] {
         let mut recipe = recipe(Noise { amplitude_m: 300.0, ..Default::default() }.into());
         let elevation_m = Band { min: 0.0, max: 10_000.0 };
-        let mask = Mask { source, elevation_m, file: FileName("a.png".into()), ..Default::default() };
-        recipe.stack[1].settings.mask = Some(mask);
+        let points_m: List<Point> =
+            [[900.0, 100.0], [3900.0, 700.0], [1500.0, 1800.0]].map(|[x_m, z_m]| Point { x_m, z_m }).to_vec().into();
+        let stroke = PaintedStroke { points_m: points_m.clone(), radius_m: 300.0, ..Default::default() };
+        let mask = Mask {
+            source,
+            elevation_m,
+            file: FileName("a.png".into()),
+            feather_m: Some(250.0),
+            points_m,
+            strokes: vec![stroke].into(),
+            ..Default::default()
+        };
+        recipe.stack[1].settings.mask = vec![mask].into();
         check(&recipe, &format!("{source:?}"));
     }
     let mut recipe = recipe(Noise::default().into());
-    recipe.stack[1].settings.mask = Some(Mask { source: MaskSource::Slope, ..Default::default() });
+    recipe.stack[1].settings.mask = vec![Mask { source: MaskSource::Slope, ..Default::default() }].into();
     assert!(!stack::is_pointwise(&recipe, Grid::new(recipe.world.extent(), 33, 33)));
 }

@@ -74,7 +74,7 @@ fn progress_of_masked_steps_rises() {
         let mut recipe =
             Recipe { stack: common::on_fault_terrain(AnyOperation::all()[0].clone(), 60), ..Default::default() };
         for step in &mut recipe.stack {
-            step.settings.mask = Some(Mask { source, ..Default::default() });
+            step.settings.mask = vec![Mask { source, ..Default::default() }].into();
         }
         let grid = Grid::fitted(recipe.world.extent(), 513);
         let seen = watched(|progress| {

@@ -17,8 +17,8 @@ use crate::files::targets;
 pub(crate) enum FileSlot {
     /// In the operation of the step at that index.
     Operation(usize),
-    /// In the mask of the step at that index.
-    Mask(usize),
+    /// In a source of the mask of a step, by their indices.
+    Mask { step: usize, source: usize },
     /// In the texture of the terrain type at that index.
     Texture(usize),
 }
@@ -27,7 +27,7 @@ impl FileSlot {
     /// The name of the step or type; `None` if the index is out of range.
     fn name(self, recipe: &Recipe) -> Option<&str> {
         match self {
-            Self::Operation(i) | Self::Mask(i) => recipe.stack.get(i).map(Step::title),
+            Self::Operation(i) | Self::Mask { step: i, .. } => recipe.stack.get(i).map(Step::title),
             Self::Texture(i) => recipe.texture.types.get(i).map(|terrain_type| terrain_type.name.as_str()),
         }
     }

@@ -58,7 +58,7 @@ impl DialogPurpose {
         match self {
             Self::Open | Self::Save { .. } => DialogKind::Project,
             Self::Import { target } => match target.as_ref().map(|target| target.slot) {
-                Some(FileSlot::Mask(_)) => DialogKind::Mask,
+                Some(FileSlot::Mask { .. }) => DialogKind::Mask,
                 Some(FileSlot::Texture(_)) => DialogKind::Texture,
                 Some(FileSlot::Operation(_)) | None => DialogKind::Heightmap,
             },
@@ -373,7 +373,7 @@ mod tests {
         assert_eq!(request(DialogPurpose::Save { project_id: 0 }).filters(), [("Projects", vec!["json"])]);
         assert_eq!(request(DialogPurpose::Import { target: None }).filters()[0].0, "Heightmaps");
         let (_, preset) = &crate::project::preset_projects()[0];
-        let target = ImportTarget::new(FileSlot::Mask(0), &preset.project.recipe, 0);
+        let target = ImportTarget::new(FileSlot::Mask { step: 0, source: 0 }, &preset.project.recipe, 0);
         let mask = request(DialogPurpose::Import { target });
         assert_eq!((mask.title(), mask.filters()[0].0), ("Choose a mask image", "Mask images"));
         assert!(request(DialogPurpose::ExportFolder).filters().is_empty());

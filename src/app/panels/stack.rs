@@ -10,14 +10,15 @@ use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, SliderOverride, group_ui};
-use crate::app::widgets::{heading, icon_button};
+use crate::app::widgets::{capitalised, heading, icon_button};
 use crate::engine::Place;
 use crate::engine::cast::ToFloat;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::parameters::{List, Range};
-use crate::engine::recipe::{Recipe, Step, Timeline};
+use crate::engine::recipe::{Recipe, Step, StepSettings, Timeline};
 use crate::project::{Project, ProjectSettings};
+use crate::worker::InputFiles;
 
 /// Parameters of a step that have a control on its card.
 const ON_CARD: [&str; 1] = ["enabled"];
@@ -48,7 +49,7 @@ pub(crate) struct StackContext<'a> {
 
 /// Draws the panel; returns the user's command.
 pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContext) -> Option<Command> {
-    let Draft { project: Project { recipe, origin, .. }, settings: ProjectSettings { view, .. } } = draft;
+    let Draft { project: Project { recipe, origin, files, .. }, settings: ProjectSettings { view, .. } } = draft;
     let done = context.timeline.step_positions(context.at);
     // A step that was added in this frame has none yet.
     let progress = |i: usize| done.get(i).copied().zip(context.timeline.steps().get(i).copied()).unwrap_or_default();
@@ -72,7 +73,7 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
     ui.separator();
     ui.add_space(4.0);
     ScrollArea::vertical().id_salt("parameters").auto_shrink(false).show(ui, |ui| {
-        command = command.take().or(selected_ui(ui, recipe, &mut view.locked, context));
+        command = command.take().or(selected_ui(ui, recipe, files, &mut view.locked, context));
         ui.add_space(12.0);
         heading(ui, "World");
         let mut world = ParameterContext::new(context.parameters);
@@ -140,6 +141,7 @@ fn command_for(i: usize, action: CardAction) -> Command {
 fn selected_ui(
     ui: &mut Ui,
     recipe: &mut Recipe,
+    files: &InputFiles,
     locked: &mut List<String>,
     context: &mut StackContext,
 ) -> Option<Command> {
@@ -161,6 +163,18 @@ fn selected_ui(
     let mut settings = ParameterContext { overrides: &overrides, reveal, ..ParameterContext::new(context.parameters) };
     let group = &mut step.settings;
     let wants_mask = ui.push_id(("settings", selected), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
-    let slot = wants_file.map(|_| FileSlot::Operation(selected)).or(wants_mask.map(|_| FileSlot::Mask(selected)));
+    missing_ui(ui, &step.settings, files);
+    let source = context.parameters.take_file_item();
+    let mask = wants_mask.map(|_| FileSlot::Mask { step: selected, source: source.unwrap_or_default() });
+    let slot = wants_file.map(|_| FileSlot::Operation(selected)).or(mask);
     slot.map(Command::ChooseFile)
+}
+
+/// Says what the masks of a step lack.
+fn missing_ui(ui: &mut Ui, settings: &StepSettings, files: &InputFiles) {
+    let missing = settings.mask.iter().filter_map(|mask| mask.missing(|name| files.contains_key(name)));
+    for (_, what) in missing {
+        let text = format!("{}. Until then the step has no effect.", capitalised(what));
+        ui.colored_label(ui.visuals().error_fg_color, text);
+    }
 }

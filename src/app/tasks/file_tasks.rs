@@ -194,7 +194,7 @@ impl FileTasks {
         self.run_for(path.clone(), None, move || {
             let read = match target.as_ref().map(|target| target.slot) {
                 Some(FileSlot::Texture(_)) => import::open_texture(&path),
-                Some(FileSlot::Mask(_)) => import::open_mask(&path),
+                Some(FileSlot::Mask { .. }) => import::open_mask(&path),
                 Some(FileSlot::Operation(_)) | None => import::open_for_review(&path, &ReadOptions::default()),
             };
             imported(path, read, target, false)

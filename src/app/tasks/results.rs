@@ -289,8 +289,8 @@ impl App {
                 material.tint = panels::types::tint_of(texture.as_ref()).unwrap_or(material.tint);
                 material.texture = texture;
             }
-            Some(FileSlot::Mask(i)) => {
-                if let Some(mask) = &mut stack[i].settings.mask {
+            Some(FileSlot::Mask { step, source }) => {
+                if let Some(mask) = stack[step].settings.mask.get_mut(source) {
                     mask.file = name;
                 }
             }
@@ -345,10 +345,10 @@ impl App {
     pub(crate) fn target_obstacle(&self, target: Option<&ImportTarget>) -> Option<String> {
         let recipe = &self.document.project().recipe;
         let target = target?;
-        let is_off = |i: usize| recipe.stack[i].settings.mask.is_none();
+        let is_gone = |step: usize, source: usize| recipe.stack[step].settings.mask.len() <= source;
         target.obstacle(recipe, self.document.project_id()).or_else(|| {
-            matches!(target.slot, FileSlot::Mask(i) if is_off(i))
-                .then(|| "the mask for which it was chosen is off; turn it on and choose the file again".into())
+            matches!(target.slot, FileSlot::Mask { step, source } if is_gone(step, source))
+                .then(|| "the mask for which it was chosen was removed; add it and choose the file again".into())
         })
     }
 

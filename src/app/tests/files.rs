@@ -247,8 +247,12 @@ fn a_chosen_file_is_rejected_if_its_target_has_changed() {
         (of_rock, |app| app.edit(|project| project.recipe.texture.types.swap(0, 1)), Some("for which")),
         (of_rock, |app| app.edit(|project| drop(project.recipe.texture.types.pop())), Some("for which")),
         (of_import, |app| app.edit(|project| project.recipe.stack.swap(0, 1)), Some("for which")),
-        (FileSlot::Mask(0), |app| app.edit(|project| project.recipe.stack.swap(0, 1)), Some("for which")),
-        (FileSlot::Mask(0), |_| (), Some("is off")),
+        (
+            FileSlot::Mask { step: 0, source: 0 },
+            |app| app.edit(|project| project.recipe.stack.swap(0, 1)),
+            Some("for which"),
+        ),
+        (FileSlot::Mask { step: 0, source: 0 }, |_| (), Some("was removed")),
         (of_rock, |app| app.open_project("Copy".into(), app.document.file(), None), Some("another")),
     ];
     for (slot, meanwhile, refused) in cases {

@@ -1,14 +1,15 @@
 //! Masks evaluated for one terrain.
 
+use super::painting::{Painting, PaintingRow};
 use super::polygon::{Polygon, PolygonRow};
-use super::sources::{Mask, MaskSource};
+use super::sources::{Combine, Mask, MaskSource};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::{Outlets, Water};
 use crate::engine::heightfield::{Grid, Heightfield, bilinear};
 use crate::engine::inputs::{Raster, SampleScale};
 use crate::engine::operations::EvalContext;
 use crate::engine::operations::noise::Fbm;
-use crate::engine::parameters::Band;
+use crate::engine::parameters::{Band, FileName};
 use crate::engine::progress::Cancelled;
 use crate::engine::strokes::Columns;
 use crate::engine::surface;
@@ -17,40 +18,55 @@ use crate::engine::texture::band_weight;
 /// The height difference over which a mask by elevation fades out, unless it has another, metres.
 const ELEVATION_FEATHER_M: f64 = 100.0;
 
-/// A mask evaluated for one terrain.
-pub struct EvaluatedMask<'a> {
+/// The sources of a mask, evaluated for one terrain.
+pub struct EvaluatedMasks<'a> {
+    masks: Vec<EvaluatedMask<'a>>,
+    columns: Columns,
+    /// Whether a source lacks what it needs. Then the weight is 0 everywhere.
+    is_incomplete: bool,
+}
+
+/// A source evaluated for one terrain.
+struct EvaluatedMask<'a> {
     mask: &'a Mask,
     grid: Grid,
-    columns: Columns,
     below: Option<&'a Heightfield>,
     source: EvaluatedSource<'a>,
 }
 
 /// What the weights of a source are read from.
 enum EvaluatedSource<'a> {
-    /// The position and the terrain below alone, or nothing, if the terrain is flat.
+    /// The position and the terrain below alone.
     Place,
-    /// What the source needs is missing.
-    Missing,
     Image(&'a Raster),
     Water(Water),
-    /// The valley floor index, or the curvature per kilometre.
+    /// The valley floor index, or the curvature in 1/m.
     Map(Heightfield),
     Polygon(Polygon),
     Noise(Fbm),
+    Painting(Painting),
 }
 
 /// The weights of one row of samples, and the buffers to compute them.
 #[derive(Clone, Debug)]
 pub struct MaskRow {
     weights: Vec<f32>,
+    /// Those of a source after the first.
+    combined: Vec<f32>,
+    buffers: SourceRow,
+}
+
+#[derive(Clone, Debug, Default)]
+struct SourceRow {
     polygon: PolygonRow,
+    painting: PaintingRow,
 }
 
 impl MaskRow {
     /// Buffers for rows with that many samples.
     pub fn new(width: usize) -> Self {
-        Self { weights: vec![1.0; width], polygon: PolygonRow::default() }
+        let [weights, combined] = [vec![0.0; width], vec![0.0; width]];
+        Self { weights, combined, buffers: SourceRow::default() }
     }
 
     /// The weights, west to east.
@@ -59,47 +75,81 @@ impl MaskRow {
     }
 }
 
-impl<'a> EvaluatedMask<'a> {
-    /// Evaluates a mask for the terrain below a step.
-    pub fn new(mask: &'a Mask, context: &EvalContext<'a>) -> Result<Self, Cancelled> {
-        let EvalContext { grid, below, inputs, progress, .. } = *context;
-        let source = if mask.missing(inputs).is_some() {
-            EvaluatedSource::Missing
-        } else {
-            match mask.source {
-                MaskSource::Elevation | MaskSource::Slope | MaskSource::Border => EvaluatedSource::Place,
-                MaskSource::Image => inputs.get(&mask.file).map_or(EvaluatedSource::Missing, EvaluatedSource::Image),
-                MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => match below {
-                    Some(terrain) => EvaluatedSource::Water(Water::on(terrain, Outlets::Border, None, progress)?),
-                    None => EvaluatedSource::Place,
-                },
-                MaskSource::Sediment => match below {
-                    Some(terrain) => EvaluatedSource::Map(surface::sediment(terrain, progress)?),
-                    None => EvaluatedSource::Place,
-                },
-                MaskSource::Curvature => match below {
-                    Some(terrain) => EvaluatedSource::Map(surface::curvature(terrain, mask.scale_m, progress)?),
-                    None => EvaluatedSource::Place,
-                },
-                MaskSource::Polygon => {
-                    EvaluatedSource::Polygon(Polygon::new(&mask.points_m, mask.feather_m.unwrap_or_default()))
-                }
-                MaskSource::Noise => {
-                    // Steps count their seeds from 0, so none has this one, and no step has the same noise.
-                    let stream = context.stream.with_step_seed(!mask.seed);
-                    EvaluatedSource::Noise(Fbm::new(mask.wavelength_m, grid.extent(), stream))
-                }
-            }
+impl<'a> EvaluatedMasks<'a> {
+    /// Evaluates the sources of a mask for the terrain below a step.
+    pub fn new(masks: &'a [Mask], context: &EvalContext<'a>) -> Result<Self, Cancelled> {
+        let has_file = |name: &FileName| context.inputs.get(name).is_some();
+        let is_incomplete = masks.iter().any(|mask| mask.missing(has_file).is_some());
+        let needed = if is_incomplete { &[] } else { masks };
+        let masks = needed.iter().map(|mask| EvaluatedMask::new(mask, context)).collect::<Result<_, _>>()?;
+        Ok(Self { masks, columns: Columns::new(context.grid), is_incomplete })
+    }
+
+    /// Sets the weights of row `r`. Without sources, they are 1.
+    pub fn fill(&self, r: usize, row: &mut MaskRow) {
+        let MaskRow { weights, combined, buffers } = row;
+        let Some((first, others)) = self.masks.split_first() else {
+            return weights.fill(if self.is_incomplete { 0.0 } else { 1.0 });
         };
-        Ok(Self { mask, grid, columns: Columns::new(grid), below, source })
+        first.fill(r, &self.columns, weights, buffers);
+        let strength = first.mask.strength.to_f32();
+        weights.iter_mut().for_each(|weight| *weight *= strength);
+        for other in others {
+            other.fill(r, &self.columns, combined, buffers);
+            let Mask { combine, strength, .. } = *other.mask;
+            for (weight, own) in weights.iter_mut().zip(&*combined) {
+                *weight = joined(*weight, *own, combine, strength.to_f32());
+            }
+        }
+    }
+}
+
+/// The weight by several sources, from that by all but the last and that by the last.
+fn joined(before: f32, own: f32, combine: Combine, strength: f32) -> f32 {
+    let combined = match combine {
+        Combine::Multiply => before * own,
+        Combine::Add => (before + own).min(1.0),
+        Combine::Subtract => (before - own).max(0.0),
+        Combine::Intersect => before.min(own),
+        Combine::Union => before.max(own),
+    };
+    // A special case, because before + 1 · (combined − before) would be rounded.
+    if strength == 1.0 { combined } else { before + strength * (combined - before) }
+}
+
+impl<'a> EvaluatedMask<'a> {
+    fn new(mask: &'a Mask, context: &EvalContext<'a>) -> Result<Self, Cancelled> {
+        let EvalContext { grid, below, inputs, progress, .. } = *context;
+        let of_place = EvaluatedSource::Place;
+        let source = match (mask.source, below) {
+            (MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness, Some(terrain)) => {
+                EvaluatedSource::Water(Water::on(terrain, Outlets::Border, None, progress)?)
+            }
+            (MaskSource::Sediment, Some(terrain)) => EvaluatedSource::Map(surface::sediment(terrain, progress)?),
+            (MaskSource::Curvature, Some(terrain)) => {
+                EvaluatedSource::Map(surface::curvature(terrain, mask.scale_m, progress)?)
+            }
+            (MaskSource::Image, _) => inputs.get(&mask.file).map_or(of_place, EvaluatedSource::Image),
+            (MaskSource::Polygon, _) => {
+                EvaluatedSource::Polygon(Polygon::new(&mask.points_m, mask.feather_m.unwrap_or_default()))
+            }
+            (MaskSource::Noise, _) => {
+                // Steps count their seeds from 0, so none has this one, and no step has the same noise.
+                let stream = context.stream.with_step_seed(!mask.seed);
+                EvaluatedSource::Noise(Fbm::new(mask.wavelength_m, grid.extent(), stream))
+            }
+            (MaskSource::Painted, _) => EvaluatedSource::Painting(Painting::new(&mask.strokes, mask.ground, grid)),
+            (MaskSource::Elevation | MaskSource::Slope | MaskSource::Border, _) | (_, None) => of_place,
+        };
+        Ok(Self { mask, grid, below, source })
     }
 
     /// Sets the weights of row `r`.
-    pub fn fill(&self, r: usize, row: &mut MaskRow) {
-        let MaskRow { weights, polygon } = row;
+    fn fill(&self, r: usize, columns: &Columns, weights: &mut [f32], buffers: &mut SourceRow) {
+        let z_m = self.grid.z_m(r);
         match &self.source {
-            EvaluatedSource::Missing => return weights.fill(0.0),
-            EvaluatedSource::Polygon(outline) => outline.fill(self.grid.z_m(r), &self.columns, polygon, weights),
+            EvaluatedSource::Polygon(outline) => outline.fill(z_m, columns, &mut buffers.polygon, weights),
+            EvaluatedSource::Painting(painting) => painting.fill(r, z_m, columns, &mut buffers.painting, weights),
             _ => weights.iter_mut().enumerate().for_each(|(c, weight)| *weight = self.weight(c, r)),
         }
         if self.mask.invert {
@@ -121,7 +171,7 @@ impl<'a> EvaluatedMask<'a> {
                 let value = noise.at(self.grid.x_m(c), self.grid.z_m(r));
                 (0.5 + 0.5 * mask.contrast * (value - mask.threshold)).clamp(0.0, 1.0).to_f32()
             }
-            EvaluatedSource::Missing | EvaluatedSource::Polygon(_) => 0.0,
+            EvaluatedSource::Polygon(_) | EvaluatedSource::Painting(_) => 0.0,
         }
     }
 
@@ -153,7 +203,8 @@ impl<'a> EvaluatedMask<'a> {
             | MaskSource::Wetness
             | MaskSource::Image
             | MaskSource::Polygon
-            | MaskSource::Noise => 0.0,
+            | MaskSource::Noise
+            | MaskSource::Painted => 0.0,
         }
     }
 
@@ -213,7 +264,7 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
     use crate::engine::inputs::Inputs;
-    use crate::engine::parameters::{FileName, List, Point};
+    use crate::engine::parameters::{List, Point};
     use crate::engine::progress::Progress;
     use crate::engine::random::Stream;
 
@@ -222,10 +273,14 @@ mod tests {
     }
 
     fn weights(mask: &Mask, grid: Grid, below: Option<&Heightfield>, inputs: &Inputs, r: usize) -> Vec<f32> {
+        combined(std::slice::from_ref(mask), grid, below, inputs, r)
+    }
+
+    fn combined(masks: &[Mask], grid: Grid, below: Option<&Heightfield>, inputs: &Inputs, r: usize) -> Vec<f32> {
         let (stream, progress) = (Stream::new(1, 2), Progress::new());
         let context = EvalContext { grid, below, stream, inputs, progress: &progress };
         let mut row = MaskRow::new(grid.width());
-        EvaluatedMask::new(mask, &context).expect("not cancelled").fill(r, &mut row);
+        EvaluatedMasks::new(masks, &context).expect("not cancelled").fill(r, &mut row);
         row.weights
     }
 
@@ -356,5 +411,33 @@ mod tests {
         // 10 m inside, of a feather of 40 m: t = ¾.
         let soft = Mask { feather_m: Some(40.0), ..mask };
         check(&soft, None, &Inputs::default(), 1, [0.0, 0.84375, 1.0, 0.84375, 0.0]);
+    }
+
+    #[test]
+    fn sources_are_combined_in_order() {
+        // By border: 0, 0.5, 0.5, 0.5, 0 along the middle row. By slope: 1 everywhere on flat terrain, here halved.
+        let border = Mask { source: MaskSource::Border, border_m: 200.0, ..Default::default() };
+        let slope = |combine, strength| {
+            let full = Mask { source: MaskSource::Slope, combine, strength, ..Default::default() };
+            combined(&[border.clone(), full], grid(), None, &Inputs::default(), 1)[..2].to_vec()
+        };
+        for (combine, full, half) in [
+            (Combine::Multiply, [0.0, 0.5], [0.0, 0.5]),
+            (Combine::Add, [1.0, 1.0], [0.5, 0.75]),
+            (Combine::Subtract, [0.0, 0.0], [0.0, 0.25]),
+            (Combine::Intersect, [0.0, 0.5], [0.0, 0.5]),
+            (Combine::Union, [1.0, 1.0], [0.5, 0.75]),
+        ] {
+            assert_eq!((slope(combine, 1.0), slope(combine, 0.5)), (full.to_vec(), half.to_vec()), "{combine:?}");
+            assert_eq!(slope(combine, 0.0), [0.0, 0.5], "{combine:?} without strength");
+            // The first source has nothing to be combined with.
+            let first = Mask { combine, strength: 0.5, ..border.clone() };
+            assert_eq!(weights(&first, grid(), None, &Inputs::default(), 1)[1], 0.25);
+        }
+        let inverted = Mask { source: MaskSource::Slope, invert: true, ..Default::default() };
+        assert_eq!(combined(&[border.clone(), inverted], grid(), None, &Inputs::default(), 1), [0.0; 5]);
+        assert_eq!(combined(&[], grid(), None, &Inputs::default(), 1), [1.0; 5]);
+        let image = Mask { source: MaskSource::Image, combine: Combine::Union, ..Default::default() };
+        assert_eq!(combined(&[border, image], grid(), None, &Inputs::default(), 1), [0.0; 5], "without its image");
     }
 }

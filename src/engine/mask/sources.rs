@@ -1,8 +1,8 @@
 //! The parameters of masks.
 
+use super::painting::PaintedStroke;
 use super::polygon::POINTS;
 use crate::engine::flow::Water;
-use crate::engine::inputs::Inputs;
 use crate::engine::parameters::{Band, FileName, List, Point, Spec, choices, parameters};
 
 choices! {
@@ -30,12 +30,32 @@ choices! {
         Polygon = "polygon", "Polygon";
         /// Random patches, to break up borders.
         Noise = "noise", "Noise";
+        /// Strokes of a brush.
+        Painted = "painted", "Painted";
+    }
+}
+
+choices! {
+    /// How a source is combined with those before it.
+    pub enum Combine {
+        /// The product of both: where both have an effect.
+        Multiply = "multiply", "Multiply";
+        /// The sum of both.
+        Add = "add", "Add";
+        /// The sources before minus this one.
+        Subtract = "subtract", "Subtract";
+        /// The lower of both.
+        Intersect = "intersect", "Intersect";
+        /// The higher of both.
+        Union = "union", "Union";
     }
 }
 
 parameters! {
-    /// Where a step has an effect.
+    /// Where a step has an effect: one source of its mask.
     pub struct Mask {
+        /// How the source is combined with those before it. The first one has none before it.
+        combine: Combine = Combine::Multiply, Spec::new("Combine").sparse();
         /// The property that the mask depends on.
         source: MaskSource = MaskSource::Elevation, Spec::new("Based on");
         /// The heights of the terrain below at which the step has its full effect; by default all.
@@ -104,8 +124,14 @@ parameters! {
         /// Selects the random numbers of the noise, together with the recipe's seed.
         seed: u32 = 0,
             Spec::number("Noise seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0).sparse().when("source", &["noise"]);
+        /// The weight where nothing is painted: 0 is no effect, 1 is the full effect.
+        ground: f64 = 0.0, Spec::number("Unpainted", 0.0, 1.0).sparse().when("source", &["painted"]);
+        /// The strokes of the brush, in the order in which they are painted.
+        strokes: List<PaintedStroke> = List::default(), Spec::new("Stroke").sparse().when("source", &["painted"]);
         /// Inverts the mask.
         invert: bool = false, Spec::new("Invert");
+        /// How much the source counts: 0 is not at all, 1 is fully.
+        strength: f64 = 1.0, Spec::number("Strength", 0.0, 1.0).sparse();
     }
 }
 
@@ -118,7 +144,8 @@ impl Mask {
             | MaskSource::Border
             | MaskSource::Image
             | MaskSource::Polygon
-            | MaskSource::Noise => true,
+            | MaskSource::Noise
+            | MaskSource::Painted => true,
             MaskSource::Slope
             | MaskSource::Rivers
             | MaskSource::Lakes
@@ -136,7 +163,8 @@ impl Mask {
             | MaskSource::Border
             | MaskSource::Image
             | MaskSource::Polygon
-            | MaskSource::Noise => 0.0,
+            | MaskSource::Noise
+            | MaskSource::Painted => 0.0,
             MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => Water::MAPS,
             MaskSource::Sediment => 1.0,
             MaskSource::Curvature => 2.0,
@@ -144,11 +172,11 @@ impl Mask {
     }
 
     /// The key of the parameter that the mask needs and does not have, and what is missing. Without it, the weight is 0.
-    pub fn missing(&self, inputs: &Inputs) -> Option<(&'static str, &'static str)> {
+    pub fn missing(&self, has_file: impl FnOnce(&FileName) -> bool) -> Option<(&'static str, &'static str)> {
         match self.source {
-            MaskSource::Image if inputs.get(&self.file).is_none() => Some(("file", "the mask has no image")),
+            MaskSource::Image if !has_file(&self.file) => Some(("file", "the mask has no image; choose one")),
             MaskSource::Polygon if self.points_m.len() < 3 => {
-                Some(("points_m", "the polygon of the mask has fewer than three corners"))
+                Some(("points_m", "the polygon of the mask has fewer than three corners; add some"))
             }
             _ => None,
         }

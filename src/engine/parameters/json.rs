@@ -21,7 +21,11 @@ fn values_to_json(table: &[Parameter], values: &Values) -> Map<String, Json> {
     };
     let json = |parameter: &Parameter| {
         let value = values.get(parameter.key).unwrap_or(&Value::None);
-        (parameter.key.to_string(), value_to_json(parameter.kind, value))
+        let json = match value_to_json(parameter.kind, value) {
+            Json::Array(mut items) if parameter.is_unwrapped && items.len() < 2 => items.pop().unwrap_or(Json::Null),
+            json => json,
+        };
+        (parameter.key.to_string(), json)
     };
     table.iter().filter(present).map(json).collect()
 }
@@ -57,7 +61,14 @@ pub fn field_from_json<F: Field>(json: &Json, parameter: &Parameter) -> Result<F
 }
 
 fn value_from_json(parameter: &Parameter, json: &Json) -> Result<Value, ParameterError> {
-    if parameter.nullable && json.is_null() { Ok(Value::None) } else { parse(parameter, parameter.kind, json) }
+    match parameter.kind {
+        _ if parameter.nullable && json.is_null() => Ok(Value::None),
+        Kind::List(of) if parameter.is_unwrapped && !json.is_array() => {
+            let item = if json.is_null() { None } else { Some(parse(parameter, *of, json)?) };
+            Ok(Value::List(Vec::from_iter(item).into()))
+        }
+        kind => parse(parameter, kind, json),
+    }
 }
 
 /// The value of that kind, checked.

@@ -157,6 +157,8 @@ pub struct Parameter {
     pub needs_items: bool,
     /// Whether project files leave it out while it has its default.
     pub is_sparse: bool,
+    /// Whether files write an empty list as `null`, and one item without brackets.
+    pub is_unwrapped: bool,
 }
 
 impl Parameter {
@@ -280,6 +282,7 @@ pub struct Spec {
     pub(super) is_fixed: bool,
     pub(super) needs_items: bool,
     pub(super) is_sparse: bool,
+    pub(super) is_unwrapped: bool,
 }
 
 impl Spec {
@@ -287,8 +290,8 @@ impl Spec {
     pub const fn new(label: &'static str) -> Self {
         let unlimited = Range { low: f64::MIN, high: f64::MAX };
         let (slider, scale, when) = (None, Scale::Linear, None);
-        let (is_fixed, needs_items, is_sparse) = (false, false, false);
-        Self { label, unit: "", hard: unlimited, slider, scale, when, is_fixed, needs_items, is_sparse }
+        let (is_fixed, needs_items, is_sparse, is_unwrapped) = (false, false, false, false);
+        Self { label, unit: "", hard: unlimited, slider, scale, when, is_fixed, needs_items, is_sparse, is_unwrapped }
     }
 
     /// A number that is valid from `low` to `high`; the slider has the same range unless [`Self::slider`] narrows it.
@@ -332,6 +335,12 @@ impl Spec {
     /// as they are.
     pub const fn sparse(mut self) -> Self {
         self.is_sparse = true;
+        self
+    }
+
+    /// Writes an empty list as `null`, and one item without brackets, as if the parameter were an optional item.
+    pub const fn unwrapped(mut self) -> Self {
+        self.is_unwrapped = true;
         self
     }
 

@@ -284,7 +284,7 @@ impl Order {
         if !self.needs_painting() {
             needed.texture.types.clear();
         }
-        self.inputs = DecodedFiles::default().inputs(&needed, files, progress)?;
+        self.inputs = complete_inputs(&needed, files, progress)?;
         Ok(())
     }
 
@@ -327,7 +327,14 @@ impl Order {
 
 /// Decodes all input files of a recipe. To decode again after the recipe has changed, keep a [`DecodedFiles`].
 pub fn load_inputs(recipe: &Recipe, files: &InputFiles) -> Result<Inputs, FileError> {
-    DecodedFiles::default().inputs(recipe, files, &Progress::new())
+    complete_inputs(recipe, files, &Progress::new())
+}
+
+/// The inputs of a recipe; an error if the mask of a step lacks its image.
+fn complete_inputs(recipe: &Recipe, files: &InputFiles, progress: &Progress) -> Result<Inputs, FileError> {
+    let inputs = DecodedFiles::default().inputs(recipe, files, progress)?;
+    recipe.check_masks(&inputs).map_err(|error| FileError::Recipe(error.to_string()))?;
+    Ok(inputs)
 }
 
 /// The size of a texture with `longer` pixels along its longer side, in the world's proportions.

@@ -331,13 +331,14 @@ pub fn apply_sidecars(
                 format!("{} is {}, but the world is {}", path.display(), size_text(extent), size_text(world))
             }));
         }
-        if let Some(mask) = &step.settings.mask
-            && !embedded.contains(&mask.file)
-            && let Some(bytes) = files.get(&mask.file)
-            && read_bytes(&folder.join(&mask.file.0), bytes, &ReadOptions::default())
-                .is_ok_and(|loaded| loaded.needs_conversion)
-        {
-            notes.push(format!("{}: a mask does not use its sidecar; save it as PNG", mask.file.0));
+        for mask in &step.settings.mask {
+            if !embedded.contains(&mask.file)
+                && let Some(bytes) = files.get(&mask.file)
+                && read_bytes(&folder.join(&mask.file.0), bytes, &ReadOptions::default())
+                    .is_ok_and(|loaded| loaded.needs_conversion)
+            {
+                notes.push(format!("{}: a mask does not use its sidecar; save it as PNG", mask.file.0));
+            }
         }
     }
     notes

@@ -62,6 +62,8 @@ pub(crate) struct ParameterState {
     pub(super) unfolded: HashMap<Id, BTreeSet<usize>>,
     /// The heights of the rows of lists.
     pub(super) row_heights: HashMap<Id, RowHeights>,
+    /// The index of the item in a list for which the user wants to choose a file.
+    pub(super) file_item: Option<usize>,
     pub(super) band_slider: BandSliderState,
     /// Whether the next field requests the focus.
     pub(super) focus_next: bool,
@@ -72,6 +74,11 @@ impl ParameterState {
     /// The message about the last typed number, if that number was not accepted as it was typed.
     pub(crate) fn take_message(&mut self) -> Option<String> {
         self.message.take()
+    }
+
+    /// The index of the item in a list for which the user wants to choose a file, once.
+    pub(crate) fn take_file_item(&mut self) -> Option<usize> {
+        self.file_item.take()
     }
 
     /// Requests the focus for `field` if the next field should have it.

@@ -6,10 +6,10 @@ use egui::collapsing_header::{CollapsingState, paint_default_icon};
 use egui::{Align, DragValue, Label, Layout, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE, ICON_VISIBILITY, ICON_VISIBILITY_OFF};
 
-use super::context::ParameterContext;
+use super::context::{ParameterContext, SliderOverride};
 use super::label::{LABEL_WIDTH, label_ui};
 use super::number::number_field;
-use super::row::initial_value;
+use super::row::{defaults_for, initial_value};
 use crate::app::widgets::icon_button;
 use crate::engine::parameters::{Items, Kind, Parameter, Value, Weighted};
 
@@ -36,9 +36,10 @@ pub(super) fn list_header_ui(
 }
 
 /// A new item: a copy of the last one, if there is one.
-pub(super) fn new_item(parameter: &Parameter, item_kind: Kind, items: &Items) -> Value {
+pub(super) fn new_item(parameter: &Parameter, item_kind: Kind, items: &Items, overrides: &[SliderOverride]) -> Value {
     items.len().checked_sub(1).and_then(|last| items.get(last)).unwrap_or_else(|| match item_kind {
         Kind::Weighted => Value::Weighted(Weighted { value: parameter.slider.high * 0.1, weight: 1.0 }),
+        Kind::Group(table) => Value::Group(defaults_for(table(), overrides)),
         _ => initial_value(&Parameter { kind: item_kind, ..parameter.clone() }),
     })
 }

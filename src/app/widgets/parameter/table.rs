@@ -103,8 +103,9 @@ fn list_ui(
     let top = ui.cursor().top();
     let (mut changed, mut removed, mut wants_file) = (Vec::new(), None, false);
     let mut heights = context.state.row_heights.remove(&list).unwrap_or_default();
-    // Locks, overrides and textures are for the parameters of the outer group.
-    let mut inner = ParameterContext::new(context.state);
+    // Locks and textures are for the parameters of the outer group.
+    let overrides = context.overrides;
+    let mut inner = ParameterContext { overrides, ..ParameterContext::new(context.state) };
     let drawn = heights.rows_ui(ui, items.len(), |ui, i| {
         let before = items.get(i).unwrap_or(Value::None);
         let mut item = before.clone();
@@ -118,7 +119,9 @@ fn list_ui(
                 } else {
                     unfolded.remove(&i);
                 }
-                wants_file |= response.wants_file;
+                if response.wants_file {
+                    (wants_file, inner.state.file_item) = (true, Some(i));
+                }
                 response.removed
             }
             _ => {
@@ -156,7 +159,7 @@ fn list_ui(
         let end = items.len();
         context.state.added = Some((list, end));
         unfolded.insert(end);
-        items.splice(end..end, &[new_item(parameter, item_kind, items)]);
+        items.splice(end..end, &[new_item(parameter, item_kind, items, overrides)]);
     }
     context.state.unfolded.insert(list, unfolded);
     wants_file
