@@ -194,7 +194,7 @@ mod tests {
         recipe.stack[2].settings.strength = 0.3;
         check(&recipe, None);
         recipe.stack[1].settings.mask =
-            Some(Mask { source: MaskSource::Border, border_m: 300.0, ..Default::default() });
+            vec![Mask { source: MaskSource::Border, border_m: 300.0, ..Default::default() }].into();
         check(&recipe, None);
         recipe.stack.swap(1, 2);
         check(&recipe, None);
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(untouched, terrain(&recipe), "without strength nothing is restored");
         let mut recipe = broken();
         recipe.stack[1].settings.mask =
-            Some(Mask { source: MaskSource::Border, border_m: 100.0, ..Default::default() });
+            vec![Mask { source: MaskSource::Border, border_m: 100.0, ..Default::default() }].into();
         let masked = terrain(&recipe);
         assert!(masked[(0, 9)] != masked[(40, 23)], "outside the mask");
         assert_eq!(masked[(20, 16)], whole[(20, 16)], "inside");

@@ -122,6 +122,28 @@ mod tests {
     }
 
     #[test]
+    fn lists_in_lists_are_set_by_their_paths() {
+        let text = r#"{"format": 1, "recipe": {"stack": [{"operation": "sculpt", "strokes": [
+            {"points_m": [[1, 2], [3, 4]]}, {"points_m": [[5, 6]], "pressure": [1]}]}]}}"#;
+        let mut file = ProjectFile::from_json(text).expect("valid");
+        for assignment in [
+            "stack.0.strokes.0.points_m.1=[7, 8]",
+            "stack.0.strokes.1.pressure.0=0.5",
+            "stack.0.strokes.0.pressure=[0, 1]",
+        ] {
+            file.set(assignment).expect(assignment);
+        }
+        let strokes = &file.project.recipe.to_json()["stack"][0]["strokes"];
+        assert_eq!(strokes[0]["points_m"], serde_json::json!([[1.0, 2.0], [7.0, 8.0]]));
+        assert_eq!(
+            [&strokes[0]["pressure"], &strokes[1]["pressure"]],
+            [&serde_json::json!([0.0, 1.0]), &serde_json::json!([0.5])]
+        );
+        let error = file.set("stack.0.strokes.1.points_m=[]").expect_err("no points").to_string();
+        assert!(error.contains("stack.0.strokes.1.points_m: Points must be a list with at least one item"), "{error}");
+    }
+
+    #[test]
     fn a_refused_assignment_changes_nothing() {
         let mut file = small();
         Arc::make_mut(&mut file.project).import_file("a.png", vec![1]);

@@ -59,6 +59,24 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
             with(json!([{"operation": "bsp_faults", "count": 40, "displacement_m": 20, "floor_m": 0,
                 "wind": {"form": "sequential", "sweeps": 4, "k": 0.1}}])),
         ),
+        (
+            "strokes",
+            with(json!([
+                {"operation": "faults", "count": 90, "profile": "smooth", "zone_m": 300},
+                {"operation": "sculpt", "strokes": [
+                    {"points_m": [[900, 800], [1500, 1100.5], [1400, 1900]], "radius_m": 300, "strength_m": 80},
+                    {"mode": "lower", "points_m": [[2500, 400], [3300, 900]], "pressure": [1, 0.2], "radius_m": 220,
+                     "strength_m": 60},
+                    {"mode": "roughen", "points_m": [[1200, 1200]], "radius_m": 600, "strength_m": 40,
+                     "wavelength_m": 350, "seed": 5},
+                    {"mode": "ramp", "points_m": [[300, 2500], [1200, 2300], [2100, 2600]], "radius_m": 200,
+                     "strength": 0.9},
+                    {"mode": "smooth", "points_m": [[2800, 1500], [3500, 2500]], "radius_m": 500, "strength": 1},
+                    {"mode": "flatten", "points_m": [[3000, 700]], "radius_m": 350, "height_m": 120, "hardness": 0.8},
+                    {"mode": "erase", "points_m": [[1000, 1000], [3600, 2200]], "radius_m": 150, "strength": 0.7},
+                ]},
+            ])),
+        ),
         ("faults by default", with(json!([{"operation": "faults"}]))),
         ("first preset", presets()[0].project().expect("a valid preset").recipe),
     ]
@@ -156,13 +174,14 @@ fn nightly_scrubbing_gives_the_same_bytes_as_a_single_evaluation() {
 
 /// Hashes of the heights of [`recipes`]. Change one only with a deliberate change of what a recipe means, and mention
 /// it in the changelog: it changes the terrain of existing projects. A new first preset changes the last hash only.
-const GOLDEN: [(&str, u64); 8] = [
+const GOLDEN: [(&str, u64); 9] = [
     ("steps", 0x6f62_50cc_c1f0_206a),
     ("waves", 0xc525_3496_a6fb_afc2),
     ("wind", 0x2d11_f783_ca7d_58b7),
     ("blends", 0xd3dc_619b_7519_b20b),
     ("trees", 0xab4b_c203_2899_7b6e),
     ("trees in the wind", 0xe097_322e_9d11_027a),
+    ("strokes", 0x6a8f_7395_4513_3df8),
     ("faults by default", 0x3988_7a88_96e4_401e),
     ("first preset", 0x690c_09b5_d694_d327),
 ];
@@ -184,6 +203,7 @@ const GOLDEN_OPERATIONS: &[(&str, u64)] = &[
     ("thermal_erosion", 0xc783_01d9_d58e_ac77),
     ("recursive_filter", 0x0658_9bdb_3437_12ee),
     ("heightmap", 0x1bfd_1db3_42a3_bedf),
+    ("sculpt", 0x7a2b_00c8_0fd0_f748),
     ("clamp", 0xf4f0_4295_843c_d0f8),
     ("levels", 0xc2b6_ae93_c3e9_b58c),
     ("edge_fade", 0x4445_d8cd_6124_6cb0),

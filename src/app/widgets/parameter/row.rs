@@ -63,17 +63,23 @@ pub(crate) fn initial_value(parameter: &Parameter) -> Value {
         Kind::Texture => Value::from(SHIPPED_TEXTURES[0].0),
         Kind::Colour => Value::Colour(Colour::WHITE),
         Kind::Choice(choices) => choices.first().map_or(Value::None, |choice| Value::Choice(choice.key)),
+        Kind::List(of) if parameter.needs_items => {
+            Value::List(vec![initial_value(&Parameter { kind: *of, ..parameter.clone() })].into())
+        }
         Kind::List(_) => Value::List(Vec::new().into()),
         Kind::Group(table) => Value::Group(defaults_for(table(), &[])),
     }
 }
 
-/// The defaults of a table, except that bands with an override span the range of its slider.
+/// The defaults of a table, except that bands with an override span the range of its slider, and that lists that need
+/// an item have one.
 pub(super) fn defaults_for(table: &[Parameter], overrides: &[SliderOverride]) -> Values {
     let value = |parameter: &Parameter| {
         let found = overrides.iter().find(|found| found.key == parameter.key);
         match (parameter.kind, found) {
             (Kind::Band, Some(SliderOverride { range, .. })) => Value::Band(Band { min: range.low, max: range.high }),
+            // The default of such a list is empty, because no item would be right in every project.
+            _ if parameter.needs_items => initial_value(parameter),
             _ => parameter.default.clone(),
         }
     };
