@@ -6,6 +6,7 @@ use upthrust::engine::mask::{Mask, MaskSource, PaintedStroke};
 use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::operations::levels::Levels;
 use upthrust::engine::operations::noise::Noise;
+use upthrust::engine::operations::paths::{Path, PathKind, PathNode, Paths};
 use upthrust::engine::parameters::{Band, FileName, List, Point, Value};
 use upthrust::engine::recipe::World;
 use upthrust::engine::{AnyOperation, Grid, Heightfield, Inputs, Progress, Raster, Recipe, SampleScale, Step, stack};
@@ -44,6 +45,16 @@ fn pointwise_operations_give_the_same_parts() {
     let mut operations = AnyOperation::all();
     operations.push(Levels { low_m: Some(-100.0), high_m: Some(200.0), ..Default::default() }.into());
     operations.push(Heightmap { file: FileName("a.png".into()), ..Default::default() }.into());
+    // Ridges, valleys and faults along curves, open and closed.
+    for (kind, closed) in
+        [(PathKind::Ridge, false), (PathKind::Valley, true), (PathKind::Fault, false), (PathKind::Fault, true)]
+    {
+        let nodes = [[300.0, 1500.0], [1800.0, 300.0], [2600.0, 1700.0], [3900.0, 900.0]];
+        let node = |[x_m, z_m]: [f64; 2]| PathNode { at_m: Point { x_m, z_m }, ..Default::default() };
+        let nodes = nodes.into_iter().map(node).collect();
+        let path = Path { kind, closed, nodes, width_m: 300.0, ..Default::default() };
+        operations.push(Paths { paths: vec![path].into() }.into());
+    }
     for key in ["faults", "bsp_faults"] {
         let mut still = AnyOperation::from_key(key).expect("there");
         still.group_mut().set("wind", &Value::None).expect("none");

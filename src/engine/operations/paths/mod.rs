@@ -87,8 +87,8 @@ impl Operation for Paths {
     }
 
     fn check(&self, _grid: Grid) -> Result<(), ParameterError> {
-        let enabled = self.paths.iter().enumerate().filter(|(_, path)| path.enabled);
-        enabled.map(|(i, path)| path.check().map_err(|error| error.within(format!("paths.{i}")))).collect()
+        let mut enabled = self.paths.iter().enumerate().filter(|(_, path)| path.enabled);
+        enabled.try_for_each(|(i, path)| path.check().map_err(|error| error.within(i).within("paths")))
     }
 
     fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
