@@ -30,7 +30,8 @@ pub(super) fn symmetries_to_restore(recipe: &Recipe, grid: Grid) -> Vec<(&Symmet
 /// The peak memory of restoring the symmetries, in heightfields: the terrain after the last step, the one whose symmetry
 /// is being restored, its means and the maps of the mask. 0 if there is nothing to restore.
 pub(super) fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
-    let maps = |(_, step): (&Symmetry, &Step)| 3.0 + step.settings.mask.iter().map(Mask::peak_maps).sum::<f64>();
+    let maps =
+        |(_, step): (&Symmetry, &Step)| 3.0 + recipe.mask_sources(&step.settings).map(Mask::peak_maps).sum::<f64>();
     symmetries_to_restore(recipe, grid).into_iter().map(maps).fold(0.0, f64::max)
 }
 
@@ -64,7 +65,7 @@ impl FinalSymmetry {
         &mut self,
         symmetries: &[(&Symmetry, &Step)],
         last: &Arc<Heightfield>,
-        seed: u32,
+        recipe: &Recipe,
         inputs: &Inputs,
         progress: &Progress,
     ) -> Result<Arc<Heightfield>, Cancelled> {
@@ -83,8 +84,9 @@ impl FinalSymmetry {
             terrain = progress.stage(share(i)..share(i + 1), || {
                 let means = progress.stage(0.0..0.9, || symmetry.orbit_means(&terrain, progress))?;
                 let below = Some(&*terrain);
-                let context = EvalContext { grid: terrain.grid(), below, stream: step.stream(seed), inputs, progress };
-                progress.stage(0.9..1.0, || blend(&context, Arc::new(means), &settings))
+                let context =
+                    EvalContext { grid: terrain.grid(), below, stream: step.stream(recipe.seed), inputs, progress };
+                progress.stage(0.9..1.0, || blend(&context, Arc::new(means), &settings, &recipe.masks))
             })?;
         }
         *self = Self { cached: Some([last.clone(), terrain.clone()]), removed_m };

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::heightfield::{Extent, Grid};
 use super::inputs::Inputs;
 use super::light::Light;
-use super::mask::Mask;
+use super::mask::{Mask, MaskSource, NamedMasks};
 use super::operations::{AnyOperation, Role};
 use super::parameters::{
     Band, FileName, Group, Kind, List, Parameter, ParameterError, Problem, Spec, TextureName, Value, Values, choices,
@@ -245,6 +245,8 @@ pub struct Recipe {
     pub world: World,
     /// The steps from bottom to top.
     pub stack: Vec<Step>,
+    /// The masks that steps refer to by name.
+    pub masks: NamedMasks,
     /// The texture.
     pub texture: TextureRecipe,
     /// The lighting.
@@ -254,9 +256,12 @@ pub struct Recipe {
 impl Default for Recipe {
     fn default() -> Self {
         let (world, texture, light) = (World::default(), TextureRecipe::default(), Light::default());
-        Self { seed: 1994, world, stack: Vec::new(), texture, light }
+        Self { seed: 1994, world, stack: Vec::new(), masks: NamedMasks::new(), texture, light }
     }
 }
+
+/// The keys of a recipe.
+const KEYS: [&str; 6] = ["seed", "world", "stack", "masks", "texture", "light"];
 
 impl Recipe {
     /// The smallest seed that no step uses.
@@ -305,17 +310,30 @@ impl Recipe {
                 collect_files(group.table(), &group_values(group), &mut files);
             }
         }
+        for mask in self.masks.values().flat_map(|masks| masks.iter()) {
+            collect_files(mask.table(), &group_values(mask), &mut files);
+        }
         files.sort();
         files.dedup();
         files
     }
 
-    /// An error if the mask of an enabled step lacks what it needs, such as its image. The step then has no effect.
+    /// The sources of a step's mask, with those of the named masks that they refer to.
+    pub fn mask_sources<'a>(&'a self, settings: &'a StepSettings) -> impl Iterator<Item = &'a Mask> {
+        let named = |mask: &'a Mask| match mask.source {
+            MaskSource::Named => self.masks.get(&mask.name),
+            _ => None,
+        };
+        settings.mask.iter().flat_map(move |mask| std::iter::once(mask).chain(named(mask).into_iter().flatten()))
+    }
+
+    /// An error if the mask of an enabled step lacks what it needs, such as its image, or the mask whose name it has. The
+    /// step then has no effect.
     pub fn check_masks(&self, inputs: &Inputs) -> Result<(), ParameterError> {
         for (i, step) in self.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled) {
             let masks = &step.settings.mask;
             for (j, mask) in masks.iter().enumerate() {
-                if let Some((key, what)) = mask.missing(|name| inputs.get(name).is_some()) {
+                if let Some((key, what)) = mask.missing(&self.masks, &|name| inputs.get(name).is_some()) {
                     let index = if masks.len() > 1 { format!(".{j}") } else { String::new() };
                     let path = format!("stack.{i}.mask{index}.{key}");
                     return Err(ParameterError { path, problem: Problem::Conflict(what.into()) });
@@ -342,6 +360,10 @@ impl Recipe {
         recipe.insert("seed".into(), self.seed.into());
         recipe.insert("world".into(), object(&self.world));
         recipe.insert("stack".into(), self.stack.iter().map(Step::to_json).collect());
+        if !self.masks.is_empty() {
+            let mask = |(name, masks): (&String, &List<Mask>)| (name.clone(), masks_to_json(masks));
+            recipe.insert("masks".into(), Json::Object(self.masks.iter().map(mask).collect()));
+        }
         recipe.insert("texture".into(), Json::Object(texture));
         recipe.insert("light".into(), object(&self.light));
         Json::Object(recipe)
@@ -358,9 +380,10 @@ impl Recipe {
                 "seed" => seed_from_json(value).map(|seed| recipe.seed = seed),
                 "world" => read_into(&mut recipe.world, value),
                 "stack" => stack_from_json(value).map(|stack| recipe.stack = stack),
+                "masks" => masks_from_json(value).map(|masks| recipe.masks = masks),
                 "texture" => texture_from_json(value).map(|texture| recipe.texture = texture),
                 "light" => read_into(&mut recipe.light, value),
-                _ => return Err(ParameterError::unknown_key(key, ["seed", "world", "stack", "texture", "light"])),
+                _ => return Err(ParameterError::unknown_key(key, KEYS)),
             };
             read.map_err(|error| error.within(key))?;
         }
@@ -407,6 +430,30 @@ fn read_into<G: Group + Default>(group: &mut G, value: &Json) -> Result<(), Para
 fn stack_from_json(value: &Json) -> Result<Vec<Step>, ParameterError> {
     let items = value.as_array().ok_or_else(|| not_a_list(value))?;
     items.iter().enumerate().map(|(i, item)| Step::from_json(item, i).map_err(|error| error.within(i))).collect()
+}
+
+/// The key of a step's mask, as which a named mask is read and written.
+const MASK: &str = "mask";
+
+fn masks_to_json(masks: &List<Mask>) -> Json {
+    let settings = StepSettings { mask: masks.clone(), ..Default::default() };
+    group_to_json(&settings).remove(MASK).unwrap_or_default()
+}
+
+fn masks_from_json(value: &Json) -> Result<NamedMasks, ParameterError> {
+    let Json::Object(object) = value else {
+        return Err(not_an_object(value));
+    };
+    let read = |(name, value): (&String, &Json)| {
+        let mut settings = StepSettings::default();
+        let read = set_from_json(&mut settings, MASK, value).map_err(|mut error| {
+            // The name takes the place of the key.
+            error.path = error.path.replacen(MASK, name, 1);
+            error
+        });
+        read.map(|()| (name.clone(), settings.mask))
+    };
+    object.iter().map(read).collect()
 }
 
 fn texture_from_json(value: &Json) -> Result<TextureRecipe, ParameterError> {
@@ -517,6 +564,33 @@ mod tests {
             let error = mask(wrong).expect_err("must be refused").to_string();
             assert!(error.contains(message), "{error}");
         }
+    }
+
+    #[test]
+    fn named_masks_round_trip_and_wrong_references_are_reported() {
+        let json = |name: &str| {
+            json!({
+                "masks": {"meadow": {"source": "slope"}, "shore": [{"source": "lakes"}, {"source": "noise"}],
+                          "loop": {"source": "named", "name": "meadow"}, "picture": {"source": "image", "file": "a.png"}},
+                "stack": [{"operation": "faults", "mask": {"source": "named", "name": name}}],
+            })
+        };
+        let recipe = Recipe::from_json(&json("shore")).expect("valid");
+        assert_eq!(Recipe::from_json(&recipe.to_json()).as_ref(), Ok(&recipe));
+        assert_eq!(recipe.to_json()["masks"]["meadow"]["source"], "slope");
+        assert_eq!(recipe.files(), [FileName("a.png".into())]);
+        assert!(!Recipe::default().to_json().as_object().expect("an object").contains_key("masks"));
+        for (name, message) in [
+            ("shore", None),
+            ("shroe", Some("stack.0.mask.name: there is no mask with that name")),
+            ("loop", Some("stack.0.mask.name: named masks cannot refer to other ones; use another source there")),
+            ("picture", Some("stack.0.mask.name: the mask has no image; choose one")),
+        ] {
+            let checked = Recipe::from_json(&json(name)).expect("valid").check_masks(&Inputs::default());
+            assert_eq!(checked.err().map(|error| error.to_string()).as_deref(), message);
+        }
+        let wrong = Recipe::from_json(&json!({"masks": {"meadow": {"feather_deg": 99}}})).expect_err("refused");
+        assert!(wrong.to_string().starts_with("masks.meadow.feather_deg: Feather must be"), "{wrong}");
     }
 
     #[test]

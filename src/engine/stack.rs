@@ -14,7 +14,7 @@ use super::cached_output::CachedOutput;
 use super::final_symmetry::{self, FinalSymmetry, symmetries_to_restore};
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
-use super::mask::Mask;
+use super::mask::{Mask, MaskSource, NamedMasks};
 use super::operations::{AnyOperation, EvalContext, Keyframe};
 use super::progress::{Cancelled, Progress};
 use super::recipe::{Recipe, Step};
@@ -54,6 +54,8 @@ pub struct Evaluator {
     valid_for: Option<(Grid, u32, Inputs)>,
     cache: Vec<CachedStep>,
     final_symmetry: FinalSymmetry,
+    /// The named masks with which the cached terrains were blended.
+    masks: NamedMasks,
     /// The bytes that the whole cache may take. The output of the edited step, the terrain below it
     /// and the last terrain are kept even if they take more.
     max_bytes: usize,
@@ -92,6 +94,7 @@ impl Evaluator {
             valid_for: None,
             cache: Vec::new(),
             final_symmetry: FinalSymmetry::default(),
+            masks: NamedMasks::new(),
             max_bytes: MAX_BYTES,
             keyframe_bytes: 0,
             edited: 0,
@@ -188,8 +191,14 @@ impl Evaluator {
         let stages = recipe.stack.len() + symmetries.len();
         let share = |steps: usize| steps.to_f32() / stages.to_f32();
         let steps = || recipe.stack.iter().zip(&positions).enumerate();
-        let is_unchanged =
-            |cached: &CachedStep, step: &Step, until: u32| cached.step.has_same_result(step) && cached.until == until;
+        let has_same_masks = |step: &Step| {
+            step.settings.mask.iter().all(|mask| {
+                mask.source != MaskSource::Named || self.masks.get(&mask.name) == recipe.masks.get(&mask.name)
+            })
+        };
+        let is_unchanged = |cached: &CachedStep, step: &Step, until: u32| {
+            cached.step.has_same_result(step) && cached.until == until && has_same_masks(step)
+        };
         let unchanged = self
             .cache
             .iter()
@@ -200,6 +209,9 @@ impl Evaluator {
             self.final_symmetry = FinalSymmetry::default();
         }
         self.invalidate_from(unchanged);
+        if self.masks != recipe.masks {
+            self.masks = recipe.masks.clone();
+        }
         // The terrain after the highest unchanged step that has not been dropped from the cache.
         let valid_terrain = |(i, cached): (usize, &CachedStep)| match &cached.terrain {
             CachedTerrain::Valid(terrain) => Some((i + 1, terrain.clone())),
@@ -219,7 +231,7 @@ impl Evaluator {
                 let blended = progress.stage(share(i)..share(i + 1), || {
                     let own =
                         progress.stage(0.0..0.9, || self.output(&step.operation, &context, until, &mut output))?;
-                    progress.stage(0.9..1.0, || blend(&context, own, &step.settings))
+                    progress.stage(0.9..1.0, || blend(&context, own, &step.settings, &recipe.masks))
                 });
                 match blended {
                     Ok(terrain) => below = Some(terrain),
@@ -239,7 +251,7 @@ impl Evaluator {
             self.final_symmetry = FinalSymmetry::default();
             return Ok(last);
         }
-        let restore = || self.final_symmetry.restored(&symmetries, &last, recipe.seed, inputs, progress);
+        let restore = || self.final_symmetry.restored(&symmetries, &last, recipe, inputs, progress);
         let terrain = progress.stage(share(recipe.stack.len())..1.0, restore)?;
         if !self.is_caching {
             self.final_symmetry.drop_cache();
@@ -400,7 +412,9 @@ impl Default for Evaluator {
 /// as on the full grid.
 pub fn is_pointwise(recipe: &Recipe, grid: Grid) -> bool {
     let is_step_pointwise = |Step { operation, settings, .. }: &Step| {
-        operation.is_pointwise() && operation.working_grid(grid) == grid && settings.mask.iter().all(Mask::is_pointwise)
+        operation.is_pointwise()
+            && operation.working_grid(grid) == grid
+            && recipe.mask_sources(settings).all(Mask::is_pointwise)
     };
     recipe.stack.iter().filter(|step| step.settings.enabled).all(is_step_pointwise)
 }
@@ -433,9 +447,9 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
         let missing = if at == 0 { 1.0 } else { 0.0 };
         let working_grid = step.operation.working_grid(grid);
         // While blending: the terrain below, the output and the maps of the mask.
-        let masks = &step.settings.mask;
-        let blended = if masks.is_empty() { 0.0 } else { 2.0 };
-        let masked = masks.iter().map(Mask::peak_maps).fold(blended, |sum, maps| sum + maps) - missing;
+        let blended = if step.settings.mask.is_empty() { 0.0 } else { 2.0 };
+        let of_masks = recipe.mask_sources(&step.settings).map(Mask::peak_maps);
+        let masked = of_masks.fold(blended, |sum, maps| sum + maps) - missing;
         if working_grid == grid {
             return masked.max(step.operation.peak_maps(grid) - missing);
         }
@@ -452,7 +466,6 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
 mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
-    use crate::engine::mask::MaskSource;
     use crate::engine::operations::FaultRivers;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::mountains::Mountains;
@@ -599,6 +612,27 @@ mod tests {
         recipe.stack[39].settings.seed += 1;
         evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new()).expect("not cancelled");
         assert_eq!(evaluator.evaluated(), before + 1);
+    }
+
+    #[test]
+    fn an_edit_of_a_named_mask_blends_the_steps_that_use_it() {
+        let mut recipe = recipe(vec![faults(50), faults(20)]);
+        let border = |border_m| vec![Mask { source: MaskSource::Border, border_m, ..Default::default() }];
+        recipe.masks.insert("edge".into(), border(300.0).into());
+        let named = Mask { source: MaskSource::Named, name: "edge".into(), ..Default::default() };
+        recipe.stack[1].settings.mask = vec![named].into();
+        let mut evaluator = Evaluator::new();
+        for border_m in [300.0, 500.0, 20.0] {
+            recipe.masks.insert("edge".into(), border(border_m).into());
+            let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new());
+            let mut own = recipe.clone();
+            own.stack[1].settings.mask = border(border_m).into();
+            assert_eq!(*found.expect("not cancelled"), terrain(&own, None), "{border_m} m");
+        }
+        assert_eq!(evaluator.evaluated(), 2, "no operation is evaluated again");
+        assert!(is_pointwise(&recipe, grid()));
+        recipe.masks.insert("edge".into(), vec![Mask { source: MaskSource::Slope, ..Default::default() }].into());
+        assert!(!is_pointwise(&recipe, grid()));
     }
 
     #[test]

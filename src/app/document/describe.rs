@@ -41,6 +41,7 @@ fn describe_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {
     }
     describe_group("world", "", &before.world, &after.world)
         .or_else(|| describe_stack(before, after))
+        .or_else(|| describe_masks(before, after))
         .or_else(|| describe_texture(&before.texture, &after.texture))
         .or_else(|| describe_light(&before.light, &after.light))
 }
@@ -84,6 +85,12 @@ fn describe_stack(before: &Recipe, after: &Recipe) -> Option<Change> {
         }
     };
     Some(Change { place: "stack".into(), name })
+}
+
+fn describe_masks(before: &Recipe, after: &Recipe) -> Option<Change> {
+    let names = before.masks.keys().chain(after.masks.keys());
+    let mut changed = names.filter(|name| before.masks.get(*name) != after.masks.get(*name));
+    changed.next().map(|name| Change { place: format!("masks.{name}"), name: format!("Mask {name}") })
 }
 
 fn describe_texture(before: &TextureRecipe, after: &TextureRecipe) -> Option<Change> {

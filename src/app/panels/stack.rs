@@ -13,6 +13,7 @@ use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, Sl
 use crate::app::widgets::{capitalised, heading, icon_button};
 use crate::engine::Place;
 use crate::engine::cast::ToFloat;
+use crate::engine::mask::NamedMasks;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::parameters::{List, Range};
@@ -163,7 +164,7 @@ fn selected_ui(
     let mut settings = ParameterContext { overrides: &overrides, reveal, ..ParameterContext::new(context.parameters) };
     let group = &mut step.settings;
     let wants_mask = ui.push_id(("settings", selected), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
-    missing_ui(ui, &step.settings, files);
+    missing_ui(ui, &step.settings, &recipe.masks, files);
     let source = context.parameters.take_file_item();
     let mask = wants_mask.map(|_| FileSlot::Mask { step: selected, source: source.unwrap_or_default() });
     let slot = wants_file.map(|_| FileSlot::Operation(selected)).or(mask);
@@ -171,8 +172,8 @@ fn selected_ui(
 }
 
 /// Says what the masks of a step lack.
-fn missing_ui(ui: &mut Ui, settings: &StepSettings, files: &InputFiles) {
-    let missing = settings.mask.iter().filter_map(|mask| mask.missing(|name| files.contains_key(name)));
+fn missing_ui(ui: &mut Ui, settings: &StepSettings, named: &NamedMasks, files: &InputFiles) {
+    let missing = settings.mask.iter().filter_map(|mask| mask.missing(named, &|name| files.contains_key(name)));
     for (_, what) in missing {
         let text = format!("{}. Until then the step has no effect.", capitalised(what));
         ui.colored_label(ui.visuals().error_fg_color, text);

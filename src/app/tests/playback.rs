@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use crate::app::commands::stack_edits::add_step;
 use crate::app::tests::{editor, pause, position, press, settle, wait};
-use crate::app::tools::Tool;
 use crate::app::tools::fault_tool::handles::{ARROW, ARROW_FROM};
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::parameters::{List, Point};

@@ -2,7 +2,7 @@
 
 use super::painting::{Painting, PaintingRow};
 use super::polygon::{Polygon, PolygonRow};
-use super::sources::{Combine, Mask, MaskSource};
+use super::sources::{Combine, Mask, MaskSource, NamedMasks};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::{Outlets, Water};
 use crate::engine::heightfield::{Grid, Heightfield, bilinear};
@@ -45,6 +45,7 @@ enum EvaluatedSource<'a> {
     Polygon(Polygon),
     Noise(Fbm),
     Painting(Painting),
+    Named(Box<EvaluatedMasks<'a>>),
 }
 
 /// The weights of one row of samples, and the buffers to compute them.
@@ -60,6 +61,7 @@ pub struct MaskRow {
 struct SourceRow {
     polygon: PolygonRow,
     painting: PaintingRow,
+    named: Option<Box<MaskRow>>,
 }
 
 impl MaskRow {
@@ -77,11 +79,11 @@ impl MaskRow {
 
 impl<'a> EvaluatedMasks<'a> {
     /// Evaluates the sources of a mask for the terrain below a step.
-    pub fn new(masks: &'a [Mask], context: &EvalContext<'a>) -> Result<Self, Cancelled> {
+    pub fn new(masks: &'a [Mask], named: &'a NamedMasks, context: &EvalContext<'a>) -> Result<Self, Cancelled> {
         let has_file = |name: &FileName| context.inputs.get(name).is_some();
-        let is_incomplete = masks.iter().any(|mask| mask.missing(has_file).is_some());
+        let is_incomplete = masks.iter().any(|mask| mask.missing(named, &has_file).is_some());
         let needed = if is_incomplete { &[] } else { masks };
-        let masks = needed.iter().map(|mask| EvaluatedMask::new(mask, context)).collect::<Result<_, _>>()?;
+        let masks = needed.iter().map(|mask| EvaluatedMask::new(mask, named, context)).collect::<Result<_, _>>()?;
         Ok(Self { masks, columns: Columns::new(context.grid), is_incomplete })
     }
 
@@ -118,7 +120,7 @@ fn joined(before: f32, own: f32, combine: Combine, strength: f32) -> f32 {
 }
 
 impl<'a> EvaluatedMask<'a> {
-    fn new(mask: &'a Mask, context: &EvalContext<'a>) -> Result<Self, Cancelled> {
+    fn new(mask: &'a Mask, named: &'a NamedMasks, context: &EvalContext<'a>) -> Result<Self, Cancelled> {
         let EvalContext { grid, below, inputs, progress, .. } = *context;
         let of_place = EvaluatedSource::Place;
         let source = match (mask.source, below) {
@@ -139,6 +141,10 @@ impl<'a> EvaluatedMask<'a> {
                 EvaluatedSource::Noise(Fbm::new(mask.wavelength_m, grid.extent(), stream))
             }
             (MaskSource::Painted, _) => EvaluatedSource::Painting(Painting::new(&mask.strokes, mask.ground, grid)),
+            (MaskSource::Named, _) => {
+                let masks = named.get(&mask.name).map_or(&[][..], |masks| &masks[..]);
+                EvaluatedSource::Named(Box::new(EvaluatedMasks::new(masks, named, context)?))
+            }
             (MaskSource::Elevation | MaskSource::Slope | MaskSource::Border, _) | (_, None) => of_place,
         };
         Ok(Self { mask, grid, below, source })
@@ -150,6 +156,11 @@ impl<'a> EvaluatedMask<'a> {
         match &self.source {
             EvaluatedSource::Polygon(outline) => outline.fill(z_m, columns, &mut buffers.polygon, weights),
             EvaluatedSource::Painting(painting) => painting.fill(r, z_m, columns, &mut buffers.painting, weights),
+            EvaluatedSource::Named(masks) => {
+                let row = buffers.named.get_or_insert_with(|| Box::new(MaskRow::new(weights.len())));
+                masks.fill(r, row);
+                weights.copy_from_slice(row.weights());
+            }
             _ => weights.iter_mut().enumerate().for_each(|(c, weight)| *weight = self.weight(c, r)),
         }
         if self.mask.invert {
@@ -171,7 +182,7 @@ impl<'a> EvaluatedMask<'a> {
                 let value = noise.at(self.grid.x_m(c), self.grid.z_m(r));
                 (0.5 + 0.5 * mask.contrast * (value - mask.threshold)).clamp(0.0, 1.0).to_f32()
             }
-            EvaluatedSource::Polygon(_) | EvaluatedSource::Painting(_) => 0.0,
+            EvaluatedSource::Polygon(_) | EvaluatedSource::Painting(_) | EvaluatedSource::Named(_) => 0.0,
         }
     }
 
@@ -204,7 +215,8 @@ impl<'a> EvaluatedMask<'a> {
             | MaskSource::Image
             | MaskSource::Polygon
             | MaskSource::Noise
-            | MaskSource::Painted => 0.0,
+            | MaskSource::Painted
+            | MaskSource::Named => 0.0,
         }
     }
 
@@ -280,7 +292,9 @@ mod tests {
         let (stream, progress) = (Stream::new(1, 2), Progress::new());
         let context = EvalContext { grid, below, stream, inputs, progress: &progress };
         let mut row = MaskRow::new(grid.width());
-        EvaluatedMasks::new(masks, &context).expect("not cancelled").fill(r, &mut row);
+        let lakes = Mask { source: MaskSource::Lakes, invert: true, strength: 0.5, ..Default::default() };
+        let named = [("half".to_string(), vec![lakes].into())].into();
+        EvaluatedMasks::new(masks, &named, &context).expect("not cancelled").fill(r, &mut row);
         row.weights
     }
 
@@ -411,6 +425,16 @@ mod tests {
         // 10 m inside, of a feather of 40 m: t = ¾.
         let soft = Mask { feather_m: Some(40.0), ..mask };
         check(&soft, None, &Inputs::default(), 1, [0.0, 0.84375, 1.0, 0.84375, 0.0]);
+    }
+
+    #[test]
+    fn named_masks_are_sources_like_others() {
+        let named = |name: &str| Mask { source: MaskSource::Named, name: name.into(), ..Default::default() };
+        check(&named("half"), None, &Inputs::default(), 1, [0.5; 5]);
+        let border = Mask { source: MaskSource::Border, border_m: 200.0, ..Default::default() };
+        let both = combined(&[border, named("half")], grid(), None, &Inputs::default(), 1);
+        assert_eq!(both, [0.0, 0.25, 0.25, 0.25, 0.0]);
+        assert_eq!(weights(&named("none"), grid(), None, &Inputs::default(), 1), [0.0; 5], "an unknown name");
     }
 
     #[test]

@@ -11,4 +11,4 @@ mod sources;
 
 pub use self::evaluated::{EvaluatedMasks, MaskRow};
 pub use self::painting::PaintedStroke;
-pub use self::sources::{Combine, Mask, MaskSource};
+pub use self::sources::{Combine, Mask, MaskSource, NamedMasks};

@@ -1,5 +1,7 @@
 //! The parameters of masks.
 
+use std::collections::BTreeMap;
+
 use super::painting::PaintedStroke;
 use super::polygon::POINTS;
 use crate::engine::flow::Water;
@@ -32,6 +34,8 @@ choices! {
         Noise = "noise", "Noise";
         /// Strokes of a brush.
         Painted = "painted", "Painted";
+        /// A named mask of the recipe.
+        Named = "named", "Named mask";
     }
 }
 
@@ -124,6 +128,8 @@ parameters! {
         /// Selects the random numbers of the noise, together with the recipe's seed.
         seed: u32 = 0,
             Spec::number("Noise seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0).sparse().when("source", &["noise"]);
+        /// The name of the mask. Named masks cannot refer to others.
+        name: String = String::new(), Spec::new("Name").sparse().when("source", &["named"]);
         /// The weight where nothing is painted: 0 is no effect, 1 is the full effect.
         ground: f64 = 0.0, Spec::number("Unpainted", 0.0, 1.0).sparse().when("source", &["painted"]);
         /// The strokes of the brush, in the order in which they are painted.
@@ -135,9 +141,12 @@ parameters! {
     }
 }
 
+/// The masks of a recipe by name.
+pub type NamedMasks = BTreeMap<String, List<Mask>>;
+
 impl Mask {
     /// Whether the weight of a sample depends only on its position and height, so that parts of a grid can be evaluated
-    /// independently.
+    /// independently. Named masks have to be asked themselves.
     pub fn is_pointwise(&self) -> bool {
         match self.source {
             MaskSource::Elevation
@@ -145,7 +154,8 @@ impl Mask {
             | MaskSource::Image
             | MaskSource::Polygon
             | MaskSource::Noise
-            | MaskSource::Painted => true,
+            | MaskSource::Painted
+            | MaskSource::Named => true,
             MaskSource::Slope
             | MaskSource::Rivers
             | MaskSource::Lakes
@@ -155,7 +165,7 @@ impl Mask {
         }
     }
 
-    /// The peak memory of the mask while its step is blended, in maps of f32.
+    /// The peak memory of the mask while its step is blended, in maps of f32. Named masks have to be asked themselves.
     pub fn peak_maps(&self) -> f64 {
         match self.source {
             MaskSource::Elevation
@@ -164,7 +174,8 @@ impl Mask {
             | MaskSource::Image
             | MaskSource::Polygon
             | MaskSource::Noise
-            | MaskSource::Painted => 0.0,
+            | MaskSource::Painted
+            | MaskSource::Named => 0.0,
             MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => Water::MAPS,
             MaskSource::Sediment => 1.0,
             MaskSource::Curvature => 2.0,
@@ -172,8 +183,21 @@ impl Mask {
     }
 
     /// The key of the parameter that the mask needs and does not have, and what is missing. Without it, the weight is 0.
-    pub fn missing(&self, has_file: impl FnOnce(&FileName) -> bool) -> Option<(&'static str, &'static str)> {
+    pub fn missing(
+        &self,
+        named: &NamedMasks,
+        has_file: &dyn Fn(&FileName) -> bool,
+    ) -> Option<(&'static str, &'static str)> {
+        let of_named = |masks: &List<Self>| {
+            masks.iter().find_map(|mask| match mask.source {
+                MaskSource::Named => Some(("name", "named masks cannot refer to other ones; use another source there")),
+                _ => mask.missing(named, has_file).map(|(_, what)| ("name", what)),
+            })
+        };
         match self.source {
+            MaskSource::Named => {
+                named.get(&self.name).map_or(Some(("name", "there is no mask with that name")), of_named)
+            }
             MaskSource::Image if !has_file(&self.file) => Some(("file", "the mask has no image; choose one")),
             MaskSource::Polygon if self.points_m.len() < 3 => {
                 Some(("points_m", "the polygon of the mask has fewer than three corners; add some"))

@@ -156,3 +156,8 @@ fn matrices_are_resized_around_their_centre() {
     assert_eq!(large.rows().nth(1), Some(&[0.0, 1.0, 2.0, 3.0, 0.0][..]));
     assert_eq!(large.resized(3), matrix);
 }
+
+#[test]
+fn choices_have_names_for_files_and_for_the_editor() {
+    assert_eq!([Side::Right.key(), Side::Right.label()], ["right", "Right"]);
+}

@@ -41,10 +41,11 @@ impl PreviewRequest {
     /// Whether both requests show the same heights, however they are painted, lit and drawn.
     pub(super) fn same_terrain(&self, other: &Self) -> bool {
         let Self { recipe, files, samples, position, map_view: _, texture_view: _, is_animated: _ } = self;
-        let Recipe { seed, world, stack, texture: _, light: _ } = &**recipe;
-        let Recipe { seed: other_seed, world: other_world, stack: other_stack, .. } = &*other.recipe;
-        let same_recipe =
-            Arc::ptr_eq(recipe, &other.recipe) || (seed == other_seed && world == other_world && stack == other_stack);
+        let Recipe { seed, world, stack, masks, texture: _, light: _ } = &**recipe;
+        let Recipe { seed: other_seed, world: other_world, stack: other_stack, masks: other_masks, .. } =
+            &*other.recipe;
+        let same_recipe = Arc::ptr_eq(recipe, &other.recipe)
+            || (seed == other_seed && world == other_world && stack == other_stack && masks == other_masks);
         same_recipe && *samples == other.samples && *position == other.position && *files == other.files
     }
 }
