@@ -3,7 +3,7 @@
 use super::cast::ToFloat;
 
 /// The straight pieces between two nodes of a curve.
-pub(super) const PIECES_PER_SPAN: usize = 64;
+pub const PIECES_PER_SPAN: usize = 64;
 
 /// Selections of pieces are wider than they need to be by this length, which is far above rounding errors.
 const MARGIN_M: f64 = 0.001;

@@ -37,6 +37,7 @@ pub mod rivers;
 mod rounding;
 mod simd;
 pub mod stack;
+pub mod stack_memory;
 mod strips;
 pub mod strokes;
 pub mod surface;

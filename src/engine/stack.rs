@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::blending::blend;
 use super::cached_output::CachedOutput;
-use super::final_symmetry::{self, FinalSymmetry, symmetries_to_restore};
+use super::final_symmetry::{FinalSymmetry, symmetries_to_restore};
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::mask::{Mask, MaskSource, NamedMasks};
@@ -38,10 +38,10 @@ pub fn evaluate(
 /// may keep at least one.
 const MAX_KEYFRAMES: usize = 48;
 const MAX_FIXED_HEIGHTS: usize = 16;
-const KEYFRAME_BYTES: usize = 96 << 20;
+pub(super) const KEYFRAME_BYTES: usize = 96 << 20;
 
 /// The bytes that a cache may take unless [`Evaluator::with_max_bytes`] sets another limit.
-const MAX_BYTES: usize = 1 << 30;
+pub(super) const MAX_BYTES: usize = 1 << 30;
 
 /// Evaluates stacks and caches results for later evaluations: the terrain after every step, and the output of each
 /// step's operation, at several iterations if the operation can resume from them.
@@ -191,20 +191,7 @@ impl Evaluator {
         let stages = recipe.stack.len() + symmetries.len();
         let share = |steps: usize| steps.to_f32() / stages.to_f32();
         let steps = || recipe.stack.iter().zip(&positions).enumerate();
-        let has_same_masks = |step: &Step| {
-            step.settings.mask.iter().all(|mask| {
-                mask.source != MaskSource::Named || self.masks.get(&mask.name) == recipe.masks.get(&mask.name)
-            })
-        };
-        let is_unchanged = |cached: &CachedStep, step: &Step, until: u32| {
-            cached.step.has_same_result(step) && cached.until == until && has_same_masks(step)
-        };
-        let unchanged = self
-            .cache
-            .iter()
-            .zip(steps())
-            .take_while(|(cached, (_, (step, until)))| is_unchanged(cached, step, **until));
-        let unchanged = unchanged.count();
+        let unchanged = self.unchanged_steps(recipe, &positions);
         if unchanged < recipe.stack.len() {
             self.final_symmetry = FinalSymmetry::default();
         }
@@ -257,6 +244,19 @@ impl Evaluator {
             self.final_symmetry.drop_cache();
         }
         Ok(terrain)
+    }
+
+    /// The number of steps, from the lowest up, whose cached terrain is what they give at these positions.
+    fn unchanged_steps(&self, recipe: &Recipe, positions: &[u32]) -> usize {
+        let has_same_masks = |step: &Step| {
+            step.settings.mask.iter().all(|mask| {
+                mask.source != MaskSource::Named || self.masks.get(&mask.name) == recipe.masks.get(&mask.name)
+            })
+        };
+        let is_unchanged = |(cached, (step, until)): &(&CachedStep, (&Step, &u32))| {
+            cached.step.has_same_result(step) && cached.until == **until && has_same_masks(step)
+        };
+        self.cache.iter().zip(recipe.stack.iter().zip(positions)).take_while(is_unchanged).count()
     }
 
     /// Clears the cache if it belongs to another grid, seed or other inputs, and adapts it to the length of the stack.
@@ -417,49 +417,6 @@ pub fn is_pointwise(recipe: &Recipe, grid: Grid) -> bool {
             && recipe.mask_sources(settings).all(Mask::is_pointwise)
     };
     recipe.stack.iter().filter(|step| step.settings.enabled).all(is_step_pointwise)
-}
-
-/// The maximum size of the cache of a new [`Evaluator`] for a recipe on a grid, in bytes.
-pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
-    let enabled = recipe.stack.iter().filter(|step| step.settings.enabled);
-    let with_keyframes = enabled.clone().filter(|step| step.operation.iterations() > 0).count().max(1);
-    let step_bytes = |step: &Step| {
-        let [terrain, output] =
-            [grid, step.operation.working_grid(grid)].map(|grid| (size_of::<f32>() * grid.samples()) as u64);
-        let keyframes = if step.operation.iterations() > 0 {
-            // At least one keyframe: heights in f32 and exact heights in i64.
-            (2 * output).max((KEYFRAME_BYTES / with_keyframes) as u64)
-        } else {
-            0
-        };
-        terrain + output + keyframes
-    };
-    let largest = enabled.clone().map(step_bytes).max().unwrap_or_default();
-    let restored = if symmetries_to_restore(recipe, grid).is_empty() { 0 } else { size_of::<f32>() * grid.samples() };
-    // The limit does not cover the output of the edited step and two terrains.
-    enabled.map(step_bytes).sum::<u64>().min(MAX_BYTES as u64 + 2 * largest) + restored as u64
-}
-
-/// The peak memory of evaluating a recipe on a grid without a cache, in maps of f32.
-pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
-    let step_maps = |(at, step): (usize, &Step)| {
-        // Operations count the terrain below as a map, which the first step does not have.
-        let missing = if at == 0 { 1.0 } else { 0.0 };
-        let working_grid = step.operation.working_grid(grid);
-        // While blending: the terrain below, the output and the maps of the mask.
-        let blended = if step.settings.mask.is_empty() { 0.0 } else { 2.0 };
-        let of_masks = recipe.mask_sources(&step.settings).map(Mask::peak_maps);
-        let masked = of_masks.fold(blended, |sum, maps| sum + maps) - missing;
-        if working_grid == grid {
-            return masked.max(step.operation.peak_maps(grid) - missing);
-        }
-        // While upsampling: the maps on the grid and those on the working grid.
-        let working =
-            step.operation.peak_maps(working_grid) * working_grid.samples().to_f64() / grid.samples().to_f64();
-        masked.max(step.operation.upsample_peak_maps(grid) - missing + working)
-    };
-    let steps = recipe.stack.iter().filter(|step| step.settings.enabled).enumerate().map(step_maps);
-    steps.fold(final_symmetry::peak_maps(recipe, grid).max(1.0), f64::max)
 }
 
 #[cfg(test)]

@@ -10,11 +10,8 @@ use std::ops::Range;
 
 use super::cast::ToInteger;
 use super::heightfield::Grid;
-use super::parameters::{Point, Spec};
+use super::parameters::{MAX_COORDINATE_M, Point, Spec};
 use super::simd::simd;
-
-/// The largest coordinate of a point, which is the longest side of a world.
-const MAX_COORDINATE_M: f64 = 1_000_000.0;
 
 /// The declaration of the points of a stroke, a list of [`Point`].
 pub(super) const POINTS: Spec =

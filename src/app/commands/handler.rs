@@ -38,6 +38,11 @@ impl App {
     /// Executes a command.
     pub(crate) fn execute(&mut self, ctx: &Context, command: Command) {
         use Command as C;
+        let moves_steps =
+            matches!(command, C::AddStep(_) | C::DuplicateStep(_) | C::DeleteStep(_) | C::MoveStep { .. });
+        if moves_steps || matches!(command, C::Undo | C::Redo | C::GoToEntry(_) | C::MoveUp | C::MoveDown) {
+            self.ui.tools.document_changed();
+        }
         match command {
             C::New
             | C::Open
@@ -97,17 +102,14 @@ impl App {
             C::MaximiseHeightmap => self.maximise(View::Heightmap),
             C::MaximiseTexture => self.maximise(View::Texture),
             C::MaximiseScene => self.maximise(View::Scene),
-            C::History => self.settings.shows_history = !self.settings.shows_history,
-            C::LeftPanel => self.toggle_panel(ctx, Side::Left),
-            C::RightPanel => self.toggle_panel(ctx, Side::Right),
-            C::Theme(theme) => {
-                self.settings.theme = theme;
-                self.settings.apply(ctx);
-            }
-            C::Scale(percent) => self.scale(ctx, percent),
-            C::LargerInterface => self.scale(ctx, self.settings.next_scale(true)),
-            C::SmallerInterface => self.scale(ctx, self.settings.next_scale(false)),
-            C::ResetInterfaceScale => self.scale(ctx, 100),
+            C::History
+            | C::LeftPanel
+            | C::RightPanel
+            | C::Theme(_)
+            | C::Scale(_)
+            | C::LargerInterface
+            | C::SmallerInterface
+            | C::ResetInterfaceScale => self.execute_interface(ctx, command),
             C::DismissMessage => self.ui.message = None,
             C::CopyMessageText => self.copy_message_text(ctx),
             C::FrameTimings => self.ui.timings.toggle(),
@@ -115,6 +117,24 @@ impl App {
             C::Shortcuts => self.ui.modal = Some(Modal::Shortcuts),
             C::About => self.ui.modal = Some(Modal::About),
             C::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
+        }
+    }
+
+    /// Shows and hides panels, and sets the theme and the scale.
+    fn execute_interface(&mut self, ctx: &Context, command: Command) {
+        match command {
+            Command::History => self.settings.shows_history = !self.settings.shows_history,
+            Command::LeftPanel => self.toggle_panel(ctx, Side::Left),
+            Command::RightPanel => self.toggle_panel(ctx, Side::Right),
+            Command::Theme(theme) => {
+                self.settings.theme = theme;
+                self.settings.apply(ctx);
+            }
+            Command::Scale(percent) => self.scale(ctx, percent),
+            Command::LargerInterface => self.scale(ctx, self.settings.next_scale(true)),
+            Command::SmallerInterface => self.scale(ctx, self.settings.next_scale(false)),
+            Command::ResetInterfaceScale => self.scale(ctx, 100),
+            _ => {}
         }
     }
 

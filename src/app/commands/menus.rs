@@ -339,6 +339,7 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
             &[
                 Command::Tool(Tool::Fault),
                 Command::Tool(Tool::Brush),
+                Command::Tool(Tool::MaskBrush),
                 Command::Tool(Tool::Path),
                 Command::Tool(Tool::Pad),
                 Command::ProfileLine,

@@ -215,6 +215,7 @@ pub(crate) const SHORTCUTS: &[(Command, KeyboardShortcut)] = &[
     (Command::PreviousSeed, KeyboardShortcut::new(Modifiers::SHIFT, Key::N)),
     (Command::Tool(Tool::Fault), KeyboardShortcut::new(Modifiers::NONE, Key::L)),
     (Command::Tool(Tool::Brush), KeyboardShortcut::new(Modifiers::NONE, Key::B)),
+    (Command::Tool(Tool::MaskBrush), KeyboardShortcut::new(Modifiers::SHIFT, Key::B)),
     (Command::Tool(Tool::Path), KeyboardShortcut::new(Modifiers::NONE, Key::J)),
     (Command::Tool(Tool::Pad), KeyboardShortcut::new(Modifiers::NONE, Key::K)),
     (Command::ProfileLine, KeyboardShortcut::new(Modifiers::NONE, Key::P)),
@@ -264,10 +265,7 @@ impl Command {
             Self::ImportHeightmap => "Import heightmap…".into(),
             Self::Export => "Export…".into(),
             Self::ExportAgain => "Export again".into(),
-            Self::ExportFor(i) => {
-                let label = targets::ALL.get(*i).map_or("", |target| target.label);
-                format!("Export for {label}…")
-            }
+            Self::ExportFor(i) => format!("Export for {}…", targets::ALL.get(*i).map_or("", |target| target.label)),
             Self::CopyImportNotes => "Copy last import notes".into(),
             Self::SaveRender => "Save render…".into(),
             Self::SaveTurntable => "Save turntable…".into(),

@@ -161,9 +161,9 @@ fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Item
     let item = format!("{} {}", parameter.label, first + 1);
     match new.len().cmp(&old.len()) {
         std::cmp::Ordering::Greater => {
-            let sort = new.get(first).and_then(|item| sort_of(item_kind, &item));
-            let sort = sort.map_or(String::new(), |sort| format!(" ({sort})"));
-            (parameter.key.into(), format!("Add {item}{sort}"))
+            let kind = new.get(first).and_then(|item| kind_of(item_kind, &item));
+            let kind = kind.map_or(String::new(), |kind| format!(" ({kind})"));
+            (parameter.key.into(), format!("Add {item}{kind}"))
         }
         std::cmp::Ordering::Less => (parameter.key.into(), format!("Remove {item}")),
         std::cmp::Ordering::Equal => {
@@ -181,8 +181,8 @@ fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Item
     }
 }
 
-/// What sort of item it is, if its first parameter says so, as the mode of a stroke does.
-fn sort_of(item_kind: Kind, item: &Value) -> Option<String> {
+/// The kind of an item, if its first parameter says so, as the mode of a stroke does.
+fn kind_of(item_kind: Kind, item: &Value) -> Option<String> {
     let (Kind::Group(table), Value::Group(values)) = (item_kind, item) else { return None };
     let first = table().first().filter(|first| matches!(first.kind, Kind::Choice(_)))?;
     value_text(first, values.get(first.key)?)

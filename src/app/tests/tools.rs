@@ -6,7 +6,10 @@ use egui_kittest::kittest::Queryable as _;
 
 use crate::app::App;
 use crate::app::tests::{editor, pause, press};
+use crate::engine::mask::MaskSource;
 use crate::engine::operations::AnyOperation;
+use crate::engine::operations::pads::Pads;
+use crate::engine::operations::paths::Paths;
 use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
 
 /// An idle editor with the brush active, and the middle of a pane.
@@ -118,4 +121,73 @@ fn modifiers_and_brackets_change_the_brush() {
         }
         assert_eq!(strokes(&editor).last().map(|stroke| stroke.mode), Some(mode));
     }
+}
+
+fn top(editor: &Harness<'static, App>) -> AnyOperation {
+    editor.state().document.project().recipe.stack.last().expect("a step").operation.clone()
+}
+
+#[test]
+fn the_mask_brush_paints_and_erases_the_mask_of_the_selected_step() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::SHIFT, Key::B);
+    let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
+    let step = editor.state().ui.selection.step;
+    let steps = editor.state().document.project().recipe.stack.len();
+    draw(&mut editor, middle, &[[20.0, 0.0], [40.0, 20.0]]);
+    let mask = editor.state().document.project().recipe.stack[step].settings.mask.clone();
+    assert!(mask.len() == 1 && mask[0].source == MaskSource::Painted && mask[0].strokes.len() == 1, "{mask:?}");
+    assert_eq!(editor.state().document.project().recipe.stack.len(), steps);
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert!(editor.state().document.project().recipe.stack[step].settings.mask.is_empty());
+}
+
+#[test]
+fn clicks_draw_a_path_whose_nodes_can_be_moved_and_removed() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::J);
+    let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
+    let nodes = |editor: &Harness<'static, App>| match top(editor) {
+        AnyOperation::Paths(Paths { paths }) => paths.first().map_or(Vec::new(), |path| path.nodes.to_vec()),
+        _ => Vec::new(),
+    };
+    for offset in [[-60.0, 0.0], [0.0, 40.0], [60.0, 0.0]] {
+        draw(&mut editor, middle + egui::vec2(offset[0], offset[1]), &[]);
+    }
+    let drawn = nodes(&editor);
+    assert_eq!(drawn.len(), 3);
+    press(&mut editor, Modifiers::NONE, Key::Enter);
+    draw(&mut editor, middle + egui::vec2(0.0, 40.0), &[[0.0, -10.0], [0.0, -30.0]]);
+    let moved = nodes(&editor);
+    assert!(moved[0] == drawn[0] && moved[1].at_m.z_m < drawn[1].at_m.z_m && moved[2] == drawn[2], "{moved:?}");
+    press(&mut editor, Modifiers::NONE, Key::Delete);
+    assert_eq!(nodes(&editor).len(), 2);
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert_eq!(nodes(&editor), drawn);
+}
+
+#[test]
+fn a_drag_draws_a_pad_and_another_moves_it() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::K);
+    let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
+    let pads = |editor: &Harness<'static, App>| match top(editor) {
+        AnyOperation::Pads(Pads { pads }) => pads.to_vec(),
+        _ => Vec::new(),
+    };
+    let before = entries(&editor);
+    draw(&mut editor, middle, &[[20.0, 10.0], [60.0, 40.0]]);
+    let drawn = pads(&editor);
+    assert!(drawn.len() == 1 && drawn[0].size_m.x_m > drawn[0].size_m.z_m, "{drawn:?}");
+    assert_eq!(entries(&editor), before + 1);
+    draw(&mut editor, middle + egui::vec2(30.0, 20.0), &[[-20.0, 0.0], [-50.0, 0.0]]);
+    let moved = pads(&editor);
+    assert!(moved.len() == 1 && moved[0].size_m == drawn[0].size_m, "{moved:?}");
+    assert!(moved[0].centre_m.x_m < drawn[0].centre_m.x_m - 10.0);
+    press(&mut editor, Modifiers::NONE, Key::Delete);
+    assert!(pads(&editor).is_empty());
 }

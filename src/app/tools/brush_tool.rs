@@ -1,20 +1,19 @@
-//! The brush: a press or a drag on a view adds a stroke to a step that sculpts the terrain.
+//! The brush: a press or a drag on a view adds a stroke, which sculpts the terrain or paints the mask of a step.
 //!
-//! Shift smooths, Ctrl swaps raising and lowering, Alt picks the height to which the brush flattens. The brackets change
-//! the radius.
+//! Shift smooths, Ctrl swaps raising and lowering or painting and erasing, Alt picks the height to which the brush
+//! flattens. The brackets change the radius.
 
-use egui::{Align2, Key, Modifiers, PointerButton, Stroke as Line, Ui, Vec2};
+use egui::{Align2, Id, Key, Modifiers, PointerButton, Stroke as Line, Ui, Vec2};
 
+use super::brush_stroke::BrushStroke;
 use super::parameter_fields::fields_ui;
 use super::tool_view::{ToolView, draw_circle, draw_line};
-use super::{ToolContext, known_step, rounded_place, step_on_top};
+use super::{ToolContext, rounded_place};
 use crate::app::commands::Command;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
-use crate::engine::operations::AnyOperation;
-use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
-use crate::engine::parameters::{Group, List, Point, Value};
-use crate::engine::recipe::{Recipe, Step};
+use crate::engine::parameters::{Point, Value};
+use crate::engine::recipe::Recipe;
 use crate::engine::strokes::{Brush, simplified};
 
 /// The radius of the first brush, as a share of the world's shorter side, and its height, as a share of the radius.
@@ -27,32 +26,36 @@ const SPACING: f64 = 0.04;
 /// The factor by which a bracket changes the radius.
 const RADIUS_FACTOR: f64 = 1.2;
 
-/// The parameters in the tool bar, of which only those that the mode uses are shown. The last one, the height to flatten
-/// to, is shown once it was picked.
-const SHOWN: [&str; 7] = ["mode", "radius_m", "hardness", "strength_m", "strength", "wavelength_m", "height_m"];
-
-/// The state of the brush. It is not part of the document.
-#[derive(Debug, Default)]
-pub(crate) struct BrushTool {
+/// The state of a brush. It is not part of the document.
+#[derive(Debug)]
+pub(super) struct BrushTool<S> {
     /// The next stroke, without its points; `None` before the brush is used in a world.
-    brush: Option<Stroke>,
+    next: Option<S>,
     /// Whether the height to flatten to was picked. Otherwise it is that of the terrain where a stroke begins.
     has_height: bool,
-    drawn: Option<DrawnStroke>,
+    drawn: Option<DrawnStroke<S>>,
 }
 
 /// A stroke that is being drawn.
 #[derive(Debug)]
-struct DrawnStroke {
-    stroke: Stroke,
+struct DrawnStroke<S> {
+    stroke: S,
     step: usize,
+    /// Its place in the list of the step.
+    index: usize,
     /// The view on which it is drawn.
-    view: egui::Id,
+    view: Id,
     /// The recipe and the selected step without the stroke.
     before: (Recipe, usize),
 }
 
-impl BrushTool {
+impl<S> Default for BrushTool<S> {
+    fn default() -> Self {
+        Self { next: None, has_height: false, drawn: None }
+    }
+}
+
+impl<S: BrushStroke> BrushTool<S> {
     /// Ends the stroke that is being drawn.
     pub(super) fn reset(&mut self) {
         self.drawn = None;
@@ -82,66 +85,68 @@ impl BrushTool {
     }
 
     /// Begins a stroke.
-    fn begin(&mut self, context: &mut ToolContext, view: egui::Id, place_m: [f64; 2], modifiers: Modifiers) {
+    fn begin(&mut self, context: &mut ToolContext, view: Id, place_m: [f64; 2], modifiers: Modifiers) {
         let before = (context.recipe.clone(), *context.selected_step);
-        let mut stroke = self.brush(context.recipe).clone();
-        stroke.mode = match stroke.mode {
-            _ if modifiers.shift => Mode::Smooth,
-            Mode::Raise if modifiers.command => Mode::Lower,
-            Mode::Lower if modifiers.command => Mode::Raise,
-            mode => mode,
-        };
-        if stroke.mode == Mode::Flatten && !self.has_height {
-            let [x_m, z_m] = place_m;
-            let height_m = context.terrain.map_or(0.0, |terrain| f64::from(terrain.height_at(x_m, z_m)));
-            set(&mut stroke, "height_m", (10.0 * height_m).round() / 10.0);
-        }
-        let step = step_for_strokes(context.recipe, *context.selected_step);
-        if let Some(strokes) = strokes_mut(context.recipe, step) {
-            stroke.seed = u32::try_from(strokes.len()).unwrap_or(0);
-            strokes.push(stroke.clone());
-            *context.selected_step = step;
-            self.drawn = Some(DrawnStroke { stroke, step, view, before });
-            self.extend(context.recipe, place_m);
-        }
+        let mut stroke = self.next(context.recipe).clone();
+        let height_m = height_m(context, place_m).filter(|_| !self.has_height);
+        stroke.adapt(modifiers, height_m);
+        stroke.points_m_mut().push(rounded_place(place_m));
+        let Some(step) = stroke.prepare(context.recipe, *context.selected_step) else { return };
+        let Some(strokes) = S::strokes_mut(context.recipe, step) else { return };
+        let index = strokes.len();
+        // Strokes that roughen have bumps of their own.
+        set(&mut stroke, "seed", u32::try_from(index).unwrap_or_default());
+        strokes.push(stroke.clone());
+        *context.selected_step = step;
+        self.drawn = Some(DrawnStroke { stroke, step, index, view, before });
     }
 
     /// Continues the stroke to a place, if that is far enough from its last point.
     fn extend(&mut self, recipe: &mut Recipe, [x_m, z_m]: [f64; 2]) {
-        let Some(DrawnStroke { stroke, step, .. }) = &mut self.drawn else { return };
-        let far_m = SPACING * stroke.radius_m;
+        let Some(DrawnStroke { stroke, .. }) = &self.drawn else { return };
+        let far_m = SPACING * stroke.brush().radius_m;
         let is_near = |last: &Point| libm::hypot(x_m - last.x_m, z_m - last.z_m) < far_m;
-        if !stroke.points_m.last().is_some_and(is_near) {
-            stroke.points_m.push(rounded_place([x_m, z_m]));
+        if !stroke.points_m().last().is_some_and(is_near) {
+            self.change(recipe, |stroke| stroke.points_m_mut().push(rounded_place([x_m, z_m])));
         }
-        replace_last(recipe, *step, stroke);
+    }
+
+    /// Changes the stroke that is being drawn. If it is not in the document any more, it is not drawn any more either.
+    fn change(&mut self, recipe: &mut Recipe, change: impl FnOnce(&mut S)) {
+        let Some(DrawnStroke { stroke, step, index, .. }) = &mut self.drawn else { return };
+        if S::strokes(recipe, *step).and_then(|strokes| strokes.get(*index)) != Some(stroke) {
+            self.drawn = None;
+            return;
+        }
+        change(stroke);
+        if let Some(known) = S::strokes_mut(recipe, *step).and_then(|strokes| strokes.get_mut(*index)) {
+            *known = stroke.clone();
+        }
     }
 
     /// Ends the stroke and stores no more points than its shape needs.
     fn finish(&mut self, recipe: &mut Recipe) {
-        let Some(DrawnStroke { mut stroke, step, .. }) = self.drawn.take() else { return };
-        let brush = Brush { radius_m: stroke.radius_m, hardness: stroke.hardness };
-        stroke.points_m = simplified(&stroke.points_m, None, brush).0.into();
-        replace_last(recipe, step, &stroke);
+        self.change(recipe, |stroke| {
+            let points = simplified(stroke.points_m(), None, stroke.brush()).0;
+            *stroke.points_m_mut() = points.into();
+        });
+        self.drawn = None;
     }
 
-    fn pick_height(&mut self, context: &ToolContext, [x_m, z_m]: [f64; 2]) {
-        let Some(terrain) = context.terrain else { return };
-        let height_m = f64::from(terrain.height_at(x_m, z_m));
-        let brush = self.brush(context.recipe);
-        set(brush, "height_m", (10.0 * height_m).round() / 10.0);
-        brush.mode = Mode::Flatten;
-        self.has_height = true;
+    fn pick_height(&mut self, context: &ToolContext, place_m: [f64; 2]) {
+        if let Some(height_m) = height_m(context, place_m) {
+            self.has_height = self.next(context.recipe).pick_height(height_m);
+        }
     }
 
     /// Handles keys, and the release of the button. Returns whether Escape, if it `escapes`, cancelled a stroke.
     pub(super) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, selected_step: &mut usize, escapes: bool) -> bool {
         for (key, factor) in [(Key::OpenBracket, 1.0 / RADIUS_FACTOR), (Key::CloseBracket, RADIUS_FACTOR)] {
             if ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
-                let brush = self.brush(recipe);
-                let radius_m = brush.radius_m * factor;
+                let next = self.next(recipe);
+                let radius_m = next.brush().radius_m * factor;
                 // Two significant digits.
-                set(brush, "radius_m", format!("{radius_m:.1e}").parse().unwrap_or(radius_m));
+                set(next, "radius_m", format!("{radius_m:.1e}").parse::<f64>().unwrap_or(radius_m));
             }
         }
         if escapes && let Some(drawn) = self.drawn.take() {
@@ -157,99 +162,54 @@ impl BrushTool {
     /// Draws the parameters of the brush in the tool bar.
     pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &Recipe) {
         let is_picked = self.has_height;
-        let brush = self.brush(recipe);
-        fields_ui(ui, "Brush", brush, if is_picked { &SHOWN } else { &SHOWN[..SHOWN.len() - 1] });
-        let mode = brush.mode;
-        if mode == Mode::Flatten {
-            if is_picked {
-                if ui.button("Reset").on_hover_text("Flatten to the height where each stroke begins").clicked() {
-                    self.has_height = false;
-                }
-            } else {
+        let next = self.next(recipe);
+        let shown: Vec<&str> = S::SHOWN.iter().copied().filter(|key| is_picked || *key != "height_m").collect();
+        fields_ui(ui, S::NAME, next, &shown);
+        if next.uses_height() {
+            if !is_picked {
                 ui.weak("to where the stroke begins; Alt+click picks a height");
+            } else if ui.button("Reset").on_hover_text("Flatten to the height where each stroke begins").clicked() {
+                self.has_height = false;
             }
         }
     }
 
     /// The next stroke, which fits the world at first.
-    fn brush(&mut self, recipe: &Recipe) -> &mut Stroke {
-        self.brush.get_or_insert_with(|| {
+    fn next(&mut self, recipe: &Recipe) -> &mut S {
+        self.next.get_or_insert_with(|| {
             let side_m = recipe.world.width_m.min(recipe.world.depth_m);
-            let mut brush = Stroke::default();
+            let mut next = S::default();
             let rounded = |m: f64| if m >= 20.0 { (m / 10.0).round() * 10.0 } else { m };
-            set(&mut brush, "radius_m", rounded(RADIUS * side_m));
-            set(&mut brush, "strength_m", rounded(HEIGHT * RADIUS * side_m));
-            brush
+            set(&mut next, "radius_m", rounded(RADIUS * side_m));
+            set(&mut next, "strength_m", rounded(HEIGHT * RADIUS * side_m));
+            next
         })
     }
 
     fn draw(&mut self, ui: &Ui, view: &dyn ToolView, context: &ToolContext, place: Option<[f64; 2]>) {
         let colour = colours(ui).accent;
         if let Some(DrawnStroke { stroke, .. }) = &self.drawn {
-            draw_line(view, stroke.points_m.iter().map(|at| [at.x_m, at.z_m]), Line::new(1.0, colour));
+            draw_line(view, stroke.points_m().iter().map(|at| [at.x_m, at.z_m]), Line::new(1.0, colour));
         }
         let Some(place_m) = place else { return };
-        let Stroke { radius_m, hardness, .. } = *self.brush(context.recipe);
+        let Brush { radius_m, hardness } = self.next(context.recipe).brush();
         draw_circle(view, place_m, radius_m, Line::new(1.5, colour));
         if hardness > 0.0 && hardness < 1.0 {
             draw_circle(view, place_m, hardness * radius_m, Line::new(1.0, colour.gamma_multiply(0.5)));
         }
-        let is_new = self.drawn.is_none() && known_step(context.recipe, *context.selected_step, is_sculpt).is_none();
-        if is_new {
+        if self.drawn.is_none() && S::target(context.recipe, *context.selected_step).is_none() {
             let at = view.response().rect.min + Vec2::new(8.0, 36.0);
-            note(ui, view.painter(), Align2::LEFT_TOP, at, "The first stroke adds a Sculpt step on top");
+            note(ui, view.painter(), Align2::LEFT_TOP, at, S::NEW_PLACE);
         }
     }
 }
 
-/// Sets a parameter; a value outside the hard range is ignored.
-fn set(stroke: &mut Stroke, key: &str, value: impl Into<Value>) {
+/// The height of the terrain that is shown at a place.
+fn height_m(context: &ToolContext, [x_m, z_m]: [f64; 2]) -> Option<f64> {
+    context.terrain.map(|terrain| f64::from(terrain.height_at(x_m, z_m)))
+}
+
+/// Sets a parameter; one that the stroke lacks, or a value outside the hard range, is ignored.
+fn set(stroke: &mut impl BrushStroke, key: &str, value: impl Into<Value>) {
     let _ = stroke.set(key, &value.into());
-}
-
-fn strokes_mut(recipe: &mut Recipe, step: usize) -> Option<&mut List<Stroke>> {
-    match &mut recipe.stack.get_mut(step)?.operation {
-        AnyOperation::Sculpt(Sculpt { strokes }) => Some(strokes),
-        _ => None,
-    }
-}
-
-/// Replaces the last stroke of a step. A stroke that is the same leaves the list alone, which is shared with the
-/// document.
-fn replace_last(recipe: &mut Recipe, step: usize, stroke: &Stroke) {
-    let Some(AnyOperation::Sculpt(Sculpt { strokes })) = recipe.stack.get(step).map(|step| &step.operation) else {
-        return;
-    };
-    if strokes.last() != Some(stroke)
-        && let Some(last) = strokes_mut(recipe, step).and_then(|strokes| strokes.last_mut())
-    {
-        *last = stroke.clone();
-    }
-}
-
-fn is_sculpt(step: &Step) -> bool {
-    matches!(step.operation, AnyOperation::Sculpt(_))
-}
-
-/// The index of the step that receives new strokes, see [`step_on_top`].
-fn step_for_strokes(recipe: &mut Recipe, selected: usize) -> usize {
-    step_on_top(recipe, selected, is_sculpt, || Step::new(Sculpt::default()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::operations::faults::Faults;
-
-    #[test]
-    fn strokes_go_into_the_selected_step_or_the_topmost_one_or_a_new_one() {
-        let (sculpt, other) = (|| Step::new(Sculpt::default()), || Step::new(Faults::default()));
-        let mut recipe = Recipe { stack: vec![other(), sculpt(), other(), sculpt()], ..Default::default() };
-        assert_eq!([0, 1, 3].map(|selected| step_for_strokes(&mut recipe, selected)), [3, 1, 3]);
-        recipe.stack.pop();
-        recipe.stack[1].settings.enabled = false;
-        assert_eq!(step_for_strokes(&mut recipe, 1), 1);
-        assert!(recipe.stack[1].settings.enabled);
-        assert_eq!((step_for_strokes(&mut recipe, 0), recipe.stack.len()), (3, 4), "strokes go on top");
-    }
 }

@@ -3,8 +3,10 @@
 //! A tool edits the frame's copy of the recipe, as sliders do, so undo and previews need no code here. At most one of
 //! the tools in the tool bar is active.
 
+mod brush_stroke;
 mod brush_tool;
 pub(crate) mod fault_tool;
+mod mask_overlay;
 mod pad_tool;
 mod parameter_fields;
 mod path_tool;
@@ -13,16 +15,19 @@ pub(crate) mod tool_view;
 
 use egui::{Button, Key, Modifiers, RichText, Role, TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText};
 use egui_material_icons::MaterialIcon;
-use egui_material_icons::icons::{ICON_BRUSH, ICON_FOUNDATION, ICON_POLYLINE, ICON_ROUTE};
+use egui_material_icons::icons::{ICON_BRUSH, ICON_FORMAT_PAINT, ICON_FOUNDATION, ICON_POLYLINE, ICON_ROUTE};
 
 use self::brush_tool::BrushTool;
 use self::fault_tool::FaultTool;
+use self::mask_overlay::MaskOverlay;
 use self::pad_tool::PadTool;
 use self::path_tool::PathTool;
 use self::tool_view::ToolView;
 use crate::app::commands::Command;
 use crate::app::views::map_transform::MapTransform;
 use crate::engine::Heightfield;
+use crate::engine::mask::PaintedStroke;
+use crate::engine::operations::sculpt::Stroke;
 use crate::engine::parameters::Point;
 use crate::engine::recipe::{Recipe, Step};
 
@@ -33,6 +38,8 @@ pub(crate) enum Tool {
     Fault,
     /// Sculpts the terrain.
     Brush,
+    /// Paints the mask of the selected step.
+    MaskBrush,
     /// Draws roads, rivers, ridges, valleys and faults along curves.
     Path,
     /// Draws building pads.
@@ -41,13 +48,14 @@ pub(crate) enum Tool {
 
 impl Tool {
     /// All tools, in the order of the tool bar.
-    pub(crate) const ALL: [Self; 4] = [Self::Fault, Self::Brush, Self::Path, Self::Pad];
+    pub(crate) const ALL: [Self; 5] = [Self::Fault, Self::Brush, Self::MaskBrush, Self::Path, Self::Pad];
 
     /// The name of the command that activates the tool.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Fault => "Draw faults",
             Self::Brush => "Sculpt with a brush",
+            Self::MaskBrush => "Paint the mask of a step",
             Self::Path => "Draw roads and other paths",
             Self::Pad => "Draw building pads",
         }
@@ -57,6 +65,7 @@ impl Tool {
         match self {
             Self::Fault => ICON_POLYLINE,
             Self::Brush => ICON_BRUSH,
+            Self::MaskBrush => ICON_FORMAT_PAINT,
             Self::Path => ICON_ROUTE,
             Self::Pad => ICON_FOUNDATION,
         }
@@ -67,6 +76,7 @@ impl Tool {
         match self {
             Self::Fault => "Drag on a map to draw a fault",
             Self::Brush => "Drag on a view. Shift smooths, Ctrl inverts, [ and ] change the radius",
+            Self::MaskBrush => "Drag on a view to paint where the selected step acts. Ctrl erases",
             Self::Path => "Click to add nodes, Enter ends. Drag nodes, double-click a curve to insert one",
             Self::Pad => "Drag to draw a pad. Drag its corners, or its handle to turn it",
         }
@@ -95,7 +105,9 @@ pub(crate) struct ToolContext<'a> {
 pub(crate) struct Tools {
     active: Option<Tool>,
     pub(crate) fault: FaultTool,
-    brush: BrushTool,
+    brush: BrushTool<Stroke>,
+    mask_brush: BrushTool<PaintedStroke>,
+    mask_overlay: MaskOverlay,
     path: PathTool,
     pad: PadTool,
 }
@@ -120,6 +132,7 @@ impl Tools {
     pub(crate) fn reset(&mut self) {
         self.fault = FaultTool::default();
         self.brush.reset();
+        self.mask_brush.reset();
         self.path.reset();
         self.pad.reset();
     }
@@ -133,7 +146,7 @@ impl Tools {
     ) -> Option<Command> {
         match self.active? {
             Tool::Fault => self.fault.ui(ui, transform, context),
-            Tool::Brush | Tool::Path | Tool::Pad => self.scene_ui(ui, transform, context),
+            Tool::Brush | Tool::MaskBrush | Tool::Path | Tool::Pad => self.view_ui(ui, transform, context),
         }
     }
 
@@ -142,11 +155,23 @@ impl Tools {
         self.active.is_some_and(|tool| tool != Tool::Fault)
     }
 
-    /// Handles the pointer in the 3-D view and draws the active tool there; returns a command to execute.
-    pub(crate) fn scene_ui(&mut self, ui: &Ui, view: &dyn ToolView, context: &mut ToolContext) -> Option<Command> {
+    /// Forgets what the tools know of single strokes, paths and pads, because the document was changed elsewhere.
+    pub(crate) fn document_changed(&mut self) {
+        self.brush.reset();
+        self.mask_brush.reset();
+        self.path.document_changed();
+        self.pad.document_changed();
+    }
+
+    /// Handles the pointer on a view of any kind and draws the active tool there; returns a command to execute.
+    pub(crate) fn view_ui(&mut self, ui: &Ui, view: &dyn ToolView, context: &mut ToolContext) -> Option<Command> {
         match self.active? {
             Tool::Fault => None,
             Tool::Brush => self.brush.ui(ui, view, context),
+            Tool::MaskBrush => {
+                self.mask_overlay.draw(ui, view, context.recipe, *context.selected_step);
+                self.mask_brush.ui(ui, view, context)
+            }
             Tool::Path => self.path.ui(ui, view, context),
             Tool::Pad => self.pad.ui(ui, view, context),
         }
@@ -160,7 +185,8 @@ impl Tools {
         let is_used = match tool {
             Tool::Fault => self.fault.keys(ui, recipe, selected_step, escapes),
             Tool::Brush => self.brush.keys(ui, recipe, selected_step, escapes),
-            Tool::Path => self.path.keys(ui, recipe, escapes),
+            Tool::MaskBrush => self.mask_brush.keys(ui, recipe, selected_step, escapes),
+            Tool::Path => self.path.keys(ui, recipe, selected_step, escapes),
             Tool::Pad => self.pad.keys(ui, recipe, selected_step, escapes),
         };
         if escapes && !is_used {
@@ -190,6 +216,7 @@ impl Tools {
                 match tool {
                     Tool::Fault => {}
                     Tool::Brush => self.brush.bar_ui(ui, recipe),
+                    Tool::MaskBrush => self.mask_brush.bar_ui(ui, recipe),
                     Tool::Path => self.path.bar_ui(ui, recipe),
                     Tool::Pad => self.pad.bar_ui(ui, recipe),
                 }
@@ -201,12 +228,12 @@ impl Tools {
 }
 
 /// The existing step that receives what a tool makes: the selected one, or else the topmost one.
-fn known_step(recipe: &Recipe, selected: usize, is_kind: impl Fn(&Step) -> bool) -> Option<usize> {
+fn target_step(recipe: &Recipe, selected: usize, is_kind: impl Fn(&Step) -> bool) -> Option<usize> {
     let is_there = |index: &usize| recipe.stack.get(*index).is_some_and(&is_kind);
     Some(selected).filter(is_there).or_else(|| recipe.stack.len().checked_sub(1).filter(is_there))
 }
 
-/// The index of the step that receives what a tool makes, see [`known_step`]; it is enabled for this. Without one, adds
+/// The index of the step that receives what a tool makes, see [`target_step`]; it is enabled for this. Without one, adds
 /// a new step on top.
 fn step_on_top(
     recipe: &mut Recipe,
@@ -214,7 +241,7 @@ fn step_on_top(
     is_kind: impl Fn(&Step) -> bool,
     new: impl FnOnce() -> Step,
 ) -> usize {
-    if let Some(step) = known_step(recipe, selected, is_kind) {
+    if let Some(step) = target_step(recipe, selected, is_kind) {
         recipe.stack[step].settings.enabled = true;
         return step;
     }

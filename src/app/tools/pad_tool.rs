@@ -27,6 +27,9 @@ const SNAP_DEG: f64 = 15.0;
 /// The parameters in the tool bar.
 const SHOWN: [&str; 6] = ["shape", "turn_deg", "corner_m", "grade", "grade_azimuth_deg", "bank_deg"];
 
+/// The corners of a pad's box as shares of half its sides, east and south of the centre.
+const CORNERS: [[f64; 2]; 4] = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+
 /// The indices of a pad: its step and its place in the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct PadIndex {
@@ -70,6 +73,11 @@ impl PadTool {
     /// Ends drags and clears the selection; the template stays.
     pub(super) fn reset(&mut self) {
         *self = Self { template: self.template.clone(), ..Self::default() };
+    }
+
+    /// Ends a drag, because the document was changed elsewhere.
+    pub(super) fn document_changed(&mut self) {
+        self.dragged = None;
     }
 
     /// Handles the pointer on one view and draws the pads there.
@@ -183,6 +191,9 @@ impl PadTool {
         };
         let Some(mut pad) = pad_at(recipe, index).cloned() else { return };
         fields_ui(ui, "Pad", &mut pad, &SHOWN);
+        if pad.shape == Shape::Polygon && pad.points_m.is_empty() {
+            pad.points_m = CORNERS.map(|at| rounded_place(on_box(&pad, at))).to_vec().into();
+        }
         replace(recipe, index, pad);
     }
 
@@ -303,8 +314,7 @@ fn handles(pad: &Pad) -> Vec<(Handle, [f64; 2])> {
     if pad.shape == Shape::Polygon {
         return pad.points_m.iter().enumerate().map(|(i, at)| (Handle::Vertex(i), [at.x_m, at.z_m])).collect();
     }
-    let corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
-    let corners = corners.into_iter().enumerate().map(|(i, at)| (Handle::Corner(i), on_box(pad, at)));
+    let corners = CORNERS.into_iter().enumerate().map(|(i, at)| (Handle::Corner(i), on_box(pad, at)));
     corners.chain([(Handle::Turn, on_box(pad, [0.0, -1.0 - 2.0 * TURN_HANDLE]))]).collect()
 }
 
@@ -408,12 +418,12 @@ mod tests {
 
     #[test]
     fn handles_stay_where_they_were_dragged() {
-        for (handle, to) in [(Handle::Corner(1), [112.0, 231.0]), (Handle::Turn, [140.0, 200.0])] {
+        for (handle, to) in [(Handle::Corner(1), [112.0, 231.0]), (Handle::Turn, [60.0, 200.0])] {
             let mut moved = pad();
             move_handle(&mut moved, handle, to, false);
             let found = handles(&moved);
             let is_there = |[x, z]: [f64; 2]| match handle {
-                Handle::Turn => (z - 200.0).abs() < 1e-6 && x > 100.0,
+                Handle::Turn => (z - 200.0).abs() < 1e-6 && x < 100.0,
                 _ => (x - to[0]).abs() < 0.1 && (z - to[1]).abs() < 0.1,
             };
             assert!(found.iter().any(|(_, at)| is_there(*at)), "{handle:?}: {moved:?}");

@@ -2,13 +2,14 @@
 
 use egui::{Align2, Color32, Key, Modifiers, PointerButton, Pos2, Stroke, Ui, Vec2};
 
+use super::fault_tool::handles::distance_to_segment;
 use super::parameter_fields::fields_ui;
 use super::tool_view::{ToolView, draw_line};
 use super::{ToolContext, rounded_place};
 use crate::app::commands::Command;
 use crate::app::views::overlay::{length, note};
 use crate::app::widgets::theme::colours;
-use crate::engine::curve::{arc_lengths_m, curve_points};
+use crate::engine::curve::{PIECES_PER_SPAN, arc_lengths_m, curve_points};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::paths::{Path, PathNode, Paths};
 use crate::engine::parameters::{List, Point};
@@ -45,7 +46,7 @@ pub(crate) struct PathTool {
     /// Whether clicks add nodes to the selected path.
     is_drawing: bool,
     /// Whether the selected node is dragged, and what Escape restores.
-    dragged: Option<Recipe>,
+    dragged: Option<(Recipe, usize)>,
 }
 
 /// What lies under the pointer.
@@ -62,9 +63,22 @@ impl PathTool {
         *self = Self { template: self.template.clone(), ..Self::default() };
     }
 
+    /// Ends a drag, because the document was changed elsewhere.
+    pub(super) fn document_changed(&mut self) {
+        self.dragged = None;
+    }
+
+    /// Clears what is not in the document any more.
+    fn forget_missing(&mut self, recipe: &Recipe) {
+        self.selected = self.selected.filter(|index| path_at(recipe, *index).is_some());
+        let nodes = self.selected.and_then(|index| path_at(recipe, index)).map_or(0, |path| path.nodes.len());
+        self.node = self.node.filter(|node| *node < nodes);
+        self.is_drawing &= self.selected.is_some();
+    }
+
     /// Handles the pointer on one view and draws the paths there.
     pub(super) fn ui(&mut self, ui: &Ui, view: &dyn ToolView, context: &mut ToolContext) -> Option<Command> {
-        self.selected = self.selected.filter(|index| path_at(context.recipe, *index).is_some());
+        self.forget_missing(context.recipe);
         let response = view.response();
         let (snaps, is_pressed) =
             ui.input(|input| (input.modifiers.shift, input.pointer.button_pressed(PointerButton::Primary)));
@@ -76,9 +90,10 @@ impl PathTool {
             && response.is_pointer_button_down_on()
             && response.contains_pointer()
             && let Some(Hit::Node(index, node)) = hit
+            && (!self.is_adding() || self.selected == Some(index))
         {
             (self.selected, self.node) = (Some(index), Some(node));
-            self.dragged = Some(context.recipe.clone());
+            self.dragged = Some((context.recipe.clone(), *context.selected_step));
             *context.selected_step = index.step;
         } else if self.dragged.is_some()
             && response.dragged_by(PointerButton::Primary)
@@ -99,16 +114,31 @@ impl PathTool {
         command
     }
 
-    /// Selects a path, or adds a node.
+    /// Whether clicks add nodes, also where there are other paths.
+    fn is_adding(&self) -> bool {
+        self.is_drawing || self.first.is_some()
+    }
+
+    /// Selects a path, or adds a node. While drawing, a click on the first node closes the path.
     fn click(&mut self, context: &mut ToolContext, hit: Option<Hit>, at_m: Point) -> Option<Command> {
         match hit {
-            Some(Hit::Node(..)) => {}
-            Some(Hit::Curve(index, _)) if !self.is_drawing => {
+            Some(Hit::Node(index, node)) if !self.is_adding() || self.selected == Some(index) => {
+                let path = path_mut(context.recipe, index);
+                if self.is_drawing
+                    && node == 0
+                    && let Some(path) = path.filter(|path| path.nodes.len() > 2)
+                {
+                    (path.closed, self.is_drawing) = (true, false);
+                }
+            }
+            Some(Hit::Curve(index, _)) if !self.is_adding() => {
                 (self.selected, self.node) = (Some(index), None);
                 *context.selected_step = index.step;
             }
             _ if self.is_drawing && self.selected.is_some() => {
-                if let Some(path) = self.selected.and_then(|index| path_mut(context.recipe, index)) {
+                if let Some(path) = self.selected.and_then(|index| path_mut(context.recipe, index))
+                    && path.nodes.last().is_none_or(|last| last.at_m != at_m)
+                {
                     path.nodes.push(PathNode { at_m, ..PathNode::default() });
                     self.node = Some(path.nodes.len() - 1);
                 }
@@ -130,7 +160,8 @@ impl PathTool {
         let step = step_for_paths(context.recipe, *context.selected_step);
         let Some(paths) = paths_mut(context.recipe, step) else { return };
         let node = |at_m| PathNode { at_m, ..PathNode::default() };
-        paths.push(Path { nodes: ends_m.into_iter().map(node).collect(), enabled: true, ..self.template.clone() });
+        let nodes = ends_m.into_iter().map(node).collect();
+        paths.push(Path { nodes, closed: false, enabled: true, ..self.template.clone() });
         self.selected = Some(PathIndex { step, path: paths.len() - 1 });
         (self.node, self.is_drawing) = (Some(1), true);
         *context.selected_step = step;
@@ -159,9 +190,10 @@ impl PathTool {
 
     /// Handles keys: Enter ends drawing, Delete removes the selected node or else the path, Escape cancels a drag, ends
     /// drawing or clears the selection. Returns whether Escape, if it `escapes`, did any of these.
-    pub(super) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, escapes: bool) -> bool {
+    pub(super) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, selected_step: &mut usize, escapes: bool) -> bool {
+        self.forget_missing(recipe);
         let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-        if (self.is_drawing || self.first.is_some()) && pressed(Key::Enter) {
+        if self.is_adding() && pressed(Key::Enter) {
             (self.is_drawing, self.first) = (false, None);
         }
         if let Some(index) = self.selected
@@ -173,7 +205,7 @@ impl PathTool {
             return false;
         }
         if let Some(before) = self.dragged.take() {
-            *recipe = before;
+            (*recipe, *selected_step) = before;
             return true;
         }
         let (was_drawing, had_first) = (std::mem::take(&mut self.is_drawing), self.first.take().is_some());
@@ -186,6 +218,7 @@ impl PathTool {
 
     /// Removes the selected node; without one, or if fewer than two nodes would be left, removes the path.
     fn delete(&mut self, recipe: &mut Recipe, index: PathIndex) {
+        self.dragged = None;
         let Some(paths) = paths_mut(recipe, index.step) else { return };
         let Some(path) = paths.get_mut(index.path) else { return };
         let least = if path.closed { 4 } else { 3 };
@@ -234,14 +267,13 @@ impl PathTool {
                     note(distance - if is_selected { 200.0 } else { 100.0 }, Hit::Node(index, i));
                 }
             }
-            let curve = curve(path);
-            let per_span = (curve.len().saturating_sub(1)) / spans(path).max(1);
+            let curve = shown_curve(path);
             let points: Vec<Option<Pos2>> = curve.iter().map(|place_m| view.pos(*place_m)).collect();
             for (i, pair) in points.windows(2).enumerate() {
                 let [Some(a), Some(b)] = *pair else { continue };
                 let distance = distance_to_segment(at, a, b);
                 if distance <= CURVE_REACH {
-                    note(distance, Hit::Curve(index, i / per_span.max(1)));
+                    note(distance, Hit::Curve(index, i / POINTS_PER_SPAN));
                 }
             }
         }
@@ -256,7 +288,7 @@ impl PathTool {
         for (index, path) in enabled_paths(context.recipe) {
             let is_strong = self.selected == Some(index) || hovered == Some(index);
             let (width, strength) = if is_strong { (2.5, 1.0) } else { (1.5, 0.75) };
-            draw_line(view, curve(path).into_iter(), Stroke::new(width, colour.gamma_multiply(strength)));
+            draw_line(view, shown_curve(path).into_iter(), Stroke::new(width, colour.gamma_multiply(strength)));
             for (i, node) in path.nodes.iter().enumerate() {
                 let Some(at) = view.pos([node.at_m.x_m, node.at_m.z_m]) else { continue };
                 let is_selected = self.selected == Some(index) && self.node == Some(i);
@@ -303,15 +335,13 @@ fn curve(path: &Path) -> Vec<[f64; 2]> {
     if nodes.len() < 2 { nodes } else { curve_points(&nodes, path.is_closed()) }
 }
 
-/// The number of spans between nodes.
-fn spans(path: &Path) -> usize {
-    if path.is_closed() { path.nodes.len() } else { path.nodes.len().saturating_sub(1) }
-}
+/// Points of the curve that are drawn and hit per span: the 3-D view has to find out for each whether the terrain hides
+/// it.
+const POINTS_PER_SPAN: usize = 16;
 
-fn distance_to_segment(at: Pos2, a: Pos2, b: Pos2) -> f32 {
-    let along = b - a;
-    let share = ((at - a).dot(along) / along.length_sq().max(1e-6)).clamp(0.0, 1.0);
-    at.distance(a + share * along)
+/// The points of a path's curve that are shown.
+fn shown_curve(path: &Path) -> Vec<[f64; 2]> {
+    curve(path).into_iter().step_by(PIECES_PER_SPAN / POINTS_PER_SPAN).collect()
 }
 
 /// The paths of enabled steps.

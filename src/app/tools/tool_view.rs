@@ -1,9 +1,10 @@
 //! What tools need of a view: the maps and the 3-D view alike.
 
-use egui::{Color32, Painter, Pos2, Response, Shape, Stroke};
+use egui::{Color32, Painter, Pos2, Rect, Response, Shape, Stroke};
 
 use crate::app::views::map_transform::MapTransform;
 use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::Extent;
 
 /// A view on which tools work.
 pub(crate) trait ToolView {
@@ -18,6 +19,11 @@ pub(crate) trait ToolView {
 
     /// The point of the screen that shows a place on the terrain; `None` if none does.
     fn pos(&self, place_m: [f64; 2]) -> Option<Pos2>;
+
+    /// Where a map shows the whole world; `None` in the 3-D view.
+    fn world_rect(&self, _extent: Extent) -> Option<Rect> {
+        None
+    }
 }
 
 impl ToolView for MapTransform {
@@ -36,9 +42,14 @@ impl ToolView for MapTransform {
     fn pos(&self, place_m: [f64; 2]) -> Option<Pos2> {
         Some(MapTransform::pos(self, place_m))
     }
+
+    fn world_rect(&self, extent: Extent) -> Option<Rect> {
+        let corners = [[0.0, 0.0], [extent.width_m, extent.depth_m]].map(|place_m| MapTransform::pos(self, place_m));
+        Some(Rect::from_min_max(corners[0], corners[1]))
+    }
 }
 
-/// Draws a line through places on the terrain, with a dark line below that keeps it visible on any ground.
+/// Draws a line through places on the terrain, with a dark line below that keeps it visible on any terrain.
 pub(super) fn draw_line(view: &dyn ToolView, places_m: impl Iterator<Item = [f64; 2]>, stroke: Stroke) {
     let mut run = Vec::new();
     let mut runs = Vec::new();

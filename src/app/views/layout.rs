@@ -230,7 +230,9 @@ impl App {
         commands: &mut Vec<Command>,
     ) {
         if self.ui.modal.is_none() && !ui.ctx().text_edit_focused() {
-            self.ui.tools.keys(ui, &mut project.recipe, &mut self.ui.selection.step);
+            if !is_picking {
+                self.ui.tools.keys(ui, &mut project.recipe, &mut self.ui.selection.step);
+            }
             let unfolded = &mut self.settings.unfolded;
             let is_shown = unfolded.contains(Section::Profile.title()) && self.ui.profile.can_be_removed();
             if is_shown && !is_picking && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
@@ -387,7 +389,7 @@ impl Panes<'_> {
                 let (scene, tools, mut tool_context) = self.scene_and_tools();
                 let mut command = None;
                 let shown = scene.ui(ui, &context, &mut |ui, view| {
-                    command = tools.scene_ui(ui, view, &mut tool_context);
+                    command = tools.view_ui(ui, view, &mut tool_context);
                 });
                 self.commands.extend(command);
                 (*self.water_m, self.maps.crosshair_m) = (shown.water_m, shown.crosshair_m);

@@ -4,11 +4,8 @@
 //! inside, and a feather f, the weight is the smoothstep 3t² − 2t³ of t = ½ + d/f, clamped to 0…1.
 
 use crate::engine::cast::ToFloat;
-use crate::engine::parameters::{Point, Spec};
+use crate::engine::parameters::{MAX_COORDINATE_M, Point, Spec};
 use crate::engine::strokes::Columns;
-
-/// The largest coordinate of a corner, which is the longest side of a world.
-const MAX_COORDINATE_M: f64 = 1_000_000.0;
 
 /// The declaration of the corners, a list of [`Point`].
 pub(super) const POINTS: Spec =

@@ -8,12 +8,9 @@ use super::fault_sequence::{Ends, FaultSequence, PlacedFault};
 use super::operation::{EvalContext, Keyframe, Operation};
 use crate::engine::fault::{Fault, FaultSum, Profile, quantized_displacement};
 use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::parameters::{List, Point, Spec, parameters};
+use crate::engine::parameters::{MAX_COORDINATE_M, List, Point, Spec, parameters};
 use crate::engine::progress::Cancelled;
 use crate::engine::random::Stream;
-
-/// The largest coordinate of a fault's end, which is the longest side of a world.
-const MAX_COORDINATE_M: f64 = 1_000_000.0;
 
 parameters! {
     /// A fault placed by hand. The terrain to the right of the direction from start to end goes up.

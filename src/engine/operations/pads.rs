@@ -1,4 +1,4 @@
-//! Level or tilted ground for buildings, with banks down to or up to the terrain around it.
+//! Level or tilted building sites, with banks down to or up to the terrain around it.
 //!
 //! With H the plane of the pad and e the distance outside its outline, the terrain becomes
 //! clamp(h, H − tan(bank)·e, H + tan(bank)·e), where H is taken at the nearest point of the outline. Inside it is the
@@ -10,12 +10,9 @@ use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::outline::{Centred, Outline};
-use crate::engine::parameters::{List, ParameterError, Point, Spec, choices, parameters};
+use crate::engine::parameters::{MAX_COORDINATE_M, List, ParameterError, Point, Spec, choices, parameters};
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::surface::azimuth_vector;
-
-/// The largest coordinate of a point, which is the longest side of a world.
-const MAX_COORDINATE_M: f64 = 1_000_000.0;
 
 choices! {
     /// The outline of a pad.
@@ -30,7 +27,7 @@ choices! {
 }
 
 parameters! {
-    /// Ground for a building.
+    /// A building site.
     pub struct Pad {
         /// Outline of the pad.
         shape: Shape = Shape::Rectangle, Spec::new("Shape");

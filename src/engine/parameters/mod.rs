@@ -26,5 +26,6 @@ pub use self::lengths::scale_lengths;
 pub use self::list::List;
 pub(crate) use self::macros::{choices, parameters};
 pub use self::table::{Choice, Kind, Parameter, Scale, Spec};
+pub(in crate::engine) use self::types::MAX_COORDINATE_M;
 pub use self::types::{Band, Colour, FileName, Limits, Matrix, Point, Range, TextureName, Weighted};
 pub use self::value::{Items, Value, Values};

@@ -88,6 +88,9 @@ pub struct Weighted {
     pub weight: f64,
 }
 
+/// The largest coordinate of a point on the map, which is the longest side of a world.
+pub(in crate::engine) const MAX_COORDINATE_M: f64 = 1_000_000.0;
+
 /// A position on the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {

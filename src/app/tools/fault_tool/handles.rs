@@ -155,7 +155,7 @@ fn snapped(other: Pos2, pointer: Pos2) -> Pos2 {
     other + direction * offset.dot(direction)
 }
 
-pub(super) fn distance_to_segment(at: Pos2, from: Pos2, to: Pos2) -> f32 {
+pub(in crate::app::tools) fn distance_to_segment(at: Pos2, from: Pos2, to: Pos2) -> f32 {
     let along = to - from;
     let share = if along.length_sq() > 0.0 { (at - from).dot(along) / along.length_sq() } else { 0.0 };
     at.distance(from + along * share.clamp(0.0, 1.0))

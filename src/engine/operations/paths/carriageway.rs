@@ -1,7 +1,7 @@
 //! The carriageway of a road or the bed of a river, with its banks, laid into the terrain.
 
 use super::banks::UpperLimit;
-use super::land::{Block, Land};
+use super::terrain_map::{Block, TerrainMap};
 use super::stations::Stations;
 use crate::engine::curve::Polyline;
 use crate::engine::progress::{Cancelled, Progress};
@@ -110,7 +110,7 @@ impl Carriageway {
     }
 
     /// Lays the carriageway into the terrain.
-    pub fn lay(&self, land: &mut Land, progress: &Progress) -> Result<Earthworks, Cancelled> {
+    pub fn lay(&self, land: &mut TerrainMap, progress: &Progress) -> Result<Earthworks, Cancelled> {
         let blocks = land.map_blocks(progress, |block| {
             let mut works = Earthworks::default();
             let Some(near) = self.near(block) else { return works };

@@ -18,7 +18,8 @@ impl Path {
         match self.kind {
             PathKind::Road => self.check_road(),
             PathKind::River => self.check_river(),
-            PathKind::Ridge | PathKind::Valley | PathKind::Fault => Ok(()),
+            PathKind::Ridge | PathKind::Valley => self.check_ridge(),
+            PathKind::Fault => Ok(()),
         }
     }
 
@@ -65,6 +66,13 @@ impl Path {
             }
         }
         Ok(())
+    }
+
+    /// A ridge has no depth and a valley no height.
+    fn check_ridge(&self) -> Result<(), ParameterError> {
+        let negative = self.nodes.iter().position(|node| node.height_m.is_some_and(|height_m| height_m < 0.0));
+        let message = "a ridge or a valley cannot have a negative height; use the other kind";
+        negative.map_or(Ok(()), |i| Err(ParameterError::conflict(format!("nodes.{i}.height_m"), message)))
     }
 
     fn check_river(&self) -> Result<(), ParameterError> {

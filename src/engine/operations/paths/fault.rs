@@ -1,6 +1,6 @@
 //! Faults along curves: h + displacement·w(signed distance), dying out beyond the ends as drawn faults do.
 
-use super::land::Land;
+use super::terrain_map::TerrainMap;
 use super::path::Path;
 use crate::engine::curve::{Nearest, Polyline};
 use crate::engine::fault::{quantized_displacement, to_exact_metres, to_units};
@@ -18,6 +18,8 @@ struct CurvedFault<'a> {
     displacement_m: f64,
     /// +1 if the inside of a closed fault is on its right, −1 if it is on its left; `None` for an open one.
     inside: Option<f64>,
+    /// The north-western and the south-eastern corner of the box around the curve.
+    bounds_m: [[f64; 2]; 2],
 }
 
 impl<'a> CurvedFault<'a> {
@@ -39,7 +41,11 @@ impl<'a> CurvedFault<'a> {
         }
         let line = Polyline::new(&points, curve.is_closed);
         let inside = curve.is_closed.then(|| if line.doubled_area_m2() >= 0.0 { 1.0 } else { -1.0 });
-        Self { path, line, halves_m, displacement_m: quantized_displacement(path.displacement_m), inside }
+        let corner = |pick: fn(f64, f64) -> f64, from: f64| {
+            points.iter().fold([from; 2], |corner, point| [pick(corner[0], point[0]), pick(corner[1], point[1])])
+        };
+        let bounds_m = [corner(f64::min, f64::INFINITY), corner(f64::max, f64::NEG_INFINITY)];
+        Self { path, line, halves_m, displacement_m: quantized_displacement(path.displacement_m), inside, bounds_m }
     }
 
     /// The share of the displacement at a point of the continued curve.
@@ -60,10 +66,16 @@ impl<'a> CurvedFault<'a> {
         }
     }
 
+    /// Whether a point is inside a closed fault.
+    fn contains(&self, point: [f64; 2]) -> bool {
+        let [least, most] = self.bounds_m;
+        (0..2).all(|i| least[i] <= point[i] && point[i] <= most[i]) && self.line.contains(point)
+    }
+
     /// The uplift at a point, in units of the displacement grid.
     fn uplift(&self, point: [f64; 2], nearest: &Nearest) -> i64 {
         let side = match self.inside {
-            Some(inside) if self.line.contains(point) => inside,
+            Some(inside) if self.contains(point) => inside,
             Some(inside) => -inside,
             None if self.line.is_right(point, nearest) => 1.0,
             None => -1.0,
@@ -82,7 +94,7 @@ impl<'a> CurvedFault<'a> {
 }
 
 /// Adds a fault.
-pub(super) fn apply(path: &Path, land: &mut Land, progress: &Progress) -> Result<(), Cancelled> {
+pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> Result<(), Cancelled> {
     let fault = CurvedFault::new(path);
     let reach_m = fault.reach_m();
     land.map_blocks(progress, |block| {

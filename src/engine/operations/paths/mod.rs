@@ -8,7 +8,7 @@ mod banks;
 mod carriageway;
 mod check;
 mod fault;
-mod land;
+mod terrain_map;
 mod path;
 mod ridge;
 mod river;
@@ -17,7 +17,7 @@ mod stations;
 #[cfg(test)]
 mod testing;
 
-use self::land::Land;
+use self::terrain_map::TerrainMap;
 pub use self::carriageway::{Earthworks, Wall};
 pub use self::path::{Path, PathKind, PathNode, RidgeProfile};
 pub use self::road::PathReport;
@@ -46,10 +46,10 @@ impl Paths {
     /// The reports on the paths in their order, on the terrain below the step; `None` for those that are no road or
     /// river, are disabled, or have [problems](Operation::check).
     pub fn reports(&self, context: &EvalContext) -> Result<Vec<Option<PathReport>>, Cancelled> {
-        self.apply(&mut Land::below(context)?, context.progress)
+        self.apply(&mut TerrainMap::below(context)?, context.progress)
     }
 
-    fn apply(&self, land: &mut Land, progress: &Progress) -> Result<Vec<Option<PathReport>>, Cancelled> {
+    fn apply(&self, land: &mut TerrainMap, progress: &Progress) -> Result<Vec<Option<PathReport>>, Cancelled> {
         let share = |i: usize| i.to_f32() / self.paths.len().to_f32();
         let apply = |(i, path): (usize, &Path)| {
             if !path.enabled || path.check().is_err() {
@@ -92,7 +92,7 @@ impl Operation for Paths {
     }
 
     fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        let mut land = Land::below(context)?;
+        let mut land = TerrainMap::below(context)?;
         context.progress.stage(0.0..0.95, || self.apply(&mut land, context.progress))?;
         land.heightfield(context.progress)
     }

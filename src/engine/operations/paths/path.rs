@@ -2,10 +2,7 @@
 
 use crate::engine::curve::{MonotoneCubic, PIECES_PER_SPAN, arc_lengths_m, curve_points};
 use crate::engine::fault::Profile;
-use crate::engine::parameters::{List, Point, Spec, choices, parameters};
-
-/// The largest coordinate of a node, which is the longest side of a world.
-const MAX_COORDINATE_M: f64 = 1_000_000.0;
+use crate::engine::parameters::{MAX_COORDINATE_M, List, Point, Spec, choices, parameters};
 
 choices! {
     /// What a path makes of the terrain along its curve.

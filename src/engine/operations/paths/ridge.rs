@@ -3,14 +3,14 @@
 //! Of all pieces of the curve, the one that lifts a sample most counts, so that bends have no creases. Lifts are
 //! multiples of the displacement grid, so that a bell curve ends where it rounds to 0.
 
-use super::land::Land;
+use super::terrain_map::TerrainMap;
 use super::path::Path;
 use crate::engine::curve::{Nearest, Polyline};
 use crate::engine::fault::{to_exact_metres, to_units};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// Adds a ridge, or subtracts a valley.
-pub(super) fn apply(path: &Path, is_valley: bool, land: &mut Land, progress: &Progress) -> Result<(), Cancelled> {
+pub(super) fn apply(path: &Path, is_valley: bool, land: &mut TerrainMap, progress: &Progress) -> Result<(), Cancelled> {
     let curve = path.curve();
     let heights_m = path.interpolated(&curve.lengths_m, |node| node.height_m, path.height_m);
     let line = Polyline::new(&curve.points, curve.is_closed);

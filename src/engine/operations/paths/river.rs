@@ -1,7 +1,7 @@
 //! Rivers: a bed with banks, whose water falls from the first node to the last.
 
 use super::carriageway::Carriageway;
-use super::land::Land;
+use super::terrain_map::TerrainMap;
 use super::path::{Path, PathCurve};
 use super::road::{PathReport, tangent, tightest_radius};
 use super::stations::Stations;
@@ -11,7 +11,7 @@ use crate::engine::flow::{Outlets, Water};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// Builds a river.
-pub(super) fn apply(path: &Path, land: &mut Land, progress: &Progress) -> Result<PathReport, Cancelled> {
+pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> Result<PathReport, Cancelled> {
     let mut curve = path.curve();
     if path.grow {
         progress.stage(0.0..0.7, || grow(&mut curve, land, progress))?;
@@ -29,7 +29,7 @@ pub(super) fn apply(path: &Path, land: &mut Land, progress: &Progress) -> Result
 
 /// Widens the river with the square root of the area A(s) that drains to it, as many times as at the first node:
 /// hydraulic geometry (Leopold and Maddock, 1953), with discharge in proportion to the area.
-fn grow(curve: &mut PathCurve, land: &Land, progress: &Progress) -> Result<(), Cancelled> {
+fn grow(curve: &mut PathCurve, land: &TerrainMap, progress: &Progress) -> Result<(), Cancelled> {
     let terrain = land.heightfield(progress)?;
     let grid = land.grid();
     let water = Water::on(&terrain, Outlets::Border, None, progress)?;

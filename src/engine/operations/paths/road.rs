@@ -1,7 +1,7 @@
 //! Roads: a carriageway that follows the smoothed terrain within its greatest grade.
 
 use super::carriageway::{Carriageway, Earthworks};
-use super::land::Land;
+use super::terrain_map::TerrainMap;
 use super::path::Path;
 use super::stations::Stations;
 use crate::engine::curve::{Piece, distance_m};
@@ -56,7 +56,7 @@ pub(super) fn tangent(angle_deg: f64) -> f64 {
 }
 
 /// Builds a road.
-pub(super) fn apply(path: &Path, land: &mut Land, progress: &Progress) -> Result<PathReport, Cancelled> {
+pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> Result<PathReport, Cancelled> {
     let curve = path.curve();
     let stations = Stations::along(&curve);
     let held = path.held(&curve.lengths_m);

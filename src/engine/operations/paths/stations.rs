@@ -1,11 +1,11 @@
 //! Heights along a curve: read from the terrain, smoothed, held at nodes and limited in grade.
 
-use super::land::Land;
+use super::terrain_map::TerrainMap;
 use super::path::PathCurve;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::curve::{PIECES_PER_SPAN, mix};
 
-/// Stations are at least this fraction of the curve's length apart, except at the points of the curve.
+/// About the most stations that are added between the points of a curve.
 const MAX_STATIONS: f64 = 32_768.0;
 
 /// The widths of the bins of the Gaussian, as fractions of its standard deviation, and the bins from 0 to the cut.
@@ -59,7 +59,7 @@ impl Stations {
 
     /// The terrain along the curve, smoothed by a Gaussian with this standard deviation, cut at four of them. Beyond the
     /// ends of an open curve the height at the end repeats.
-    pub fn smoothed(&self, land: &Land, sigma_m: f64) -> Vec<f64> {
+    pub fn smoothed(&self, land: &TerrainMap, sigma_m: f64) -> Vec<f64> {
         let heights: Vec<f64> = self.points.iter().map(|point| land.height_at(*point)).collect();
         if sigma_m <= 0.0 || self.length_m() <= 0.0 {
             return heights;

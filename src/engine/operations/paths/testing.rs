@@ -1,7 +1,7 @@
 //! Helpers for the tests of paths.
 
 use super::Paths;
-use super::land::Land;
+use super::terrain_map::TerrainMap;
 use super::path::{Path, PathKind, PathNode};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::inputs::Inputs;
@@ -29,6 +29,6 @@ pub(super) fn with_context<T>(terrain: &Heightfield, call: impl FnOnce(&EvalCont
 }
 
 /// The terrain as paths change it.
-pub(super) fn land(terrain: &Heightfield) -> Land {
-    with_context(terrain, |context| Land::below(context).expect("not cancelled"))
+pub(super) fn land(terrain: &Heightfield) -> TerrainMap {
+    with_context(terrain, |context| TerrainMap::below(context).expect("not cancelled"))
 }

@@ -14,14 +14,14 @@ use crate::engine::progress::{Cancelled, Progress};
 const SIDE: usize = 16;
 
 /// Heights in f64: a step rounds them to f32 once, after all its paths.
-pub(super) struct Land {
+pub(super) struct TerrainMap {
     grid: Grid,
     heights: Vec<f64>,
     /// The positions of the columns and of the rows.
     at_m: [Vec<f64>; 2],
 }
 
-impl Land {
+impl TerrainMap {
     /// The terrain below a step.
     pub fn below(context: &EvalContext) -> Result<Self, Cancelled> {
         let grid = context.grid;

@@ -1,0 +1,206 @@
+//! What the brush draws: strokes that sculpt the terrain, or strokes that paint the mask of a step.
+
+use egui::Modifiers;
+
+use super::{step_on_top, target_step};
+use crate::engine::mask::{Mask, MaskSource, PaintedStroke};
+use crate::engine::operations::AnyOperation;
+use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
+use crate::engine::parameters::{Group, List, Point};
+use crate::engine::recipe::{Recipe, Step};
+use crate::engine::strokes::Brush;
+
+/// A kind of stroke that the brush can draw.
+pub(super) trait BrushStroke: Group + Default + Clone + PartialEq {
+    /// What the brush is called in the tool bar.
+    const NAME: &'static str;
+    /// The parameters in the tool bar, of which only those that apply are shown.
+    const SHOWN: &'static [&'static str];
+    /// Where the first stroke goes if there is no place for it yet.
+    const NEW_PLACE: &'static str;
+
+    fn points_m(&self) -> &List<Point>;
+    fn points_m_mut(&mut self) -> &mut List<Point>;
+    fn brush(&self) -> Brush;
+
+    /// Adapts a new stroke to the modifier keys and to the height of the terrain where it begins, unless another height
+    /// was picked.
+    fn adapt(&mut self, modifiers: Modifiers, height_m: Option<f64>);
+
+    /// Takes the height to which it flattens; returns whether it flattens at all.
+    fn pick_height(&mut self, height_m: f64) -> bool;
+
+    /// Whether the height to which it flattens can be picked.
+    fn uses_height(&self) -> bool;
+
+    /// The step whose strokes are edited; `None` if the first stroke has to make a place for them.
+    fn target(recipe: &Recipe, selected: usize) -> Option<usize>;
+
+    /// The step whose strokes are edited, with a place for this one; `None` without any step that could have one.
+    fn prepare(&self, recipe: &mut Recipe, selected: usize) -> Option<usize>;
+
+    fn strokes(recipe: &Recipe, step: usize) -> Option<&List<Self>>;
+    fn strokes_mut(recipe: &mut Recipe, step: usize) -> Option<&mut List<Self>>;
+}
+
+impl BrushStroke for Stroke {
+    const NAME: &'static str = "Brush";
+    const SHOWN: &'static [&'static str] =
+        &["mode", "radius_m", "hardness", "strength_m", "strength", "wavelength_m", "height_m"];
+    const NEW_PLACE: &'static str = "The first stroke adds a Sculpt step on top";
+
+    fn points_m(&self) -> &List<Point> {
+        &self.points_m
+    }
+
+    fn points_m_mut(&mut self) -> &mut List<Point> {
+        &mut self.points_m
+    }
+
+    fn brush(&self) -> Brush {
+        Brush { radius_m: self.radius_m, hardness: self.hardness }
+    }
+
+    fn adapt(&mut self, modifiers: Modifiers, height_m: Option<f64>) {
+        self.mode = match self.mode {
+            _ if modifiers.shift => Mode::Smooth,
+            Mode::Raise if modifiers.command => Mode::Lower,
+            Mode::Lower if modifiers.command => Mode::Raise,
+            mode => mode,
+        };
+        if let Some(height_m) = height_m.filter(|_| self.mode == Mode::Flatten) {
+            self.pick_height(height_m);
+        }
+    }
+
+    fn pick_height(&mut self, height_m: f64) -> bool {
+        self.mode = Mode::Flatten;
+        self.set("height_m", &((10.0 * height_m).round() / 10.0).into()).is_ok()
+    }
+
+    fn uses_height(&self) -> bool {
+        self.mode == Mode::Flatten
+    }
+
+    fn target(recipe: &Recipe, selected: usize) -> Option<usize> {
+        target_step(recipe, selected, is_sculpt)
+    }
+
+    fn prepare(&self, recipe: &mut Recipe, selected: usize) -> Option<usize> {
+        Some(step_on_top(recipe, selected, is_sculpt, || Step::new(Sculpt::default())))
+    }
+
+    fn strokes(recipe: &Recipe, step: usize) -> Option<&List<Self>> {
+        match &recipe.stack.get(step)?.operation {
+            AnyOperation::Sculpt(Sculpt { strokes }) => Some(strokes),
+            _ => None,
+        }
+    }
+
+    fn strokes_mut(recipe: &mut Recipe, step: usize) -> Option<&mut List<Self>> {
+        match &mut recipe.stack.get_mut(step)?.operation {
+            AnyOperation::Sculpt(Sculpt { strokes }) => Some(strokes),
+            _ => None,
+        }
+    }
+}
+
+fn is_sculpt(step: &Step) -> bool {
+    matches!(step.operation, AnyOperation::Sculpt(_))
+}
+
+impl BrushStroke for PaintedStroke {
+    const NAME: &'static str = "Mask brush";
+    const SHOWN: &'static [&'static str] = &["erase", "radius_m", "hardness", "strength"];
+    const NEW_PLACE: &'static str = "The first stroke adds a painted mask to the selected step";
+
+    fn points_m(&self) -> &List<Point> {
+        &self.points_m
+    }
+
+    fn points_m_mut(&mut self) -> &mut List<Point> {
+        &mut self.points_m
+    }
+
+    fn brush(&self) -> Brush {
+        Brush { radius_m: self.radius_m, hardness: self.hardness }
+    }
+
+    fn adapt(&mut self, modifiers: Modifiers, _height_m: Option<f64>) {
+        self.erase ^= modifiers.command;
+    }
+
+    fn pick_height(&mut self, _height_m: f64) -> bool {
+        false
+    }
+
+    fn uses_height(&self) -> bool {
+        false
+    }
+
+    fn target(recipe: &Recipe, selected: usize) -> Option<usize> {
+        Self::strokes(recipe, selected).map(|_| selected)
+    }
+
+    fn prepare(&self, recipe: &mut Recipe, selected: usize) -> Option<usize> {
+        let masks = &mut recipe.stack.get_mut(selected)?.settings.mask;
+        if !masks.iter().any(is_painted) {
+            // A step that acts everywhere goes on doing so but where the stroke erases.
+            let ground = if self.erase { 1.0 } else { 0.0 };
+            masks.push(Mask { source: MaskSource::Painted, ground, ..Mask::default() });
+        }
+        Some(selected)
+    }
+
+    fn strokes(recipe: &Recipe, step: usize) -> Option<&List<Self>> {
+        painted_mask(recipe, step).map(|mask| &mask.strokes)
+    }
+
+    fn strokes_mut(recipe: &mut Recipe, step: usize) -> Option<&mut List<Self>> {
+        let masks = &mut recipe.stack.get_mut(step)?.settings.mask;
+        let at = masks.iter().position(is_painted)?;
+        masks.get_mut(at).map(|mask| &mut mask.strokes)
+    }
+}
+
+fn is_painted(mask: &Mask) -> bool {
+    mask.source == MaskSource::Painted
+}
+
+/// The painted source of a step's mask.
+pub(super) fn painted_mask(recipe: &Recipe, step: usize) -> Option<&Mask> {
+    recipe.stack.get(step)?.settings.mask.iter().find(|mask| is_painted(mask))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::operations::faults::Faults;
+
+    #[test]
+    fn strokes_go_into_the_selected_step_or_the_topmost_one_or_a_new_one() {
+        let (sculpt, other) = (|| Step::new(Sculpt::default()), || Step::new(Faults::default()));
+        let mut recipe = Recipe { stack: vec![other(), sculpt(), other(), sculpt()], ..Default::default() };
+        assert_eq!(
+            [0, 1, 3].map(|selected| Stroke::default().prepare(&mut recipe, selected)),
+            [Some(3), Some(1), Some(3)]
+        );
+        recipe.stack.pop();
+        recipe.stack[1].settings.enabled = false;
+        assert_eq!(Stroke::default().prepare(&mut recipe, 1), Some(1));
+        assert!(recipe.stack[1].settings.enabled);
+        assert_eq!((Stroke::default().prepare(&mut recipe, 0), recipe.stack.len()), (Some(3), 4), "strokes go on top");
+    }
+
+    #[test]
+    fn painting_adds_one_painted_source_to_the_mask_of_the_selected_step() {
+        let mut recipe = Recipe { stack: vec![Step::new(Faults::default())], ..Default::default() };
+        recipe.stack[0].settings.mask = vec![Mask { source: MaskSource::Slope, ..Mask::default() }].into();
+        for _ in 0..2 {
+            assert_eq!(PaintedStroke::default().prepare(&mut recipe, 0), Some(0));
+        }
+        let sources: Vec<MaskSource> = recipe.stack[0].settings.mask.iter().map(|mask| mask.source).collect();
+        assert_eq!(sources, [MaskSource::Slope, MaskSource::Painted]);
+        assert_eq!(PaintedStroke::default().prepare(&mut recipe, 1), None);
+    }
+}

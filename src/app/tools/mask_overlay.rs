@@ -1,0 +1,89 @@
+//! The painted mask of the selected step, drawn over the maps.
+
+use egui::{Color32, ColorImage, Rect, TextureHandle, TextureOptions, Ui};
+
+use super::brush_stroke::painted_mask;
+use super::tool_view::ToolView;
+use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToInteger;
+use crate::engine::heightfield::{Extent, Grid};
+use crate::engine::mask::{EvaluatedMasks, Mask, MaskRow, NamedMasks};
+use crate::engine::operations::EvalContext;
+use crate::engine::random::Stream;
+use crate::engine::recipe::Recipe;
+use crate::engine::{Inputs, Progress};
+
+/// Samples along a side. The overlay is computed within a frame.
+const SIDE: usize = 257;
+
+/// The opacity where the weight is 1.
+const OPACITY: f32 = 0.45;
+
+/// The overlay and what it was made from.
+#[derive(Default)]
+pub(super) struct MaskOverlay {
+    shown: Option<(Mask, Extent, Color32, TextureHandle)>,
+}
+
+impl std::fmt::Debug for MaskOverlay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MaskOverlay").finish_non_exhaustive()
+    }
+}
+
+impl MaskOverlay {
+    /// Draws the painted mask of a step, if it has one and the view is a map.
+    pub(super) fn draw(&mut self, ui: &Ui, view: &dyn ToolView, recipe: &Recipe, step: usize) {
+        let extent = recipe.world.extent();
+        let (Some(mask), Some(world)) = (painted_mask(recipe, step), view.world_rect(extent)) else { return };
+        let colour = colours(ui).accent;
+        let is_known = |(known, of, tint, _): &(Mask, Extent, Color32, TextureHandle)| {
+            known == mask && *of == extent && *tint == colour
+        };
+        if !self.shown.as_ref().is_some_and(is_known) {
+            let Some(image) = image(mask, extent, colour) else { return };
+            let texture = ui.ctx().load_texture("painted mask", image, TextureOptions::LINEAR);
+            self.shown = Some((mask.clone(), extent, colour, texture));
+        }
+        if let Some((_, _, _, texture)) = &self.shown {
+            let all = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
+            view.painter().image(texture.id(), world, all, Color32::WHITE);
+        }
+    }
+}
+
+/// The weights of a painted mask as the opacity of a colour; `None` if it was cancelled, which does not happen.
+fn image(mask: &Mask, extent: Extent, colour: Color32) -> Option<ColorImage> {
+    let grid = Grid::new(extent, SIDE, SIDE);
+    let (inputs, progress) = (Inputs::default(), Progress::new());
+    let context = EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, progress: &progress };
+    let named = NamedMasks::new();
+    let evaluated = EvaluatedMasks::new(std::slice::from_ref(mask), &named, &context).ok()?;
+    let mut row = MaskRow::new(SIDE);
+    let mut pixels = Vec::with_capacity(SIDE * SIDE);
+    for r in 0..SIDE {
+        evaluated.fill(r, &mut row);
+        let alpha = |weight: f32| (255.0 * OPACITY * weight.clamp(0.0, 1.0)).to_u8();
+        let tinted = |weight: &f32| Color32::from_rgba_unmultiplied(colour.r(), colour.g(), colour.b(), alpha(*weight));
+        pixels.extend(row.weights().iter().map(tinted));
+    }
+    Some(ColorImage::new([SIDE, SIDE], pixels))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::mask::{MaskSource, PaintedStroke};
+    use crate::engine::parameters::Point;
+
+    #[test]
+    fn painted_places_are_tinted() {
+        let points_m = vec![Point { x_m: 500.0, z_m: 250.0 }].into();
+        let stroke = PaintedStroke { points_m, radius_m: 100.0, strength: 1.0, ..PaintedStroke::default() };
+        let mask = Mask { source: MaskSource::Painted, strokes: vec![stroke].into(), ..Mask::default() };
+        let extent = Extent { width_m: 1000.0, depth_m: 1000.0 };
+        let found = image(&mask, extent, Color32::from_rgb(200, 100, 50)).expect("an image");
+        let alpha = |c: usize, r: usize| found.pixels[r * SIDE + c].a();
+        assert_eq!([alpha(128, 64), alpha(128, 192)], [(255.0 * OPACITY).to_u8(), 0]);
+    }
+}
