@@ -7,7 +7,7 @@ use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{PaintedTexture, paint_once};
 use upthrust::engine::{Grid, Heightfield, Progress, Recipe, Step};
 use upthrust::files::export::load_inputs;
-use upthrust::project::presets;
+use upthrust::project::{ProjectFile, presets};
 
 const SAMPLES: usize = 257;
 
@@ -92,4 +92,27 @@ fn default_terrain_types_paint_green_land_and_a_sandy_sea_floor() {
     assert!(green > red && green > blue + 20.0 && green < 180.0, "the colour is {:.0?}", [red, green, blue]);
     let [red, green, blue] = colour_at(low);
     assert!(red > green && green > blue, "the sea floor is {:.0?}", [red, green, blue]);
+}
+
+#[test]
+fn example_projects_open_and_have_no_problems() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/projects");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the examples") {
+        let path = entry.expect("an entry").path();
+        let file = ProjectFile::from_json(&std::fs::read_to_string(&path).expect("text")).expect("valid");
+        let recipe = &file.project.recipe;
+        let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
+        assert_eq!(recipe.check(grid), Ok(()), "{path:?}");
+        assert_eq!(file.terrain_changes(|_| None), None, "{path:?}");
+        let terrain = terrain(recipe);
+        if recipe.stack.iter().any(|step| step.operation.key() == "symmetry") {
+            let (width, height) = (grid.width(), grid.height());
+            let turned = Heightfield::from_fn(grid, |c, r| terrain[(width - 1 - c, height - 1 - r)]);
+            assert!(turned == terrain, "{path:?} is fair, with its rivers");
+        }
+        names.push(file.project.name.clone());
+    }
+    names.sort();
+    assert_eq!(names, ["Island fortress", "Mountain pass", "Painted crags", "Two-player arena"]);
 }

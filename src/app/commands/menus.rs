@@ -11,7 +11,7 @@ use egui::{Button, RichText, ThemePreference, Ui};
 use crate::app::commands::Command;
 use crate::app::document::{Document, file_name, title};
 use crate::app::tasks::settings::{SCALES, Settings};
-use crate::app::tools::Tool;
+use crate::app::tools::tool::Tool;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::files::FileError;

@@ -8,7 +8,7 @@ pub(crate) mod stack_edits;
 
 use egui::{Event, InputState, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
-use crate::app::tools::Tool;
+use crate::app::tools::tool::Tool;
 use crate::engine::{Recipe, Step};
 use crate::files::targets;
 

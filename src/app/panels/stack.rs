@@ -13,7 +13,7 @@ use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, Sl
 use crate::app::widgets::{capitalised, heading, icon_button};
 use crate::engine::Place;
 use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Extent, Grid};
+use crate::engine::heightfield::Grid;
 use crate::engine::mask::NamedMasks;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
@@ -166,7 +166,7 @@ fn selected_ui(
     let group = &mut step.settings;
     let wants_mask = ui.push_id(("settings", selected), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
     missing_ui(ui, &step.settings, &recipe.masks, files);
-    if let Err(error) = step.operation.check(square_or_not(recipe.world.extent())) {
+    if let Err(error) = step.operation.check(Grid::fitted(recipe.world.extent(), CHECKED_SAMPLES)) {
         ui.colored_label(ui.visuals().error_fg_color, format!("No effect: {error}"));
     }
     let source = context.parameters.take_file_item();
@@ -175,12 +175,8 @@ fn selected_ui(
     slot.map(Command::ChooseFile)
 }
 
-/// A small grid that has as many columns as rows if the world is square, for checks of the shape alone.
-fn square_or_not(extent: Extent) -> Grid {
-    const SIDE: usize = 17;
-    let is_square = extent.width_m == extent.depth_m;
-    Grid::new(extent, SIDE, if is_square { SIDE } else { SIDE - 1 })
-}
+/// The samples along the longer side of the grid for which the selected step is checked. Only its proportions matter.
+const CHECKED_SAMPLES: usize = 257;
 
 /// Says what the masks of a step lack.
 fn missing_ui(ui: &mut Ui, settings: &StepSettings, named: &NamedMasks, files: &InputFiles) {

@@ -11,7 +11,7 @@ use egui_kittest::kittest::Queryable;
 use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::tests::{editor, type_of, type_text};
-use crate::app::tools::Tool;
+use crate::app::tools::tool::Tool;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::operations::faults::Faults;
 use crate::engine::parameters::{List, Point};

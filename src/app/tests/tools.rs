@@ -103,6 +103,31 @@ fn escape_cancels_a_stroke_and_then_deactivates_the_brush() {
     assert!(editor.state().ui.tools.active().is_none());
 }
 
+/// A click with modifier keys.
+fn dab(editor: &mut Harness<'static, App>, at: egui::Pos2, modifiers: Modifiers) {
+    editor.hover_at(at);
+    editor.run_steps(2);
+    for pressed in [true, false] {
+        let button = Event::PointerButton { pos: at, button: PointerButton::Primary, pressed, modifiers };
+        editor.event_modifiers(button, modifiers);
+        editor.run_steps(2);
+    }
+}
+
+#[test]
+fn undo_during_a_stroke_leaves_earlier_strokes_alone() {
+    let (mut editor, middle) = editor_with_brush();
+    draw(&mut editor, middle, &[]);
+    let first = strokes(&editor);
+    drag(&mut editor, middle, &[[15.0, 0.0], [30.0, 0.0]]);
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    editor.hover_at(middle + egui::vec2(60.0, 20.0));
+    editor.run_steps(2);
+    editor.drop_at(middle + egui::vec2(60.0, 20.0));
+    editor.run_steps(3);
+    assert_eq!(strokes(&editor).first(), first.first());
+}
+
 #[test]
 fn modifiers_and_brackets_change_the_brush() {
     let (mut editor, middle) = editor_with_brush();
@@ -112,13 +137,7 @@ fn modifiers_and_brackets_change_the_brush() {
     let found = strokes(&editor);
     assert!((found[1].radius_m / found[0].radius_m - 1.2).abs() < 0.05, "{found:?}");
     for (modifiers, mode) in [(Modifiers::SHIFT, Mode::Smooth), (Modifiers::COMMAND, Mode::Lower)] {
-        editor.hover_at(middle);
-        editor.run_steps(2);
-        for pressed in [true, false] {
-            let button = Event::PointerButton { pos: middle, button: PointerButton::Primary, pressed, modifiers };
-            editor.event_modifiers(button, modifiers);
-            editor.run_steps(2);
-        }
+        dab(&mut editor, middle, modifiers);
         assert_eq!(strokes(&editor).last().map(|stroke| stroke.mode), Some(mode));
     }
 }
@@ -136,9 +155,15 @@ fn the_mask_brush_paints_and_erases_the_mask_of_the_selected_step() {
     let step = editor.state().ui.selection.step;
     let steps = editor.state().document.project().recipe.stack.len();
     draw(&mut editor, middle, &[[20.0, 0.0], [40.0, 20.0]]);
-    let mask = editor.state().document.project().recipe.stack[step].settings.mask.clone();
-    assert!(mask.len() == 1 && mask[0].source == MaskSource::Painted && mask[0].strokes.len() == 1, "{mask:?}");
+    let mask =
+        |editor: &Harness<'static, App>| editor.state().document.project().recipe.stack[step].settings.mask.clone();
+    let painted = mask(&editor);
+    assert!(painted.len() == 1 && painted[0].source == MaskSource::Painted && painted[0].strokes.len() == 1);
     assert_eq!(editor.state().document.project().recipe.stack.len(), steps);
+    dab(&mut editor, middle, Modifiers::COMMAND);
+    let erased = mask(&editor)[0].strokes.clone();
+    assert!(erased.len() == 2 && !erased[0].erase && erased[1].erase, "{erased:?}");
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     assert!(editor.state().document.project().recipe.stack[step].settings.mask.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use egui::Modifiers;
 
-use super::{step_on_top, target_step};
+use super::context::{step_on_top, target_step};
 use crate::engine::mask::{Mask, MaskSource, PaintedStroke};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};

@@ -6,9 +6,9 @@
 use egui::{Align2, Id, Key, Modifiers, PointerButton, Stroke as Line, Ui, Vec2};
 
 use super::brush_stroke::BrushStroke;
+use super::context::{ToolContext, rounded_place};
 use super::parameter_fields::fields_ui;
 use super::tool_view::{ToolView, draw_circle, draw_line};
-use super::{ToolContext, rounded_place};
 use crate::app::commands::Command;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;

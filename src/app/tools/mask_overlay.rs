@@ -19,10 +19,19 @@ const SIDE: usize = 257;
 /// The opacity where the weight is 1.
 const OPACITY: f32 = 0.45;
 
-/// The overlay and what it was made from.
+/// The overlay over the maps.
 #[derive(Default)]
 pub(super) struct MaskOverlay {
-    shown: Option<(Mask, Extent, Color32, TextureHandle)>,
+    /// What the texture was made from; `None` before the first time.
+    source: Option<OverlaySource>,
+    texture: Option<TextureHandle>,
+}
+
+#[derive(PartialEq)]
+struct OverlaySource {
+    mask: Mask,
+    extent: Extent,
+    colour: Color32,
 }
 
 impl std::fmt::Debug for MaskOverlay {
@@ -36,16 +45,16 @@ impl MaskOverlay {
     pub(super) fn draw(&mut self, ui: &Ui, view: &dyn ToolView, recipe: &Recipe, step: usize) {
         let extent = recipe.world.extent();
         let (Some(mask), Some(world)) = (painted_mask(recipe, step), view.world_rect(extent)) else { return };
-        let colour = colours(ui).accent;
-        let is_known = |(known, of, tint, _): &(Mask, Extent, Color32, TextureHandle)| {
-            known == mask && *of == extent && *tint == colour
-        };
-        if !self.shown.as_ref().is_some_and(is_known) {
-            let Some(image) = image(mask, extent, colour) else { return };
-            let texture = ui.ctx().load_texture("painted mask", image, TextureOptions::LINEAR);
-            self.shown = Some((mask.clone(), extent, colour, texture));
+        let source = OverlaySource { mask: mask.clone(), extent, colour: colours(ui).accent };
+        if self.source.as_ref() != Some(&source) {
+            let Some(image) = image(&source) else { return };
+            match &mut self.texture {
+                Some(texture) => texture.set(image, TextureOptions::LINEAR),
+                None => self.texture = Some(ui.ctx().load_texture("painted mask", image, TextureOptions::LINEAR)),
+            }
+            self.source = Some(source);
         }
-        if let Some((_, _, _, texture)) = &self.shown {
+        if let Some(texture) = &self.texture {
             let all = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
             view.painter().image(texture.id(), world, all, Color32::WHITE);
         }
@@ -53,8 +62,8 @@ impl MaskOverlay {
 }
 
 /// The weights of a painted mask as the opacity of a colour; `None` if it was cancelled, which does not happen.
-fn image(mask: &Mask, extent: Extent, colour: Color32) -> Option<ColorImage> {
-    let grid = Grid::new(extent, SIDE, SIDE);
+fn image(OverlaySource { mask, extent, colour }: &OverlaySource) -> Option<ColorImage> {
+    let grid = Grid::new(*extent, SIDE, SIDE);
     let (inputs, progress) = (Inputs::default(), Progress::new());
     let context = EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, progress: &progress };
     let named = NamedMasks::new();
@@ -82,7 +91,8 @@ mod tests {
         let stroke = PaintedStroke { points_m, radius_m: 100.0, strength: 1.0, ..PaintedStroke::default() };
         let mask = Mask { source: MaskSource::Painted, strokes: vec![stroke].into(), ..Mask::default() };
         let extent = Extent { width_m: 1000.0, depth_m: 1000.0 };
-        let found = image(&mask, extent, Color32::from_rgb(200, 100, 50)).expect("an image");
+        let colour = Color32::from_rgb(200, 100, 50);
+        let found = image(&OverlaySource { mask, extent, colour }).expect("an image");
         let alpha = |c: usize, r: usize| found.pixels[r * SIDE + c].a();
         assert_eq!([alpha(128, 64), alpha(128, 192)], [(255.0 * OPACITY).to_u8(), 0]);
     }

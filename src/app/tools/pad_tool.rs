@@ -2,9 +2,9 @@
 
 use egui::{Align2, Color32, Key, Modifiers, PointerButton, Pos2, Stroke, Ui, Vec2};
 
+use super::context::{ToolContext, rounded_place, step_on_top};
 use super::parameter_fields::fields_ui;
 use super::tool_view::{ToolView, draw_line};
-use super::{ToolContext, rounded_place, step_on_top};
 use crate::app::commands::Command;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;

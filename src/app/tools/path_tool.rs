@@ -2,16 +2,17 @@
 
 use egui::{Align2, Color32, Key, Modifiers, PointerButton, Pos2, Stroke, Ui, Vec2};
 
+use super::context::{ToolContext, rounded_place, step_on_top};
 use super::fault_tool::handles::distance_to_segment;
 use super::parameter_fields::fields_ui;
 use super::tool_view::{ToolView, draw_line};
-use super::{ToolContext, rounded_place};
 use crate::app::commands::Command;
 use crate::app::views::overlay::{length, note};
 use crate::app::widgets::theme::colours;
+use crate::engine::Heightfield;
 use crate::engine::curve::{PIECES_PER_SPAN, arc_lengths_m, curve_points};
 use crate::engine::operations::AnyOperation;
-use crate::engine::operations::paths::{Path, PathNode, Paths};
+use crate::engine::operations::paths::{Path, PathKind, PathNode, Paths};
 use crate::engine::parameters::{List, Point};
 use crate::engine::recipe::{Recipe, Step};
 
@@ -316,7 +317,12 @@ impl PathTool {
             && view.response().contains_pointer()
         {
             let metres = arc_lengths_m(&curve(path)).last().copied().unwrap_or_default();
-            let text = format!("{}: {}, {} nodes", path.kind.label(), length(metres), path.nodes.len());
+            let mut text = format!("{}: {}, {} nodes", path.kind.label(), length(metres), path.nodes.len());
+            if path.kind == PathKind::Road
+                && let Some(grade) = context.terrain.and_then(|terrain| greatest_grade(path, terrain))
+            {
+                text.push_str(&format!(", at most {:.1} %", 100.0 * grade));
+            }
             let at = view.response().rect.min + Vec2::new(8.0, 36.0);
             note(ui, view.painter(), Align2::LEFT_TOP, at, &text);
         }
@@ -333,6 +339,28 @@ fn snapped([x_m, z_m]: [f64; 2], snaps: bool) -> Point {
 fn curve(path: &Path) -> Vec<[f64; 2]> {
     let nodes: Vec<[f64; 2]> = path.nodes.iter().map(|node| [node.at_m.x_m, node.at_m.z_m]).collect();
     if nodes.len() < 2 { nodes } else { curve_points(&nodes, path.is_closed()) }
+}
+
+/// The greatest grade of the terrain along a path, between points that are at least two samples apart.
+fn greatest_grade(path: &Path, terrain: &Heightfield) -> Option<f64> {
+    let least_m = 2.0 * terrain.grid().spacing_x_m();
+    let curve = curve(path);
+    let lengths_m = arc_lengths_m(&curve);
+    let height_m = |[x_m, z_m]: [f64; 2]| f64::from(terrain.height_at(x_m, z_m));
+    let mut last: Option<[f64; 2]> = None;
+    let mut greatest: Option<f64> = None;
+    for (point, at_m) in curve.into_iter().zip(lengths_m) {
+        let Some([last_m, last_height_m]) = last else {
+            last = Some([at_m, height_m(point)]);
+            continue;
+        };
+        if at_m - last_m >= least_m {
+            let grade = (height_m(point) - last_height_m).abs() / (at_m - last_m);
+            greatest = Some(greatest.map_or(grade, |known| known.max(grade)));
+            last = Some([at_m, height_m(point)]);
+        }
+    }
+    greatest
 }
 
 /// Points of the curve that are drawn and hit per span: the 3-D view has to find out for each whether the terrain hides
@@ -374,10 +402,30 @@ fn path_at(recipe: &Recipe, index: PathIndex) -> Option<&Path> {
 /// The index of the step that receives new paths: the selected one, which is enabled for this, or else the topmost
 /// step. If neither holds paths, adds a step on top.
 fn step_for_paths(recipe: &mut Recipe, selected: usize) -> usize {
-    super::step_on_top(
+    step_on_top(
         recipe,
         selected,
         |step| matches!(step.operation, AnyOperation::Paths(_)),
         || Step::new(Paths { paths: List::default() }),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Grid;
+    use crate::engine::heightfield::Extent;
+
+    #[test]
+    fn the_greatest_grade_is_that_of_the_terrain_along_the_path() {
+        let grid = Grid::new(Extent { width_m: 1000.0, depth_m: 1000.0 }, 101, 101);
+        // 6 % towards the east in the western half, level beyond.
+        let terrain = Heightfield::from_fn(grid, |c, _| 0.6 * f32::from(u8::try_from(c.min(50)).unwrap_or(0)));
+        let node = |x_m, z_m| PathNode { at_m: Point { x_m, z_m }, ..PathNode::default() };
+        let path = |nodes: Vec<PathNode>| Path { nodes: nodes.into(), ..Path::default() };
+        let across = path(vec![node(100.0, 500.0), node(900.0, 500.0)]);
+        assert!((greatest_grade(&across, &terrain).expect("a grade") - 0.06).abs() < 1e-3);
+        let along = path(vec![node(200.0, 100.0), node(200.0, 900.0)]);
+        assert!(greatest_grade(&along, &terrain).expect("a grade") < 1e-6);
+    }
 }

@@ -16,7 +16,7 @@ use self::handles::{Handle, HandlePositions, LINE_REACH, REACH, distance_to_segm
 use self::random_faults::{RandomFault, RandomFaults};
 use self::shown_faults::ShownFaults;
 use crate::app::commands::Command;
-use crate::app::tools::ToolContext;
+use crate::app::tools::context::ToolContext;
 use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::note;
 use crate::engine::fault::Fault;

@@ -1,0 +1,52 @@
+//! What tools read and edit, and where they put what they make.
+
+use crate::engine::Heightfield;
+use crate::engine::parameters::Point;
+use crate::engine::recipe::{Recipe, Step};
+
+/// What tools read and edit.
+pub(crate) struct ToolContext<'a> {
+    pub(crate) recipe: &'a mut Recipe,
+    /// The step whose parameters are shown.
+    pub(crate) selected_step: &'a mut usize,
+    /// The terrain that is shown.
+    pub(crate) terrain: Option<&'a Heightfield>,
+    /// The difference between the highest and the lowest height shown, metres.
+    pub(crate) range_m: f64,
+    /// The position on the timeline, iterations.
+    pub(crate) at: u32,
+    /// Whether the timeline plays.
+    pub(crate) is_playing: bool,
+    /// Whether the timeline is at its end, where all edits are visible.
+    pub(crate) is_at_end: bool,
+}
+
+/// The existing step that receives what a tool makes: the selected one, or else the topmost one.
+pub(super) fn target_step(recipe: &Recipe, selected: usize, is_kind: impl Fn(&Step) -> bool) -> Option<usize> {
+    let is_there = |index: &usize| recipe.stack.get(*index).is_some_and(&is_kind);
+    Some(selected).filter(is_there).or_else(|| recipe.stack.len().checked_sub(1).filter(is_there))
+}
+
+/// The index of the step that receives what a tool makes, see [`target_step`]; it is enabled for this. Without one, adds
+/// a new step on top.
+pub(super) fn step_on_top(
+    recipe: &mut Recipe,
+    selected: usize,
+    is_kind: impl Fn(&Step) -> bool,
+    new: impl FnOnce() -> Step,
+) -> usize {
+    if let Some(step) = target_step(recipe, selected, is_kind) {
+        recipe.stack[step].settings.enabled = true;
+        return step;
+    }
+    let mut step = new();
+    step.settings.seed = recipe.unused_seed();
+    recipe.stack.push(step);
+    recipe.stack.len() - 1
+}
+
+/// A place on the map in whole centimetres.
+pub(super) fn rounded_place([x_m, z_m]: [f64; 2]) -> Point {
+    let rounded = |m: f64| (100.0 * m).round() / 100.0;
+    Point { x_m: rounded(x_m), z_m: rounded(z_m) }
+}

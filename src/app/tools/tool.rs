@@ -1,0 +1,56 @@
+//! The tools in the tool bar.
+
+use egui_material_icons::MaterialIcon;
+use egui_material_icons::icons::{ICON_BRUSH, ICON_FORMAT_PAINT, ICON_FOUNDATION, ICON_POLYLINE, ICON_ROUTE};
+
+/// A tool in the tool bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tool {
+    /// Draws faults.
+    Fault,
+    /// Sculpts the terrain.
+    Brush,
+    /// Paints the mask of the selected step.
+    MaskBrush,
+    /// Draws roads, rivers, ridges, valleys and faults along curves.
+    Path,
+    /// Draws building pads.
+    Pad,
+}
+
+impl Tool {
+    /// All tools, in the order of the tool bar.
+    pub(crate) const ALL: [Self; 5] = [Self::Fault, Self::Brush, Self::MaskBrush, Self::Path, Self::Pad];
+
+    /// The name of the command that activates the tool.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Fault => "Draw faults",
+            Self::Brush => "Sculpt with a brush",
+            Self::MaskBrush => "Paint the mask of a step",
+            Self::Path => "Draw roads and other paths",
+            Self::Pad => "Draw building pads",
+        }
+    }
+
+    pub(super) fn icon(self) -> MaterialIcon {
+        match self {
+            Self::Fault => ICON_POLYLINE,
+            Self::Brush => ICON_BRUSH,
+            Self::MaskBrush => ICON_FORMAT_PAINT,
+            Self::Path => ICON_ROUTE,
+            Self::Pad => ICON_FOUNDATION,
+        }
+    }
+
+    /// What to do with the tool.
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            Self::Fault => "Drag on a map to draw a fault",
+            Self::Brush => "Drag on a view. Shift smooths, Ctrl inverts, [ and ] change the radius",
+            Self::MaskBrush => "Drag on a view to paint where the selected step acts. Ctrl erases",
+            Self::Path => "Click to add nodes, Enter ends. Drag nodes, double-click a curve to insert one",
+            Self::Pad => "Drag to draw a pad. Drag its corners, or its handle to turn it",
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The tool bar, and the tool that is active.
+//!
+//! A tool edits the frame's copy of the recipe, as sliders do, so undo and previews need no code here. At most one of
+//! the tools in the tool bar is active.
+
+use egui::{Button, Key, Modifiers, RichText, Role, TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText};
+
+use super::brush_tool::BrushTool;
+use super::context::ToolContext;
+use super::fault_tool::FaultTool;
+use super::mask_overlay::MaskOverlay;
+use super::pad_tool::PadTool;
+use super::path_tool::PathTool;
+use super::tool::Tool;
+use super::tool_view::ToolView;
+use crate::app::commands::Command;
+use crate::app::views::map_transform::MapTransform;
+use crate::engine::mask::PaintedStroke;
+use crate::engine::operations::sculpt::Stroke;
+use crate::engine::recipe::Recipe;
+
+/// The tools and the active one. They are not part of the document.
+#[derive(Debug, Default)]
+pub(crate) struct Tools {
+    active: Option<Tool>,
+    pub(crate) fault: FaultTool,
+    brush: BrushTool<Stroke>,
+    mask_brush: BrushTool<PaintedStroke>,
+    mask_overlay: MaskOverlay,
+    path: PathTool,
+    pad: PadTool,
+}
+
+impl Tools {
+    pub(crate) fn active(&self) -> Option<Tool> {
+        self.active
+    }
+
+    /// Activates a tool, or deactivates it if it is active.
+    pub(crate) fn toggle(&mut self, tool: Tool) {
+        self.active = (self.active != Some(tool)).then_some(tool);
+        self.reset();
+    }
+
+    pub(crate) fn deactivate(&mut self) {
+        self.active = None;
+        self.reset();
+    }
+
+    /// Clears selections and any drag, for example when another project opens.
+    pub(crate) fn reset(&mut self) {
+        self.fault = FaultTool::default();
+        self.brush.reset();
+        self.mask_brush.reset();
+        self.path.reset();
+        self.pad.reset();
+    }
+
+    /// Handles the pointer on one map and draws the active tool there; returns a command to execute.
+    pub(crate) fn map_ui(
+        &mut self,
+        ui: &mut Ui,
+        transform: &MapTransform,
+        context: &mut ToolContext,
+    ) -> Option<Command> {
+        match self.active? {
+            Tool::Fault => self.fault.ui(ui, transform, context),
+            Tool::Brush | Tool::MaskBrush | Tool::Path | Tool::Pad => self.view_ui(ui, transform, context),
+        }
+    }
+
+    /// Whether the active tool works in the 3-D view, where it takes the primary button.
+    pub(crate) fn works_in_scene(&self) -> bool {
+        self.active.is_some_and(|tool| tool != Tool::Fault)
+    }
+
+    /// Forgets what the tools know of single strokes, paths and pads, because the document was changed elsewhere.
+    pub(crate) fn document_changed(&mut self) {
+        self.brush.reset();
+        self.mask_brush.reset();
+        self.path.document_changed();
+        self.pad.document_changed();
+    }
+
+    /// Handles the pointer on a view of any kind and draws the active tool there; returns a command to execute.
+    pub(crate) fn view_ui(&mut self, ui: &Ui, view: &dyn ToolView, context: &mut ToolContext) -> Option<Command> {
+        match self.active? {
+            Tool::Fault => None,
+            Tool::Brush => self.brush.ui(ui, view, context),
+            Tool::MaskBrush => {
+                self.mask_overlay.draw(ui, view, context.recipe, *context.selected_step);
+                self.mask_brush.ui(ui, view, context)
+            }
+            Tool::Path => self.path.ui(ui, view, context),
+            Tool::Pad => self.pad.ui(ui, view, context),
+        }
+    }
+
+    /// Handles the active tool's keys; call it once a frame while no text field has the focus. Escape cancels a drag,
+    /// clears the selection or deactivates the tool.
+    pub(crate) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, selected_step: &mut usize) {
+        let Some(tool) = self.active else { return };
+        let escapes = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+        let is_used = match tool {
+            Tool::Fault => self.fault.keys(ui, recipe, selected_step, escapes),
+            Tool::Brush => self.brush.keys(ui, recipe, selected_step, escapes),
+            Tool::MaskBrush => self.mask_brush.keys(ui, recipe, selected_step, escapes),
+            Tool::Path => self.path.keys(ui, recipe, selected_step, escapes),
+            Tool::Pad => self.pad.keys(ui, recipe, selected_step, escapes),
+        };
+        if escapes && !is_used {
+            self.active = None;
+        }
+    }
+
+    /// Draws the tool bar; returns the command of a clicked tool.
+    pub(crate) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe) -> Option<Command> {
+        let mut command = None;
+        ui.horizontal_wrapped(|ui| {
+            ui.set_min_height(28.0);
+            ui.add_space(6.0);
+            for tool in Tool::ALL {
+                let name = Command::Tool(tool).tooltip(ui);
+                let is_active = self.active == Some(tool);
+                let button = Button::selectable(is_active, tool.icon().rich_text().size(16.0));
+                let response = ui.add(button.min_size([28.0, 24.0].into()));
+                let response = response.on_hover_text(format!("{name}\n{}", tool.hint()));
+                response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_active, &name));
+                if response.clicked() {
+                    command = Some(Command::Tool(tool));
+                }
+            }
+            if let Some(tool) = self.active {
+                ui.separator();
+                match tool {
+                    Tool::Fault => {}
+                    Tool::Brush => self.brush.bar_ui(ui, recipe),
+                    Tool::MaskBrush => self.mask_brush.bar_ui(ui, recipe),
+                    Tool::Path => self.path.bar_ui(ui, recipe),
+                    Tool::Pad => self.pad.bar_ui(ui, recipe),
+                }
+                hint_ui(ui, tool.hint());
+            }
+        });
+        command
+    }
+}
+
+/// Shows a hint if it fits into the rest of the row.
+fn hint_ui(ui: &mut Ui, hint: &str) {
+    let text = WidgetText::from(RichText::new(hint).weak());
+    let galley = text.into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body);
+    if galley.size().x + ui.spacing().item_spacing.x <= ui.available_size_before_wrap().x {
+        ui.label(galley);
+    }
+}
