@@ -99,7 +99,7 @@ fn nearest_of_rectangle(half: [f64; 2], corner: f64, [u, v]: [f64; 2]) -> Option
     let [inner_u, inner_v] = [u.clamp(-a, a), v.clamp(-b, b)];
     let distance = libm::hypot(u - inner_u, v - inner_v);
     let share = corner / distance;
-    (distance > corner).then(|| [inner_u + share * (u - inner_u), inner_v + share * (v - inner_v)])
+    (distance > corner).then_some([inner_u + share * (u - inner_u), inner_v + share * (v - inner_v)])
 }
 
 /// The nearest point of an ellipse with these half axes. The normal through it meets the point: with a ≥ b it is at
