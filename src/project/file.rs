@@ -74,7 +74,7 @@ impl ProjectFile {
 
     /// The file as JSON text.
     pub fn to_json(&self) -> String {
-        let mut text = format!("{:#}", self.to_value());
+        let mut text = json::indented(&self.to_value());
         text.push('\n');
         text
     }

@@ -1,5 +1,5 @@
 //! Parses JSON more strictly than `serde_json::Value`: no key may occur twice in an object, and the number of values is
-//! limited, because a value takes up to forty times the memory of its text.
+//! limited, because a value takes up to forty times the memory of its text. Writes it with lists of numbers in one line.
 
 use std::cell::Cell;
 use std::fmt;
@@ -13,6 +13,53 @@ const MAX_VALUES: u64 = 10_000_000;
 /// Parses a text of JSON.
 pub(super) fn parse(text: &str) -> Result<Value, serde_json::Error> {
     parse_limited(text, MAX_VALUES)
+}
+
+/// A value as indented text. Lists that hold nothing but numbers, or lists of numbers, are in one line: a stroke of the
+/// brush has hundreds.
+pub(super) fn indented(value: &Value) -> String {
+    let mut text = String::new();
+    write_indented(value, "\n", &mut text);
+    text
+}
+
+/// `line_break` is a line break with the indentation of the value.
+fn write_indented(value: &Value, line_break: &str, text: &mut String) {
+    let inner = format!("{line_break}  ");
+    match value {
+        Value::Object(object) if !object.is_empty() => {
+            text.push('{');
+            for (i, (key, value)) in object.iter().enumerate() {
+                text.push_str(if i == 0 { "" } else { "," });
+                text.push_str(&inner);
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push_str(": ");
+                write_indented(value, &inner, text);
+            }
+            text.push_str(line_break);
+            text.push('}');
+        }
+        Value::Array(items) if !is_numeric(value) => {
+            text.push('[');
+            for (i, item) in items.iter().enumerate() {
+                text.push_str(if i == 0 { "" } else { "," });
+                text.push_str(&inner);
+                write_indented(item, &inner, text);
+            }
+            text.push_str(line_break);
+            text.push(']');
+        }
+        _ => text.push_str(&value.to_string()),
+    }
+}
+
+/// Whether a value holds nothing but numbers.
+fn is_numeric(value: &Value) -> bool {
+    match value {
+        Value::Number(_) => true,
+        Value::Array(items) => items.iter().all(is_numeric),
+        _ => false,
+    }
 }
 
 fn parse_limited(text: &str, max_values: u64) -> Result<Value, serde_json::Error> {
@@ -98,6 +145,18 @@ impl<'de> Visitor<'de> for Strict<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_numbers_are_written_in_one_line() {
+        let value = serde_json::json!({"a": [[1, 2.5], [3, 4]], "b": [{"c": "x\"y"}, []], "d": {}, "e": null});
+        let text = indented(&value);
+        assert_eq!(
+            text,
+            "{\n  \"a\": [[1,2.5],[3,4]],\n  \"b\": [\n    {\n      \"c\": \"x\\\"y\"\n    },\n    []\n  ],\n  \
+             \"d\": {},\n  \"e\": null\n}"
+        );
+        assert_eq!(parse(&text).expect("valid"), value);
+    }
 
     #[test]
     fn values_are_those_of_serde_json() {

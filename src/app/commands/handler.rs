@@ -38,9 +38,7 @@ impl App {
     /// Executes a command.
     pub(crate) fn execute(&mut self, ctx: &Context, command: Command) {
         use Command as C;
-        let moves_steps =
-            matches!(command, C::AddStep(_) | C::DuplicateStep(_) | C::DeleteStep(_) | C::MoveStep { .. });
-        if moves_steps || matches!(command, C::Undo | C::Redo | C::GoToEntry(_) | C::MoveUp | C::MoveDown) {
+        if command.moves_items() {
             self.ui.tools.document_changed();
         }
         match command {
@@ -67,9 +65,7 @@ impl App {
             | C::CopyImportNotes
             | C::SaveRender
             | C::SaveTurntable
-            | C::CancelExport => {
-                self.execute_export(ctx, command);
-            }
+            | C::CancelExport => self.execute_export(ctx, command),
             C::Undo => self.move_in_history(Document::undo),
             C::Redo => self.move_in_history(Document::redo),
             C::ReopenProject(project_id) => self.move_in_history(|document| document.reopen(project_id)),

@@ -333,6 +333,13 @@ impl Command {
         SHORTCUTS.iter().find(|(command, _)| command == self).map(|(_, shortcut)| *shortcut)
     }
 
+    /// Whether the command can change the places of steps or of the items in their lists.
+    fn moves_items(&self) -> bool {
+        let moves_steps =
+            matches!(self, Self::AddStep(_) | Self::DuplicateStep(_) | Self::DeleteStep(_) | Self::MoveStep { .. });
+        moves_steps || matches!(self, Self::Undo | Self::Redo | Self::GoToEntry(_) | Self::MoveUp | Self::MoveDown)
+    }
+
     /// Whether holding the key repeats the command.
     fn repeats(&self) -> bool {
         matches!(

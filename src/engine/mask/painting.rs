@@ -14,7 +14,7 @@ parameters! {
         /// The line of the stroke: positions in metres east and south of the map's north-west corner.
         points_m: List<Point> = List::default(), strokes::POINTS;
         /// Pressure of the pen at each point, from 0 to 1. Empty, or beyond the end of the list: full pressure.
-        pressure: Option<List<f64>> = None, strokes::PRESSURE;
+        pressure: Option<List<f64>> = None, strokes::PRESSURE.sparse();
         /// Distance from the line at which the stroke ends.
         radius_m: f64 = 50.0, strokes::RADIUS;
         /// Fraction of the radius with the full strength. Beyond it the stroke fades out.
@@ -22,9 +22,9 @@ parameters! {
         /// How much the stroke paints or erases: 1 is all.
         strength: f64 = 0.5, Spec::number("Strength", 0.0, 1.0);
         /// Whether the stroke erases what is painted.
-        erase: bool = false, Spec::new("Erase");
+        erase: bool = false, Spec::new("Erase").sparse();
         /// Whether the stroke has any effect.
-        enabled: bool = true, Spec::new("Enabled");
+        enabled: bool = true, Spec::new("Enabled").sparse();
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
         // Along the middle row, 15 m from the end of the line: half the weight.
         let line = stroke(&[[30.0, 50.0], [60.0, 50.0]]);
         let middle = |strokes: &[PaintedStroke], ground| rows(strokes, ground, grid(21))[10].clone();
-        let painted = middle(&[line.clone()], 0.0);
+        let painted = middle(std::slice::from_ref(&line), 0.0);
         assert_eq!([painted[0], painted[3], painted[6], painted[15], painted[16]], [0.0, 0.5, 1.0, 0.5, 0.0]);
         let twice = middle(&[PaintedStroke { strength: 0.5, ..line.clone() }, line.clone()], 0.0);
         assert_eq!([twice[3], twice[6]], [0.625, 1.0], "0.25 + 0.5·0.75");

@@ -45,7 +45,7 @@ parameters! {
         /// The line of the stroke: positions in metres east and south of the map's north-west corner.
         points_m: List<Point> = List::default(), strokes::POINTS;
         /// Pressure of the pen at each point, from 0 to 1. Empty, or beyond the end of the list: full pressure.
-        pressure: Option<List<f64>> = None, strokes::PRESSURE;
+        pressure: Option<List<f64>> = None, strokes::PRESSURE.sparse();
         /// Distance from the line at which the effect ends.
         radius_m: f64 = 50.0, strokes::RADIUS;
         /// Fraction of the radius with the full effect. Beyond it the effect fades out.
@@ -53,31 +53,31 @@ parameters! {
         /// Height that the stroke adds or takes away; for roughen, the greatest height of the bumps.
         strength_m: f64 = 5.0,
             Spec::number("Height", 0.0, 10_000.0).slider(0.0, 200.0).unit("m")
-                .when("mode", &["raise", "lower", "roughen"]);
+                .when("mode", &["raise", "lower", "roughen"]).sparse();
         /// How far the terrain moves towards the result: 0 is not at all, 1 is all the way.
         strength: f64 = 0.5,
-            Spec::number("Strength", 0.0, 1.0).when("mode", &["flatten", "smooth", "ramp", "erase"]);
+            Spec::number("Strength", 0.0, 1.0).when("mode", &["flatten", "smooth", "ramp", "erase"]).sparse();
         /// Height to flatten to.
         height_m: f64 = 0.0,
             Spec::number("Target height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m")
-                .when("mode", &["flatten"]);
+                .when("mode", &["flatten"]).sparse();
         /// Height at the beginning of the ramp. Empty: that of the terrain there.
         from_height_m: Option<f64> = None,
             Spec::number("Start height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m")
-                .when("mode", &["ramp"]);
+                .when("mode", &["ramp"]).sparse();
         /// Height at the end of the ramp. Empty: that of the terrain there.
         to_height_m: Option<f64> = None,
             Spec::number("End height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m")
-                .when("mode", &["ramp"]);
+                .when("mode", &["ramp"]).sparse();
         /// Size of the largest bumps, from one to the next.
         wavelength_m: f64 = 60.0,
             Spec::number("Wavelength", 0.1, 1_000_000.0).slider(5.0, 1000.0).unit("m").logarithmic()
-                .when("mode", &["roughen"]);
+                .when("mode", &["roughen"]).sparse();
         /// Selects the bumps, together with the recipe's seed.
         seed: u32 = 0,
-            Spec::number("Stroke seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0).when("mode", &["roughen"]);
+            Spec::number("Stroke seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0).when("mode", &["roughen"]).sparse();
         /// Whether the stroke has any effect.
-        enabled: bool = true, Spec::new("Enabled");
+        enabled: bool = true, Spec::new("Enabled").sparse();
     }
 }
 
@@ -451,7 +451,7 @@ mod tests {
         assert_eq!(heights(&[stroke(Mode::Raise, &centre)], &level(3.0)), [11.0, 11.0, 11.0, 7.0, 3.0]);
         assert_eq!(heights(&[stroke(Mode::Lower, &centre)], &level(3.0)), [-5.0, -5.0, -5.0, -1.0, 3.0]);
         let flatten = Stroke { height_m: 19.0, strength: 0.5, ..stroke(Mode::Flatten, &centre) };
-        assert_eq!(heights(&[flatten.clone()], &level(3.0)), [11.0, 11.0, 11.0, 7.0, 3.0]);
+        assert_eq!(heights(std::slice::from_ref(&flatten), &level(3.0)), [11.0, 11.0, 11.0, 7.0, 3.0]);
         let all = Stroke { strength: 1.0, height_m: 0.1, ..flatten };
         assert_eq!(heights(&[all], &level(3.0))[..3], [0.1; 3]);
         let erase = Stroke { strength: 0.5, ..stroke(Mode::Erase, &centre) };
@@ -496,7 +496,7 @@ mod tests {
         let line = [[50.0, 20.0], [100.0, 45.0]];
         let smooth = Stroke { strength: 1.0, radius_m: 14.0, hardness: 1.0, ..stroke(Mode::Smooth, &line) };
         let blurred = modified(&GaussianBlur { radius_m: 3.5, passes: 1 }, &below);
-        let terrain = modified(&sculpt(&[smooth.clone()]), &below);
+        let terrain = modified(&sculpt(std::slice::from_ref(&smooth)), &below);
         let brush = smooth.line().expect("points");
         let mut within = 0;
         for (c, r) in (0..grid().samples()).map(|at| (at % 65, at / 65)) {
@@ -515,7 +515,7 @@ mod tests {
         let raise = stroke(Mode::Raise, &[[75.0, 30.0]]);
         let together = modified(&sculpt(&[raise.clone(), smooth.clone(), raise.clone(), smooth.clone()]), &below);
         let steps = [raise.clone(), smooth.clone(), raise, smooth];
-        let apart = steps.iter().fold(below, |below, stroke| modified(&sculpt(&[stroke.clone()]), &below));
+        let apart = steps.iter().fold(below, |below, stroke| modified(&sculpt(std::slice::from_ref(stroke)), &below));
         let difference = together.heights().iter().zip(apart.heights()).map(|(a, b)| (a - b).abs());
         assert!(difference.fold(0.0, f32::max) < 1e-3);
     }
@@ -533,7 +533,7 @@ mod tests {
             Stroke {
                 mode: modes[i % modes.len()],
                 points_m,
-                pressure: (i % 5 == 0).then_some(pressure),
+                pressure: i.is_multiple_of(5).then_some(pressure),
                 radius_m: rng.between(0.01, 0.2) * world.width_m,
                 hardness: rng.unit(),
                 strength_m: rng.between(0.0, 30.0),
@@ -543,7 +543,7 @@ mod tests {
                 to_height_m: Some(rng.between(-50.0, 50.0)),
                 wavelength_m: rng.between(1.0, 60.0),
                 seed: i.to_u32(),
-                enabled: i % 11 != 0,
+                enabled: !i.is_multiple_of(11),
             }
         };
         (0..count).map(&mut random).collect()
