@@ -216,3 +216,16 @@ fn a_drag_draws_a_pad_and_another_moves_it() {
     press(&mut editor, Modifiers::NONE, Key::Delete);
     assert!(pads(&editor).is_empty());
 }
+
+#[test]
+fn a_click_within_one_frame_is_not_lost() {
+    let (mut editor, middle) = editor_with_brush();
+    editor.hover_at(middle);
+    editor.run_steps(2);
+    let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+    // Events of the harness get a frame each; these two share one.
+    let events = [true, false].map(|pressed| Event::PointerButton { pos: middle, button, pressed, modifiers });
+    editor.input_mut().events.extend(events);
+    editor.run_steps(3);
+    assert_eq!(strokes(&editor).len(), 1);
+}

@@ -3,12 +3,12 @@
 //! Shift smooths, Ctrl swaps raising and lowering or painting and erasing, Alt picks the height to which the brush
 //! flattens. The brackets change the radius.
 
-use egui::{Align2, Id, Key, Modifiers, PointerButton, Stroke as Line, Ui, Vec2};
+use egui::{Align2, Id, Key, Modifiers, Stroke as Line, Ui, Vec2};
 
 use super::brush_stroke::BrushStroke;
 use super::context::{ToolContext, rounded_place};
 use super::parameter_fields::fields_ui;
-use super::tool_view::{ToolView, draw_circle, draw_line};
+use super::tool_view::{ToolView, draw_circle, draw_line, is_pressed_on};
 use crate::app::commands::Command;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
@@ -66,10 +66,9 @@ impl<S: BrushStroke> BrushTool<S> {
         let response = view.response();
         let mut command = None;
         let place = response.interact_pointer_pos().or(response.hover_pos()).and_then(|at| view.place_m(at));
-        let (is_pressed, modifiers) =
-            ui.input(|input| (input.pointer.button_pressed(PointerButton::Primary), input.modifiers));
+        let modifiers = ui.input(|input| input.modifiers);
         if let Some(place_m) = place {
-            if is_pressed && response.contains_pointer() && response.is_pointer_button_down_on() {
+            if is_pressed_on(ui, response) {
                 if modifiers.alt {
                     self.pick_height(context, place_m);
                 } else {

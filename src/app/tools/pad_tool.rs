@@ -4,7 +4,7 @@ use egui::{Align2, Color32, Key, Modifiers, PointerButton, Pos2, Stroke, Ui, Vec
 
 use super::context::{ToolContext, rounded_place, step_on_top};
 use super::parameter_fields::fields_ui;
-use super::tool_view::{ToolView, draw_line};
+use super::tool_view::{ToolView, draw_line, is_pressed_on};
 use crate::app::commands::Command;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
@@ -84,14 +84,11 @@ impl PadTool {
     pub(super) fn ui(&mut self, ui: &Ui, view: &dyn ToolView, context: &mut ToolContext) -> Option<Command> {
         self.selected = self.selected.filter(|index| pad_at(context.recipe, *index).is_some());
         let response = view.response();
-        let (snaps, is_pressed) =
-            ui.input(|input| (input.modifiers.shift, input.pointer.button_pressed(PointerButton::Primary)));
+        let snaps = ui.input(|input| input.modifiers.shift);
         let pointer = response.interact_pointer_pos().or(response.hover_pos());
         let place = pointer.and_then(|at| view.place_m(at));
         let mut command = None;
-        if is_pressed
-            && response.is_pointer_button_down_on()
-            && response.contains_pointer()
+        if is_pressed_on(ui, response)
             && let (Some(at), Some(place_m)) = (pointer, place)
         {
             self.press(context, view, at, place_m);

@@ -5,7 +5,7 @@ use egui::{Align2, Color32, Key, Modifiers, PointerButton, Pos2, Stroke, Ui, Vec
 use super::context::{ToolContext, rounded_place, step_on_top};
 use super::fault_tool::handles::distance_to_segment;
 use super::parameter_fields::fields_ui;
-use super::tool_view::{ToolView, draw_line};
+use super::tool_view::{ToolView, draw_line, is_pressed_on};
 use crate::app::commands::Command;
 use crate::app::views::overlay::{length, note};
 use crate::app::widgets::theme::colours;
@@ -81,15 +81,13 @@ impl PathTool {
     pub(super) fn ui(&mut self, ui: &Ui, view: &dyn ToolView, context: &mut ToolContext) -> Option<Command> {
         self.forget_missing(context.recipe);
         let response = view.response();
-        let (snaps, is_pressed) =
-            ui.input(|input| (input.modifiers.shift, input.pointer.button_pressed(PointerButton::Primary)));
+        let snaps = ui.input(|input| input.modifiers.shift);
         let pointer = response.interact_pointer_pos().or(response.hover_pos());
         let hit = pointer.and_then(|at| self.hit(context.recipe, view, at));
         let place = pointer.and_then(|at| view.place_m(at)).map(|place_m| snapped(place_m, snaps));
         let mut command = None;
-        if is_pressed
-            && response.is_pointer_button_down_on()
-            && response.contains_pointer()
+        if !response.clicked()
+            && is_pressed_on(ui, response)
             && let Some(Hit::Node(index, node)) = hit
             && (!self.is_adding() || self.selected == Some(index))
         {
@@ -124,6 +122,8 @@ impl PathTool {
     fn click(&mut self, context: &mut ToolContext, hit: Option<Hit>, at_m: Point) -> Option<Command> {
         match hit {
             Some(Hit::Node(index, node)) if !self.is_adding() || self.selected == Some(index) => {
+                (self.selected, self.node) = (Some(index), Some(node));
+                *context.selected_step = index.step;
                 let path = path_mut(context.recipe, index);
                 if self.is_drawing
                     && node == 0

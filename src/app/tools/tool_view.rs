@@ -1,6 +1,6 @@
 //! What tools need of a view: the maps and the 3-D view alike.
 
-use egui::{Color32, Painter, Pos2, Rect, Response, Shape, Stroke};
+use egui::{Color32, Painter, PointerButton, Pos2, Rect, Response, Shape, Stroke, Ui};
 
 use crate::app::views::map_transform::MapTransform;
 use crate::engine::cast::ToFloat;
@@ -47,6 +47,12 @@ impl ToolView for MapTransform {
         let corners = [[0.0, 0.0], [extent.width_m, extent.depth_m]].map(|place_m| MapTransform::pos(self, place_m));
         Some(Rect::from_min_max(corners[0], corners[1]))
     }
+}
+
+/// Whether the primary button was pressed on a view in this frame. It may have been released in the same frame.
+pub(super) fn is_pressed_on(ui: &Ui, response: &Response) -> bool {
+    let is_pressed = ui.input(|input| input.pointer.button_pressed(PointerButton::Primary));
+    is_pressed && response.contains_pointer() && (response.is_pointer_button_down_on() || response.clicked())
 }
 
 /// Draws a line through places on the terrain, with a dark line below that keeps it visible on any terrain.
