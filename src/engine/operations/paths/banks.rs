@@ -100,11 +100,11 @@ impl UpperLimit {
     /// The limit for a carriageway along the pieces, with half its width and its height at every point of them.
     pub fn new(pieces: &[Piece], is_closed: bool, halves_m: &[f64], heights: &[f64], slope: f64) -> Self {
         let first = pieces.last().filter(|_| is_closed).map_or([0.0; 2], |last| last.along);
-        let befores = std::iter::once(first).chain(pieces.iter().map(|piece| piece.along));
+        let all_before = std::iter::once(first).chain(pieces.iter().map(|piece| piece.along));
         let element = |(i, (piece, before)): (usize, (&Piece, [f64; 2]))| {
             Element::new(*piece, before, [halves_m[i], halves_m[i + 1]], [heights[i], heights[i + 1]], slope)
         };
-        let mut elements: Vec<Element> = pieces.iter().zip(befores).enumerate().map(element).collect();
+        let mut elements: Vec<Element> = pieces.iter().zip(all_before).enumerate().map(element).collect();
         if let (Some(last), false) = (pieces.last(), is_closed) {
             let end = Piece::new(last.end_m, last.end_m);
             let at_end = |values: &[f64]| [values.last().copied().unwrap_or_default(); 2];
