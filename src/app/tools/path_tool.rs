@@ -341,9 +341,14 @@ fn curve(path: &Path) -> Vec<[f64; 2]> {
     if nodes.len() < 2 { nodes } else { curve_points(&nodes, path.is_closed()) }
 }
 
-/// The greatest grade of the terrain along a path, between points that are at least two samples apart.
+/// The greatest grade of the terrain along a path, between points that are at least two samples apart; `None` if the
+/// path is too narrow for the samples to show it.
 fn greatest_grade(path: &Path, terrain: &Heightfield) -> Option<f64> {
-    let least_m = 2.0 * terrain.grid().spacing_x_m();
+    let spacing_m = terrain.grid().spacing_x_m();
+    let least_m = 2.0 * spacing_m;
+    if path.width_m < 4.0 * spacing_m {
+        return None;
+    }
     let curve = curve(path);
     let lengths_m = arc_lengths_m(&curve);
     let height_m = |[x_m, z_m]: [f64; 2]| f64::from(terrain.height_at(x_m, z_m));
@@ -422,10 +427,11 @@ mod tests {
         // 6 % towards the east in the western half, level beyond.
         let terrain = Heightfield::from_fn(grid, |c, _| 0.6 * f32::from(u8::try_from(c.min(50)).unwrap_or(0)));
         let node = |x_m, z_m| PathNode { at_m: Point { x_m, z_m }, ..PathNode::default() };
-        let path = |nodes: Vec<PathNode>| Path { nodes: nodes.into(), ..Path::default() };
+        let path = |nodes: Vec<PathNode>| Path { nodes: nodes.into(), width_m: 50.0, ..Path::default() };
         let across = path(vec![node(100.0, 500.0), node(900.0, 500.0)]);
         assert!((greatest_grade(&across, &terrain).expect("a grade") - 0.06).abs() < 1e-3);
         let along = path(vec![node(200.0, 100.0), node(200.0, 900.0)]);
         assert!(greatest_grade(&along, &terrain).expect("a grade") < 1e-6);
+        assert_eq!(greatest_grade(&Path { width_m: 30.0, ..along }, &terrain), None, "too narrow");
     }
 }
