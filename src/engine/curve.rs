@@ -1,6 +1,7 @@
 //! Curves through nodes, and the nearest point of a polyline.
 
 use super::cast::ToFloat;
+use super::heightfield::mix;
 
 /// The straight pieces between two nodes of a curve.
 pub const PIECES_PER_SPAN: usize = 64;
@@ -14,12 +15,6 @@ const GROUP: usize = 64;
 /// The distance between two points.
 pub(super) fn distance_m([ax, az]: [f64; 2], [bx, bz]: [f64; 2]) -> f64 {
     libm::hypot(bx - ax, bz - az)
-}
-
-/// The value at a share of the way from `a` to `b`: exactly these at 0 and 1.
-#[inline(always)]
-pub(super) fn mix(a: f64, b: f64, share: f64) -> f64 {
-    (1.0 - share) * a + share * b
 }
 
 /// The points of a curve through the nodes, [`PIECES_PER_SPAN`] pieces from each node to the next. A closed curve ends

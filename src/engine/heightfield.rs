@@ -38,6 +38,12 @@ pub struct Grid {
 /// The minimum and the maximum number of samples along a side.
 pub const SIDE_LIMITS: [usize; 2] = [2, 65_537];
 
+/// The value at a share of the way from `a` to `b`: exactly these at 0 and 1.
+#[inline(always)]
+pub(in crate::engine) fn mix(a: f64, b: f64, share: f64) -> f64 {
+    (1.0 - share) * a + share * b
+}
+
 impl Grid {
     /// Creates a grid of `width` × `height` samples, clamped to [`SIDE_LIMITS`].
     pub fn new(extent: Extent, width: usize, height: usize) -> Self {
@@ -94,6 +100,19 @@ impl Grid {
     /// The spacing of rows, metres.
     pub fn spacing_z_m(&self) -> f64 {
         self.extent.depth_m / self.cells[1].to_f64()
+    }
+
+    /// Interpolates bilinearly between the values of the four samples around a place, metres east and south. Places beyond
+    /// the border get the values there.
+    pub fn interpolated(&self, [x_m, z_m]: [f64; 2], value: impl Fn(usize, usize) -> f64) -> f64 {
+        let along = |at_m: f64, first_m: f64, spacing_m: f64, samples: usize| {
+            let position = ((at_m - first_m) / spacing_m).clamp(0.0, (samples - 1).to_f64());
+            let first = position.to_usize().min(samples.saturating_sub(2));
+            (first, (first + 1).min(samples - 1), position - first.to_f64())
+        };
+        let (west, east, u) = along(x_m, self.x_m(0), self.spacing_x_m(), self.width());
+        let (north, south, v) = along(z_m, self.z_m(0), self.spacing_z_m(), self.height());
+        mix(mix(value(west, north), value(east, north), u), mix(value(west, south), value(east, south), u), v)
     }
 
     /// The position of column `c`, metres from the west border.

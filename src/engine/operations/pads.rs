@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::outline::{Centred, Outline};
 use crate::engine::parameters::{MAX_COORDINATE_M, List, ParameterError, Point, Spec, choices, parameters};
@@ -307,20 +307,11 @@ fn mean_height(outline: &Outline, height: impl Fn([f64; 2]) -> f64) -> f64 {
 }
 
 /// The height at a point after these pads, interpolated bilinearly. Points outside are clamped to the border.
-fn height_at(grid: Grid, below: Option<&Heightfield>, pads: &[PlacedPad], [x, z]: [f64; 2]) -> f64 {
-    let along = |m: f64, spacing_m: f64, samples: usize| {
-        let position = (m / spacing_m).clamp(0.0, (samples - 1).to_f64());
-        let first = position.to_usize().min(samples - 2);
-        (first, position - first.to_f64())
-    };
-    let (c, u) = along(x, grid.spacing_x_m(), grid.width());
-    let (r, v) = along(z, grid.spacing_z_m(), grid.height());
-    let sample = |c: usize, r: usize| {
+fn height_at(grid: Grid, below: Option<&Heightfield>, pads: &[PlacedPad], place_m: [f64; 2]) -> f64 {
+    grid.interpolated(place_m, |c, r| {
         let height = below.map_or(0.0, |below| f64::from(below[(c, r)]));
         pads.iter().fold(height, |height, pad| pad.cut(height, [grid.x_m(c), grid.z_m(r)]))
-    };
-    let mix = |a: f64, b: f64, t: f64| (1.0 - t) * a + t * b;
-    mix(mix(sample(c, r), sample(c + 1, r), u), mix(sample(c, r + 1), sample(c + 1, r + 1), u), v)
+    })
 }
 
 /// The volumes that each pad takes away and adds, cubic metres. Samples stand for the area around them.

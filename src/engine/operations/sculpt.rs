@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use super::local_blur::LocalBlur;
 use super::noise::Fbm;
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
+use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M, mix};
 use crate::engine::parameters::{List, Point, Spec, choices, parameters};
 use crate::engine::progress::Cancelled;
 use crate::engine::strokes::{self, Brush, Columns, RowWeights, StrokeLine, rows_between};
@@ -160,11 +160,6 @@ struct Row<'a> {
     heights: &'a mut [f64],
 }
 
-/// (1 − a)·h + a·target.
-fn mixed(height: f64, share: f64, target: f64) -> f64 {
-    (1.0 - share) * height + share * target
-}
-
 /// Changes the heights that have a weight; `height(i, h, w)` is the new one. The others keep all their bits.
 fn change(heights: &mut [f64], weights: &[f64], height: impl Fn(usize, f64, f64) -> f64) {
     for (i, (own, weight)) in heights.iter_mut().zip(weights).enumerate() {
@@ -187,18 +182,18 @@ impl PreparedStroke {
         match &self.effect {
             Effect::Add { height_m } => change(heights, weights, |_, h, w| h + height_m * w),
             Effect::Flatten { strength, height_m } => {
-                change(heights, weights, |_, h, w| mixed(h, strength * w, *height_m));
+                change(heights, weights, |_, h, w| mix(h, *height_m, strength * w));
             }
             Effect::Roughen { height_m, noise } => {
                 change(heights, weights, |i, h, w| h + height_m * w * noise.at(xs_m[i], z_m));
             }
             Effect::Ramp { strength, from_m, to_m, length_m } => change(heights, weights, |i, h, w| {
-                mixed(h, strength * w, mixed(*from_m, arc_lengths_m[i] / length_m, *to_m))
+                mix(h, mix(*from_m, *to_m, arc_lengths_m[i] / length_m), strength * w)
             }),
             Effect::Erase { strength } => {
                 let below = row.below.map(|below| &below[touched]);
                 let before = |i: usize| below.map_or(0.0, |below| f64::from(below[i]));
-                change(heights, weights, |i, h, w| mixed(h, strength * w, before(i)));
+                change(heights, weights, |i, h, w| mix(h, before(i), strength * w));
             }
         }
     }
@@ -314,18 +309,7 @@ impl Map<'_> {
     /// The height at a point, interpolated bilinearly. Points outside are clamped to the border.
     fn height_at(&self, Point { x_m, z_m }: Point) -> f64 {
         let grid = self.context.grid;
-        let along = |m: f64, first_m: f64, spacing_m: f64, count: usize| {
-            let position = ((m - first_m) / spacing_m).clamp(0.0, (count - 1).to_f64());
-            let first = position.to_usize().min(count.saturating_sub(2));
-            (first, (first + 1).min(count - 1), position - first.to_f64())
-        };
-        let (west, east, u) = along(x_m, grid.x_m(0), grid.spacing_x_m(), grid.width());
-        let (north, south, v) = along(z_m, grid.z_m(0), grid.spacing_z_m(), grid.height());
-        let [above, below] = [north, south].map(|r| {
-            let row = &self.heights[r * grid.width()..];
-            mixed(row[west], u, row[east])
-        });
-        mixed(above, v, below)
+        grid.interpolated([x_m, z_m], |c, r| self.heights[r * grid.width() + c])
     }
 
     /// Applies pointwise strokes in one pass over the rows that they meet.
@@ -372,7 +356,7 @@ impl Map<'_> {
                 if !touched.is_empty() {
                     blur.row(r, &touched, blurred, progress)?;
                     let share = stroke.strength;
-                    change(&mut heights[touched], space.weights(), |i, h, w| mixed(h, share * w, blurred[i]));
+                    change(&mut heights[touched], space.weights(), |i, h, w| mix(h, blurred[i], share * w));
                 }
                 progress.check()
             },
@@ -414,6 +398,7 @@ mod tests {
     use super::super::gaussian_blur::GaussianBlur;
     use super::super::testing::{assert_subset, evaluated, modified, rough_terrain, stream};
     use super::*;
+    use crate::engine::cast::ToInteger;
     use crate::engine::heightfield::Extent;
     use crate::engine::parameters::{group_from_json, group_to_json};
     use crate::engine::random::Rng;

@@ -3,7 +3,8 @@
 use super::terrain_map::TerrainMap;
 use super::path::PathCurve;
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::curve::{PIECES_PER_SPAN, mix};
+use crate::engine::curve::PIECES_PER_SPAN;
+use crate::engine::heightfield::mix;
 
 /// About the most stations that are added between the points of a curve.
 const MAX_STATIONS: f64 = 32_768.0;

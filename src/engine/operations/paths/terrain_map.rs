@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::curve::mix;
+use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::operations::operation::EvalContext;
 use crate::engine::progress::{Cancelled, Progress};
@@ -53,16 +52,8 @@ impl TerrainMap {
     }
 
     /// The height at a point, interpolated bilinearly. Points outside are clamped to the border.
-    pub fn height_at(&self, [x_m, z_m]: [f64; 2]) -> f64 {
-        let along = |at_m: f64, first_m: f64, spacing_m: f64, samples: usize| {
-            let position = ((at_m - first_m) / spacing_m).clamp(0.0, (samples - 1).to_f64());
-            let first = position.to_usize().min(samples.saturating_sub(2));
-            (first, (first + 1).min(samples - 1), position - first.to_f64())
-        };
-        let (west, east, u) = along(x_m, self.grid.x_m(0), self.grid.spacing_x_m(), self.grid.width());
-        let (north, south, v) = along(z_m, self.grid.z_m(0), self.grid.spacing_z_m(), self.grid.height());
-        let height = |c: usize, r: usize| self.heights[r * self.grid.width() + c];
-        mix(mix(height(west, north), height(east, north), u), mix(height(west, south), height(east, south), u), v)
+    pub fn height_at(&self, place_m: [f64; 2]) -> f64 {
+        self.grid.interpolated(place_m, |c, r| self.heights[r * self.grid.width() + c])
     }
 
     /// Visits all samples in blocks, in parallel. Returns the results in the order of the blocks.
