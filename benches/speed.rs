@@ -27,15 +27,16 @@ use upthrust::engine::map_view::MapView;
 use upthrust::engine::operations::bsp_faults::BspFaults;
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
+use upthrust::engine::operations::sculpt::{Sculpt, Stroke};
 use upthrust::engine::operations::{AnyOperation, FaultSequence, Operation, Tree};
-use upthrust::engine::parameters::{Band, TextureName};
+use upthrust::engine::parameters::{Band, Point, TextureName};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
     AnalysisMap, Points, RequiredMaps, SurfaceMaps, Swatch, TerrainType, TextureRecipe, TextureSettings, TextureView,
     analysis_map, paint_once,
 };
-use upthrust::engine::{Extent, Grid, Heightfield, Image, Inputs, Progress, Recipe};
+use upthrust::engine::{Extent, Grid, Heightfield, Image, Inputs, Progress, Recipe, Step};
 use upthrust::project::presets;
 use upthrust::worker::{InputFiles, PreviewRequest, Previewer};
 
@@ -66,8 +67,12 @@ const RATIOS: [Row; 12] = [
     ("PNG encoders, RGB, 4096²", builds::encode_colours),
 ];
 
-const PREVIEWS: [Row; 3] =
-    [("colour change", colour_change), ("slider moved", slider), ("animation and scrub", animation)];
+const PREVIEWS: [Row; 4] = [
+    ("colour change", colour_change),
+    ("slider moved", slider),
+    ("animation and scrub", animation),
+    ("brush dab", brush_dab),
+];
 
 const GROWTH: [Row; 1] = [("growth of faults", fault_growth)];
 
@@ -448,6 +453,29 @@ fn slider_of(name: &str) {
         &format!("another seed of {name}: all steps"),
         &(2..2 + EDITOR_REPETITIONS).map(&mut ask).collect::<Vec<_>>(),
     );
+}
+
+/// A dab of the brush onto strokes that are there already.
+fn brush_dab(_: &str) {
+    for (samples, strokes) in [(1025, 500), (4097, 500), (1025, 10_000)] {
+        let mut recipe = first();
+        let side_m = recipe.world.width_m;
+        let mut random = Stream::new(7, 7).at(0);
+        let mut place = || Point { x_m: random.unit() * side_m, z_m: random.unit() * side_m };
+        let dab = |points: Vec<Point>| Stroke { points_m: points.into(), radius_m: 80.0, ..Default::default() };
+        let known: Vec<Stroke> = (0..strokes).map(|_| dab(vec![place()])).collect();
+        recipe.stack.push(Step::new(Sculpt { strokes: known.into() }));
+        let preview = Preview::start(samples);
+        preview.ask(&recipe, u32::MAX, false);
+        let times = (0..EDITOR_REPETITIONS).map(|_| {
+            let Some(AnyOperation::Sculpt(sculpt)) = recipe.stack.last_mut().map(|step| &mut step.operation) else {
+                unreachable!("pushed above");
+            };
+            sculpt.strokes.push(dab(vec![place()]));
+            preview.watch(&recipe, u32::MAX, false)
+        });
+        print_watched(&format!("a dab onto {strokes} strokes, {samples}²"), &times.collect::<Vec<_>>());
+    }
 }
 
 /// Playback, one iteration per frame, and scrubbing in 10,000 iterations.

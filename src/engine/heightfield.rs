@@ -35,6 +35,25 @@ pub struct Grid {
     cells: [usize; 2],
 }
 
+/// A rectangle of a grid's samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GridPart {
+    /// The column and the row of the north-western sample.
+    pub first: [usize; 2],
+    /// The number of columns and of rows.
+    pub size: [usize; 2],
+}
+
+impl GridPart {
+    /// The part with that many more samples on every side, as far as the grid has them.
+    pub fn grown(self, by: usize, grid: Grid) -> Self {
+        let sides = [grid.width, grid.height];
+        let first = self.first.map(|first| first.saturating_sub(by));
+        let end: [usize; 2] = std::array::from_fn(|axis| (self.first[axis] + self.size[axis] + by).min(sides[axis]));
+        Self { first, size: std::array::from_fn(|axis| end[axis] - first[axis]) }
+    }
+}
+
 /// The minimum and the maximum number of samples along a side.
 pub const SIDE_LIMITS: [usize; 2] = [2, 65_537];
 
@@ -226,6 +245,32 @@ impl Heightfield {
             part.iter_mut().zip(others).for_each(|(own, other)| *own = height(*own, *other));
             progress.check()
         })
+    }
+
+    /// A copy of the samples of a [part](Grid::part) of the grid.
+    pub fn part(&self, part: GridPart) -> Self {
+        let GridPart { first: [west, north], size } = part;
+        let grid = self.grid.part([west, north], size);
+        let rows = (north..north + grid.height).flat_map(|r| &self.row(r)[west..west + grid.width]);
+        Self { grid, heights: rows.copied().collect() }
+    }
+
+    /// The smallest part of the grid that holds all samples whose heights differ from another heightfield's on the same
+    /// grid; `None` if all are equal.
+    pub fn difference(&self, other: &Self) -> Option<GridPart> {
+        let width = self.grid.width;
+        let of_row = |(r, (own, other)): (usize, (&[f32], &[f32]))| {
+            let differs = |(own, other): (&f32, &f32)| own != other;
+            let first = own.iter().zip(other).position(differs)?;
+            let last = own.iter().zip(other).rposition(differs)?;
+            Some([first, last, r, r])
+        };
+        let union = |[w, e, n, s]: [usize; 4], [west, east, north, south]: [usize; 4]| {
+            [w.min(west), e.max(east), n.min(north), s.max(south)]
+        };
+        let rows = self.heights.par_chunks_exact(width).zip(other.heights.par_chunks_exact(width)).enumerate();
+        let [west, east, north, south] = rows.filter_map(of_row).reduce_with(union)?;
+        Some(GridPart { first: [west, north], size: [east + 1 - west, south + 1 - north] })
     }
 
     /// Unwraps the row-major heights.

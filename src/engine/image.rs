@@ -52,6 +52,20 @@ impl Image {
         Self { width: grid.width(), height: grid.height(), pixels }
     }
 
+    /// A copy of `width` × `height` pixels from column and row `origin` on, which the image must have.
+    pub fn part(&self, [column, row]: [usize; 2], [width, height]: [usize; 2]) -> Self {
+        let rows = self.pixels.chunks_exact(self.width).skip(row).take(height);
+        Self { width, height, pixels: rows.flat_map(|pixels| &pixels[column..column + width]).copied().collect() }
+    }
+
+    /// Replaces the pixels from column and row `origin` on by those of another image, which must fit.
+    pub fn paste(&mut self, [column, row]: [usize; 2], part: &Self) {
+        let rows = self.pixels.chunks_exact_mut(self.width).skip(row);
+        for (pixels, replacement) in rows.zip(part.pixels.chunks_exact(part.width)) {
+            pixels[column..column + part.width].copy_from_slice(replacement);
+        }
+    }
+
     /// The image mirrored west to east, north to south, or both.
     pub fn flipped(&self, [west_east, north_south]: [bool; 2], progress: &Progress) -> Result<Self, Cancelled> {
         let mut pixels = Vec::with_capacity(self.pixels.len());

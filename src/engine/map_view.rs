@@ -90,6 +90,14 @@ impl MapView {
         }
     }
 
+    /// Whether the colour of a sample depends only on its height, on those beside it and on the range.
+    pub fn is_local(self) -> bool {
+        match self {
+            Self::Grey | Self::Tints | Self::Hillshade | Self::Slope => true,
+            Self::Contours | Self::Walkable(_) | Self::Water(_) => false,
+        }
+    }
+
     /// Draws the map with one pixel per sample. `range_m` is the lowest and the highest height in metres.
     pub fn draw(
         self,

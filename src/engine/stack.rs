@@ -246,6 +246,33 @@ impl Evaluator {
         Ok(terrain)
     }
 
+    /// Whether evaluating the recipe would repeat no operation with iterations or on a grid of its own: then it takes
+    /// some passes over the heights.
+    pub fn needs_only_passes(&self, recipe: &Recipe, grid: Grid, position: Option<u32>, inputs: &Inputs) -> bool {
+        if !self.is_valid_for(recipe, grid, inputs) {
+            return false;
+        }
+        let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
+        let unchanged = self.unchanged_steps(recipe, &positions);
+        let below = self.cache.iter().take(unchanged).rev();
+        let start = unchanged - below.take_while(|cached| matches!(cached.terrain, CachedTerrain::Stale)).count();
+        recipe.stack.iter().zip(&positions).enumerate().skip(start).all(|(i, (step, until))| {
+            let Step { operation, settings } = step;
+            let is_single_pass =
+                || operation.iterations() == 0 && operation.working_grid(grid) == grid && !operation.has_own_points();
+            // The same output is blended with other heights.
+            let is_known = || {
+                self.cache.get(i).is_some_and(|cached| {
+                    !operation.reads_below()
+                        && cached.step.operation == *operation
+                        && cached.step.settings.seed == settings.seed
+                        && cached.output.terrain(*until).is_some()
+                })
+            };
+            !settings.enabled || is_single_pass() || is_known()
+        })
+    }
+
     /// The number of steps, from the lowest up, whose cached terrain is what they give at these positions.
     fn unchanged_steps(&self, recipe: &Recipe, positions: &[u32]) -> usize {
         let has_same_masks = |step: &Step| {
@@ -259,12 +286,16 @@ impl Evaluator {
         self.cache.iter().zip(recipe.stack.iter().zip(positions)).take_while(is_unchanged).count()
     }
 
+    /// Whether the cache belongs to this grid, the recipe's seed and these inputs.
+    fn is_valid_for(&self, recipe: &Recipe, grid: Grid, inputs: &Inputs) -> bool {
+        self.valid_for.as_ref().is_some_and(|(known_grid, seed, known)| {
+            *known_grid == grid && *seed == recipe.seed && known.same_rasters(inputs)
+        })
+    }
+
     /// Clears the cache if it belongs to another grid, seed or other inputs, and adapts it to the length of the stack.
     fn validate_cache(&mut self, recipe: &Recipe, grid: Grid, inputs: &Inputs) {
-        let is_valid = |(known_grid, seed, known): &(Grid, u32, Inputs)| {
-            *known_grid == grid && *seed == recipe.seed && known.same_rasters(inputs)
-        };
-        if !self.valid_for.as_ref().is_some_and(is_valid) {
+        if !self.is_valid_for(recipe, grid, inputs) {
             self.cache.clear();
             self.valid_for = Some((grid, recipe.seed, inputs.clone()));
         }

@@ -162,10 +162,12 @@ mod tests {
             }
             let cancelled = Progress::new();
             cancelled.cancel();
-            let result = paint_view(&mut cache, input, &light, TextureView::Lit, size, &cancelled);
+            let result =
+                paint_view(Some(&mut cache), input, &light, TextureView::Lit, Points::Pixels(size), &cancelled);
             assert_eq!(result, Err(Cancelled), "{occasion}");
             let painted = |cache: &mut PaintCache| {
-                paint_view(cache, input, &light, TextureView::Lit, size, &Progress::new()).expect("painted")
+                paint_view(Some(cache), input, &light, TextureView::Lit, Points::Pixels(size), &Progress::new())
+                    .expect("painted")
             };
             assert_eq!(painted(&mut cache), painted(&mut PaintCache::default()), "{occasion}");
         };

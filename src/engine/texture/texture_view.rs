@@ -74,17 +74,16 @@ fn lerp(from: [f32; 3], to: [f32; 3], share: f32) -> [f32; 3] {
     std::array::from_fn(|c| from[c] + (to[c] - from[c]) * share)
 }
 
-/// Paints a view of the terrain on `size` pixels. The lit view comes with its albedo. The shares are those of the
-/// painted types in every view. Texels are kept in the cache for the next call.
+/// Paints a view of the terrain. The lit view comes with its albedo. The shares are those of the painted types in every
+/// view. Texels are kept in the cache, if one is given, for the next call with the same points.
 pub fn paint_view(
-    cache: &mut PaintCache,
+    cache: Option<&mut PaintCache>,
     input: PaintInput,
     light: &Light,
     view: TextureView,
-    size: [usize; 2],
+    points: Points,
     progress: &Progress,
 ) -> Result<PaintedTexture, Cancelled> {
-    let points = Points::Pixels(size);
     let lighting = Lighting::new(light);
     let (albedo, active_index) = match view {
         TextureView::Lit => (Albedo::Keep, None),
@@ -94,7 +93,7 @@ pub fn paint_view(
         }
     };
     paint_with(
-        Some(cache),
+        cache,
         albedo,
         input,
         points,
@@ -175,7 +174,7 @@ mod tests {
         let input = PaintInput { terrain: &terrain, surface_maps, recipe: &recipe, fixed_range_m: None, inputs };
         // One pixel between each two samples: the middle of the step is the middle of pixel 19.
         let painted =
-            paint_view(&mut PaintCache::default(), input, &light, shown, [40, 40], &progress).expect("not cancelled");
+            paint_view(None, input, &light, shown, Points::Pixels([40, 40]), &progress).expect("not cancelled");
         let at = |i: usize| {
             let [red, green, blue, _] = painted.image.pixels[20 * 40 + i];
             [red, green, blue]
@@ -191,9 +190,8 @@ mod tests {
         let surface_maps = &SurfaceMaps::of(&terrain, required, &progress).expect("not cancelled");
         let input =
             PaintInput { terrain: &terrain, surface_maps, recipe: &recipe, fixed_range_m: None, inputs: &inputs };
-        let paint = |shown| {
-            paint_view(&mut PaintCache::default(), input, &light, shown, [37, 23], &progress).expect("not cancelled")
-        };
+        let paint =
+            |shown| paint_view(None, input, &light, shown, Points::Pixels([37, 23]), &progress).expect("not cancelled");
         let (lit, unlit) = (paint(TextureView::Lit), paint(TextureView::Unlit));
         assert_eq!(lit.albedo.as_ref(), Some(&unlit.image));
         assert!(lit.image != unlit.image && unlit.albedo.is_none());

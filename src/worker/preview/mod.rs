@@ -1,5 +1,6 @@
 //! The preview thread: computes the newest request and cancels stale ones.
 
+mod local_edit;
 mod painter;
 mod request;
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! Evaluates a recipe and paints its texture at one size, reusing whatever has not changed since the last request.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::request::{Preview, PreviewRequest};
 use crate::engine::analysis::Summary;
 use crate::engine::light::Light;
 use crate::engine::map_view::MapView;
 use crate::engine::stack::Evaluator;
-use crate::engine::texture::{PaintCache, PaintInput, PaintedTexture, RequiredMaps, SurfaceMapCache, paint_view};
+use crate::engine::texture::{
+    PaintCache, PaintInput, PaintedTexture, Points, RequiredMaps, SurfaceMapCache, paint_view,
+};
 use crate::engine::{Cancelled, Grid, Heightfield, Image, Inputs, Progress};
 
 /// Bins of the height histogram.
@@ -26,13 +28,17 @@ struct DrawnMap {
 /// Computes previews of one size, with a cache of each stage.
 #[derive(Default)]
 pub(super) struct Painter {
-    evaluator: Evaluator,
+    pub(super) evaluator: Evaluator,
     pub(super) summary: Option<(Arc<Heightfield>, Arc<Summary>)>,
     map: Option<DrawnMap>,
     surface_maps: Option<(Arc<Heightfield>, SurfaceMapCache)>,
     paint_cache: PaintCache,
     /// The last request whose terrain was evaluated to the end, and when that was.
     pub(super) evaluated: Option<(Arc<PreviewRequest>, Instant)>,
+    /// How long that evaluation took.
+    pub(super) evaluation_time: Duration,
+    /// The last preview at the size of its request.
+    pub(super) latest: Option<Preview>,
 }
 
 impl Painter {
@@ -51,9 +57,7 @@ impl Painter {
         let began = Instant::now();
         let recipe = &*request.recipe;
         let grid = Grid::fitted(recipe.world.extent(), samples);
-        let evaluation = || self.evaluator.evaluate(recipe, grid, Some(request.position), inputs, progress);
-        let terrain = progress.stage(0.0..0.6, evaluation)?;
-        self.evaluated = Some((request.clone(), Instant::now()));
+        let terrain = progress.stage(0.0..0.6, || self.terrain(request, grid, inputs, progress))?;
         let summary = self.summary_of(&terrain);
         let heightmap = self.draw_map(&terrain, &summary, request, progress)?;
         let size = [grid.width(), grid.height()];
@@ -68,11 +72,12 @@ impl Painter {
             fixed_range_m: recipe.world.height_range_m.or(Some(summary.range_m())),
             inputs,
         };
-        let painting = || paint_view(&mut self.paint_cache, input, &recipe.light, request.texture_view, size, progress);
+        let (cache, points) = (Some(&mut self.paint_cache), Points::Pixels(size));
+        let painting = || paint_view(cache, input, &recipe.light, request.texture_view, points, progress);
         let PaintedTexture { image, albedo, shares, uncovered } = progress.stage(0.8..1.0, painting)?;
         let texture = Arc::new(image);
         let albedo = albedo.map_or_else(|| texture.clone(), Arc::new);
-        Ok(Preview {
+        let preview = Preview {
             request: request.clone(),
             coarse: samples < request.samples,
             terrain,
@@ -84,7 +89,24 @@ impl Painter {
             uncovered,
             surface_maps,
             elapsed: began.elapsed(),
-        })
+        };
+        self.latest = (!preview.coarse).then(|| preview.clone());
+        Ok(preview)
+    }
+
+    /// Evaluates the terrain of a request.
+    pub(super) fn terrain(
+        &mut self,
+        request: &Arc<PreviewRequest>,
+        grid: Grid,
+        inputs: &Inputs,
+        progress: &Progress,
+    ) -> Result<Arc<Heightfield>, Cancelled> {
+        let began = Instant::now();
+        let terrain = self.evaluator.evaluate(&request.recipe, grid, Some(request.position), inputs, progress)?;
+        let now = Instant::now();
+        (self.evaluated, self.evaluation_time) = (Some((request.clone(), now)), now - began);
+        Ok(terrain)
     }
 
     fn summary_of(&mut self, terrain: &Arc<Heightfield>) -> Arc<Summary> {

@@ -32,10 +32,15 @@ pub struct PreviewRequest {
 impl PreviewRequest {
     /// Whether both requests have the same result.
     pub fn same_output(&self, other: &Self) -> bool {
+        self.same_terrain(other) && self.same_appearance(other)
+    }
+
+    /// Whether both requests paint, light and draw the same heights in the same way.
+    pub(super) fn same_appearance(&self, other: &Self) -> bool {
         let Self { recipe, files: _, samples: _, position: _, map_view, texture_view, is_animated: _ } = self;
         let same_paint = Arc::ptr_eq(recipe, &other.recipe)
             || (recipe.texture == other.recipe.texture && recipe.light == other.recipe.light);
-        self.same_terrain(other) && same_paint && *map_view == other.map_view && *texture_view == other.texture_view
+        same_paint && *map_view == other.map_view && *texture_view == other.texture_view
     }
 
     /// Whether both requests show the same heights, however they are painted, lit and drawn.

@@ -1,4 +1,5 @@
-//! The worker of the preview thread: decides whether to compute a coarse preview first, and at which size.
+//! The worker of the preview thread: decides whether to draw the changed part alone or a coarse preview first, and at
+//! which size.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use super::painter::Painter;
 use super::request::{Preview, PreviewRequest};
 use crate::engine::cast::ToFloat;
 use crate::engine::stack::Evaluator;
-use crate::engine::{Grid, Progress, Recipe};
+use crate::engine::{Cancelled, Grid, Inputs, Progress, Recipe};
 use crate::files::import::DecodedFiles;
 use crate::files::io::memory::cache_bytes;
 use crate::worker::job::JobError;
@@ -19,8 +20,9 @@ use crate::worker::runner::{JobContext, Worker};
 /// preview was cancelled at the end of that period, the next one starts with a coarse preview.
 const SLOW: Duration = Duration::from_millis(60);
 
-/// How long a coarse preview should take: about a frame of the screen, so that a drag is followed immediately.
-const COARSE: Duration = Duration::from_millis(14);
+/// How long a coarse preview should take: about a frame of the screen, so that a drag is followed immediately. An edit
+/// of a part of the terrain whose complete preview takes longer is shown before it.
+const FRAME: Duration = Duration::from_millis(14);
 
 /// The share of the progress that a coarse preview takes.
 const COARSE_SHARE: f32 = 0.1;
@@ -104,7 +106,7 @@ fn has_rivers(recipe: &Recipe) -> bool {
 }
 
 impl Scheduler {
-    /// Computes a preview; if it is expected to be slow, publishes a coarse one first.
+    /// Computes a preview. If it is expected to be slow, publishes one of the changed part alone or a coarse one first.
     fn run(
         &mut self,
         request: &Arc<PreviewRequest>,
@@ -112,7 +114,6 @@ impl Scheduler {
         publish: &(dyn Fn(Preview) + Sync),
     ) -> Result<Preview, JobError> {
         let inputs = self.decoded.inputs(&request.recipe, &request.files, progress)?;
-        let mut coarse_share = 0.0;
         // If the terrain is the same, only the painting counts.
         let is_evaluated = self.fine.evaluated.as_ref().is_some_and(|(known, _)| known.same_terrain(request));
         let expected = if is_evaluated { self.painting_time } else { self.evaluation_time };
@@ -123,32 +124,24 @@ impl Scheduler {
         let is_moving = request.is_animated || animated.is_some();
         let frame_time = animated.map_or(Duration::ZERO, |(_, took)| took);
         self.animated = request.is_animated.then(|| (request.recipe.clone(), frame_time));
-        let is_slow = if request.is_animated { frame_time } else { frame_time.max(expected) } > SLOW;
-        if is_slow {
-            let samples = if is_moving { COARSE_SAMPLES[0] } else { self.coarse_samples(request.samples) };
-            if samples < request.samples {
-                coarse_share = COARSE_SHARE;
-                let began = Instant::now();
-                let mut coarse =
-                    || progress.stage(0.0..coarse_share, || self.coarse.preview(request, samples, &inputs, progress));
-                let preview = match &self.single_thread {
-                    Some(pool) if samples <= SINGLE_THREAD_SAMPLES && has_rivers(&request.recipe) => {
-                        pool.install(coarse)
-                    }
-                    Some(_) | None => coarse(),
-                };
-                // A cancelled one would have taken longer.
-                let took = if preview.is_ok() { began.elapsed() } else { 2 * began.elapsed() };
-                if !is_moving {
-                    self.last_coarse = Some((samples, took));
-                }
-                publish(preview?);
-            }
+        let expected = if request.is_animated { frame_time } else { frame_time.max(expected) };
+        let local = if expected > FRAME && !is_moving {
+            progress.stage(0.0..COARSE_SHARE, || self.fine.local_edit(request, SLOW, &inputs, progress))?
+        } else {
+            None
+        };
+        let first = match local {
+            None if expected > SLOW => self.coarse_preview(request, is_moving, &inputs, progress)?,
+            local => local,
+        };
+        let first_share = if first.is_some() { COARSE_SHARE } else { 0.0 };
+        if let Some(first) = first {
+            publish(first);
         }
         let known = self.fine.summary.as_ref().map(|(terrain, _)| terrain.clone());
         let began = Instant::now();
         let fine = || self.fine.preview(request, request.samples, &inputs, progress);
-        let preview = progress.stage(coarse_share..1.0, fine);
+        let preview = progress.stage(first_share..1.0, fine);
         if request.is_animated {
             let took = if preview.is_ok() { began.elapsed() } else { frame_time.max(began.elapsed()) };
             self.animated = Some((request.recipe.clone(), took));
@@ -159,6 +152,33 @@ impl Scheduler {
             self.record_times(request, began, preview.is_err(), was_evaluated);
         }
         Ok(preview?)
+    }
+
+    /// A coarse preview, unless the request is as coarse.
+    fn coarse_preview(
+        &mut self,
+        request: &Arc<PreviewRequest>,
+        is_moving: bool,
+        inputs: &Inputs,
+        progress: &Progress,
+    ) -> Result<Option<Preview>, Cancelled> {
+        let samples = if is_moving { COARSE_SAMPLES[0] } else { self.coarse_samples(request.samples) };
+        if samples >= request.samples {
+            return Ok(None);
+        }
+        let began = Instant::now();
+        let mut coarse =
+            || progress.stage(0.0..COARSE_SHARE, || self.coarse.preview(request, samples, inputs, progress));
+        let preview = match &self.single_thread {
+            Some(pool) if samples <= SINGLE_THREAD_SAMPLES && has_rivers(&request.recipe) => pool.install(coarse),
+            Some(_) | None => coarse(),
+        };
+        // A cancelled one would have taken longer.
+        let took = if preview.is_ok() { began.elapsed() } else { 2 * began.elapsed() };
+        if !is_moving {
+            self.last_coarse = Some((samples, took));
+        }
+        preview.map(Some)
     }
 
     /// Records how long a preview of full size took that began at that time.
@@ -188,7 +208,7 @@ impl Scheduler {
         let is_fast = |&samples: &usize| {
             let by_full = scaled(self.evaluation_time, full_samples, samples);
             let by_coarse = self.last_coarse.map_or(Duration::ZERO, |(known, took)| scaled(took, known, samples));
-            by_full.max(by_coarse) <= COARSE
+            by_full.max(by_coarse) <= FRAME
         };
         COARSE_SAMPLES.into_iter().find(is_fast).unwrap_or(COARSE_SAMPLES[COARSE_SAMPLES.len() - 1])
     }
