@@ -17,7 +17,7 @@ use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::parameters::Band;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
-    PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, TextureRecipe, paint, paint_once,
+    PaintInput, PaintOnce, PixelRegion, Points, RequiredMaps, SurfaceMaps, TextureRecipe, paint, paint_once,
 };
 use upthrust::engine::{Grid, Heightfield, Image, Inputs, Progress, Recipe, Step};
 use upthrust::files::export::{HeightmapOrder, MeshDetail, MeshOrder, Order, Plan, TextureOrder, memory_needed};
@@ -316,7 +316,9 @@ pub fn encode_heights(name: &str) {
 pub fn encode_colours(name: &str) {
     let (terrain, progress) = (rugged(square(4096)), Progress::new());
     let recipe = TextureRecipe::starter();
-    let painted = paint_once(&terrain, &recipe, None, &Inputs::default(), None, [4096, 4096], &progress);
+    let inputs = Inputs::default();
+    let paint = PaintOnce::new(&recipe, &inputs, None);
+    let painted = paint_once(&terrain, paint, [4096, 4096], &progress);
     let Image { pixels, .. } = &painted.as_ref().expect("not cancelled").image;
     let plain_pixels = |file: &mut Vec<u8>| {
         plain(file, png::ColorType::Rgb, png::BitDepth::Eight, 4096, |j, bytes| {

@@ -33,8 +33,8 @@ use upthrust::engine::parameters::{Band, Point, TextureName};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
-    AnalysisMap, Points, RequiredMaps, SurfaceMaps, Swatch, TerrainType, TextureRecipe, TextureSettings, TextureView,
-    analysis_map, paint_once,
+    AnalysisMap, PaintOnce, Points, RequiredMaps, SurfaceMaps, Swatch, TerrainType, TextureRecipe, TextureSettings,
+    TextureView, analysis_map, paint_once,
 };
 use upthrust::engine::{Extent, Grid, Heightfield, Image, Inputs, Progress, Recipe, Step};
 use upthrust::project::presets;
@@ -262,7 +262,8 @@ fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<
             })));
         },
         &mut || {
-            drop(black_box(paint_once(&terrain, recipe, None, &inputs, Some(&light), size, &Progress::new())));
+            let paint = PaintOnce::new(recipe, &inputs, Some(&light));
+            drop(black_box(paint_once(&terrain, paint, size, &Progress::new())));
         },
     );
 }

@@ -143,9 +143,8 @@ impl Drawn {
     /// Paints the recipe at a position of its timeline.
     fn of(recipe: &Recipe, position: Option<u32>) -> Result<Self, Box<dyn Error>> {
         let (terrain, milliseconds) = timed(recipe, position)?;
-        let (range, light) = (recipe.world.height_range_m, Some(&recipe.light));
         let (inputs, size) = (load_inputs(recipe, &BTreeMap::new())?, pixels(terrain.grid()));
-        let painting = paint_once(&terrain, &recipe.texture, range, &inputs, light, size, &Progress::new());
+        let painting = paint_once(&terrain, recipe.painting(&inputs, Some(&recipe.light)), size, &Progress::new());
         let painting = painting.map_err(|_| CANCELLED)?;
         Ok(Self { terrain, texture: painting.image, uncovered: painting.uncovered, milliseconds })
     }

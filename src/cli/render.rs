@@ -75,8 +75,8 @@ fn params(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Re
     require_memory(memory_needed(&Plan::new(order)?).saturating_add(additional))?;
     let evaluation = || evaluate(recipe, grid, options.iterations, &inputs, progress);
     let terrain = progress.stage(0.0..0.67, evaluation)?;
-    let (fixed_m, size) = (recipe.world.height_range_m, [grid.width(), grid.height()]);
-    let painting = || paint_once(&terrain, &recipe.texture, fixed_m, &inputs, None, size, progress);
+    let size = [grid.width(), grid.height()];
+    let painting = || paint_once(&terrain, recipe.painting(&inputs, None), size, progress);
     let colours = progress.stage(0.67..1.0, painting)?.image;
     Ok(RenderParams::new(terrain, colours, recipe.light.clone(), water.water_m))
 }

@@ -16,7 +16,7 @@ use super::parameters::{
     scale_lengths, set_from_json,
 };
 use super::random::Stream;
-use super::texture::TextureRecipe;
+use super::texture::{MaskScope, PaintOnce, TextureRecipe};
 
 use crate::engine::cast::ToInteger;
 
@@ -310,7 +310,8 @@ impl Recipe {
                 collect_files(group.table(), &group_values(group), &mut files);
             }
         }
-        for mask in self.masks.values().flat_map(|masks| masks.iter()) {
+        let of_types = self.texture.types.iter().flat_map(|terrain_type| terrain_type.mask.iter());
+        for mask in self.masks.values().flat_map(|masks| masks.iter()).chain(of_types) {
             collect_files(mask.table(), &group_values(mask), &mut files);
         }
         files.sort();
@@ -327,15 +328,31 @@ impl Recipe {
         settings.mask.iter().flat_map(move |mask| std::iter::once(mask).chain(named(mask).into_iter().flatten()))
     }
 
-    /// An error if the mask of an enabled step lacks what it needs, such as its image, or the mask whose name it has. The
-    /// step then has no effect.
+    /// What masks of terrain types depend on besides themselves and the terrain.
+    pub fn mask_scope<'a>(&'a self, inputs: &'a Inputs) -> MaskScope<'a> {
+        MaskScope { named: &self.masks, seed: self.seed, inputs }
+    }
+
+    /// How a terrain is painted with the recipe's terrain types.
+    pub fn painting<'a>(&'a self, inputs: &'a Inputs, light: Option<&'a Light>) -> PaintOnce<'a> {
+        let (scope, fixed_range_m) = (self.mask_scope(inputs), self.world.height_range_m);
+        PaintOnce { recipe: &self.texture, scope, fixed_range_m, light }
+    }
+
+    /// An error if the mask of an enabled step or of an active terrain type lacks what it needs, such as its image, or
+    /// the mask whose name it has. The step or the type then has no effect.
     pub fn check_masks(&self, inputs: &Inputs) -> Result<(), ParameterError> {
-        for (i, step) in self.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled) {
-            let masks = &step.settings.mask;
+        let steps = self.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
+        let of_steps = steps.map(|(i, step)| ("stack", i, &step.settings.mask));
+        let active_set = self.texture.settings.active_set.as_ref();
+        let types = self.texture.types.iter().enumerate();
+        let of_types = types.filter(|(_, terrain_type)| terrain_type.is_active(active_set));
+        let of_types = of_types.map(|(i, terrain_type)| ("texture.types", i, &terrain_type.mask));
+        for (list, i, masks) in of_steps.chain(of_types) {
             for (j, mask) in masks.iter().enumerate() {
                 if let Some((key, what)) = mask.missing(&self.masks, &|name| inputs.get(name).is_some()) {
                     let index = if masks.len() > 1 { format!(".{j}") } else { String::new() };
-                    let path = format!("stack.{i}.mask{index}.{key}");
+                    let path = format!("{list}.{i}.mask{index}.{key}");
                     return Err(ParameterError { path, problem: Problem::Conflict(what.into()) });
                 }
             }

@@ -6,7 +6,7 @@ use super::inputs::Inputs;
 use super::light::Light;
 use super::parameters::{Band, Colour};
 use super::progress::{Cancelled, Progress};
-use super::texture::{TerrainType, TextureRecipe, TextureSettings, paint_once};
+use super::texture::{PaintOnce, TerrainType, TextureRecipe, TextureSettings, paint_once};
 
 use crate::engine::cast::ToFloat;
 
@@ -29,7 +29,9 @@ pub fn relief(terrain: &Heightfield, size: [usize; 2], progress: &Progress) -> R
     shown.heights_mut().iter_mut().for_each(|height| *height = base_m + (*height - low) * factor);
     let range_m = Some(Band { min: 0.0, max: wanted_m });
     let light = Light { direct: 0.9, ambient: 0.3, shadows: 0.0, ..Default::default() };
-    Ok(paint_once(&shown, &greys(), range_m, &Inputs::default(), Some(&light), size, progress)?.image)
+    let (recipe, inputs) = (&greys(), Inputs::default());
+    let paint = PaintOnce { fixed_range_m: range_m, ..PaintOnce::new(recipe, &inputs, Some(&light)) };
+    Ok(paint_once(&shown, paint, size, progress)?.image)
 }
 
 /// A texture that goes from the dark to the light grey with height, whatever the slope.

@@ -181,8 +181,7 @@ fn draw_terrain(evaluator: &mut Evaluator, request: &ThumbnailRequest, progress:
     let size = [grid.width() - 1, grid.height() - 1];
     Ok(match request.style {
         ThumbnailStyle::Texture => {
-            let range_m = recipe.world.height_range_m;
-            paint_once(&terrain, &recipe.texture, range_m, &inputs, Some(&recipe.light), size, progress)?.image
+            paint_once(&terrain, recipe.painting(&inputs, Some(&recipe.light)), size, progress)?.image
         }
         ThumbnailStyle::Relief => relief(&terrain, size, progress)?,
     })

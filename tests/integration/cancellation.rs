@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use upthrust::engine::parameters::{Band, Kind, Parameter, set_from_json};
 use upthrust::engine::stack::{Evaluator, evaluate};
 use upthrust::engine::texture::{
-    AnalysisMap, PaintInput, PixelRegion, Points, SurfaceMaps, analysis_map, paint, paint_once, weight_maps,
+    AnalysisMap, PaintInput, PaintOnce, PixelRegion, Points, SurfaceMaps, analysis_map, paint, paint_once, weight_maps,
 };
 use upthrust::engine::{AnyOperation, Cancelled, Extent, Grid, Heightfield, Image, Progress, Recipe, Step};
 use upthrust::files::formats::{heightmap, image};
@@ -116,12 +116,23 @@ fn nightly_long_evaluations_and_paintings_stop_in_time() {
         let painted = recipe(&json!({}));
         let small = Heightfield::from_fn(grid(), |c, r| (c * r % 977) as f32);
         let texture = |progress: &Progress| {
-            paint_once(&small, &painted.texture, None, common::inputs(), Some(&painted.light), [4096, 4096], progress)
-                .is_err()
+            paint_once(
+                &small,
+                PaintOnce::new(&painted.texture, common::inputs(), Some(&painted.light)),
+                [4096, 4096],
+                progress,
+            )
+            .is_err()
         };
         let textured = common::textured(&painted.texture, 200.0);
         let textures = |progress: &Progress| {
-            paint_once(&small, &textured, None, common::inputs(), Some(&painted.light), [4096, 4096], progress).is_err()
+            paint_once(
+                &small,
+                PaintOnce::new(&textured, common::inputs(), Some(&painted.light)),
+                [4096, 4096],
+                progress,
+            )
+            .is_err()
         };
         let rivers = evaluation(json!([
             {"operation": "faults", "count": 9},

@@ -9,7 +9,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Value, json};
 use upthrust::engine::parameters::{Group, Kind, Parameter, Scale, set_from_json};
 use upthrust::engine::stack::{Evaluator, evaluate};
-use upthrust::engine::texture::paint_once;
+use upthrust::engine::texture::{PaintOnce, paint_once};
 use upthrust::engine::{AnyOperation, Extent, Grid, Heightfield, Progress, Recipe, Step};
 use upthrust::project::presets;
 
@@ -114,7 +114,7 @@ fn hash_of_heights(terrain: &Heightfield) -> u64 {
 fn hash_of_texture(recipe: &Recipe, terrain: &Heightfield) -> u64 {
     let light = Some(&recipe.light);
     let texture = common::textured(&recipe.texture, 300.0);
-    let painting = paint_once(terrain, &texture, None, common::inputs(), light, [200, 130], &Progress::new())
+    let painting = paint_once(terrain, PaintOnce::new(&texture, common::inputs(), light), [200, 130], &Progress::new())
         .expect("not cancelled");
     hash(painting.image.pixels.into_iter().flatten())
 }
@@ -364,7 +364,7 @@ proptest! {
         let terrain = terrain(&recipe, 33, Some(20));
         let size = [37, 21];
         let painting =
-            paint_once(&terrain, &recipe.texture, None, common::inputs(), Some(&recipe.light), size, &Progress::new()).expect("not cancelled");
+            paint_once(&terrain, PaintOnce::new(&recipe.texture, common::inputs(), Some(&recipe.light)), size, &Progress::new()).expect("not cancelled");
         prop_assert!(painting.image.pixels.iter().all(|pixel| pixel[3] == 255));
         // The shares of the covering types sum to 1.
         let covering = || recipe.texture.active().zip(&painting.shares).filter(|(terrain_type, _)| terrain_type.covers());

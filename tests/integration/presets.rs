@@ -19,8 +19,8 @@ fn terrain(recipe: &Recipe) -> Heightfield {
 
 fn painted(recipe: &Recipe, terrain: &Heightfield) -> PaintedTexture {
     let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
-    let (range, size) = (recipe.world.height_range_m, [SAMPLES; 2]);
-    paint_once(terrain, &recipe.texture, range, &inputs, None, size, &Progress::new()).expect("not cancelled")
+    let size = [SAMPLES; 2];
+    paint_once(terrain, recipe.painting(&inputs, None), size, &Progress::new()).expect("not cancelled")
 }
 
 /// The sets of a recipe; without any, its active set.

@@ -11,8 +11,8 @@ use upthrust::engine::operations::AnyOperation;
 use upthrust::engine::parameters::Limits;
 use upthrust::engine::stack::Evaluator;
 use upthrust::engine::texture::{
-    AnalysisMap, PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, TextureRecipe, analysis_map, paint,
-    paint_once, weight_maps,
+    AnalysisMap, PaintInput, PaintOnce, PixelRegion, Points, RequiredMaps, SurfaceMaps, TextureRecipe, analysis_map,
+    paint, paint_once, weight_maps,
 };
 use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe};
 use upthrust::files::formats::image;
@@ -95,7 +95,7 @@ fn progress_of_painting_and_maps_rises() {
     recipe.types[1].shadow = Some(Limits { min: 0.2, max: 1.0, release: 0.2 });
     let (light, inputs) = (Light { occlusion: 0.5, ..Default::default() }, common::inputs());
     let seen = watched(|progress| {
-        let painting = paint_once(&terrain, &recipe, None, inputs, Some(&light), [700, 500], progress);
+        let painting = paint_once(&terrain, PaintOnce::new(&recipe, inputs, Some(&light)), [700, 500], progress);
         assert!(painting.is_ok(), "not cancelled");
     });
     assert_rises("painting", &seen);

@@ -9,7 +9,8 @@ pub(crate) mod stack_edits;
 use egui::{Event, InputState, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
 use crate::app::tools::tool::Tool;
-use crate::engine::{Recipe, Step};
+use crate::engine::Recipe;
+use crate::engine::mask_owner::MaskOwner;
 use crate::files::targets;
 
 /// Where a chosen file is used.
@@ -17,8 +18,8 @@ use crate::files::targets;
 pub(crate) enum FileSlot {
     /// In the operation of the step at that index.
     Operation(usize),
-    /// In a source of the mask of a step, by their indices.
-    Mask { step: usize, source: usize },
+    /// In the source at that index of the mask of a step or of a terrain type.
+    Mask { owner: MaskOwner, source: usize },
     /// In the texture of the terrain type at that index.
     Texture(usize),
 }
@@ -27,8 +28,9 @@ impl FileSlot {
     /// The name of the step or type; `None` if the index is out of range.
     fn name(self, recipe: &Recipe) -> Option<&str> {
         match self {
-            Self::Operation(i) | Self::Mask { step: i, .. } => recipe.stack.get(i).map(Step::title),
-            Self::Texture(i) => recipe.texture.types.get(i).map(|terrain_type| terrain_type.name.as_str()),
+            Self::Operation(i) => MaskOwner::Step(i).name(recipe),
+            Self::Mask { owner, .. } => owner.name(recipe),
+            Self::Texture(i) => MaskOwner::Type(i).name(recipe),
         }
     }
 }

@@ -373,7 +373,11 @@ mod tests {
         assert_eq!(request(DialogPurpose::Save { project_id: 0 }).filters(), [("Projects", vec!["json"])]);
         assert_eq!(request(DialogPurpose::Import { target: None }).filters()[0].0, "Heightmaps");
         let (_, preset) = &crate::project::preset_projects()[0];
-        let target = ImportTarget::new(FileSlot::Mask { step: 0, source: 0 }, &preset.project.recipe, 0);
+        let target = ImportTarget::new(
+            FileSlot::Mask { owner: crate::engine::mask_owner::MaskOwner::Step(0), source: 0 },
+            &preset.project.recipe,
+            0,
+        );
         let mask = request(DialogPurpose::Import { target });
         assert_eq!((mask.title(), mask.filters()[0].0), ("Choose a mask image", "Mask images"));
         assert!(request(DialogPurpose::ExportFolder).filters().is_empty());

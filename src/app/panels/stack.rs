@@ -15,6 +15,7 @@ use crate::engine::Place;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Grid;
 use crate::engine::mask::NamedMasks;
+use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::parameters::{List, Range};
@@ -170,7 +171,8 @@ fn selected_ui(
         ui.colored_label(ui.visuals().error_fg_color, format!("No effect: {error}"));
     }
     let source = context.parameters.take_file_item();
-    let mask = wants_mask.map(|_| FileSlot::Mask { step: selected, source: source.unwrap_or_default() });
+    let mask =
+        wants_mask.map(|_| FileSlot::Mask { owner: MaskOwner::Step(selected), source: source.unwrap_or_default() });
     let slot = wants_file.map(|_| FileSlot::Operation(selected)).or(mask);
     slot.map(Command::ChooseFile)
 }

@@ -13,6 +13,8 @@ use crate::app::widgets::parameter::{
 };
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{capitalised, heading, icon_button, note_ui, solo_button};
+use crate::engine::mask::Mask;
+use crate::engine::mask_owner::MaskOwner;
 use crate::engine::parameters::{Band, Group, Range, TextureName};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::{TerrainType, TextureRecipe, Unit};
@@ -21,6 +23,9 @@ use crate::worker::{InputFiles, Preview};
 /// Parameters of a terrain type that have a control on its card, and those of its texture.
 const ON_CARD: [&str; 2] = ["enabled", "colour"];
 const OF_TEXTURE: [&str; 2] = ["repeat_m", "tint"];
+
+/// The key of a type's mask.
+const OF_MASK: &str = "mask";
 
 /// Settings that are chosen by name.
 const BY_NAME: [&str; 2] = ["active_set", "fallback"];
@@ -82,7 +87,7 @@ fn list_ui(
     let overrides = elevation_overrides(recipe.texture.settings.unit, range_m);
     let shares = Shares::new(context.shown);
     let indices = panel.listed(&recipe.texture);
-    let texture = &mut recipe.texture;
+    let (texture, named) = (&mut recipe.texture, &recipe.masks);
     let mut command = None;
     let mut heights = std::mem::take(&mut panel.row_heights);
     let top = ui.cursor().top();
@@ -91,14 +96,21 @@ fn list_ui(
         let parameters =
             ParameterContext { overrides: &overrides, textures: Some(textures), ..ParameterContext::new(state) };
         let note = type_note(texture, i, &shares);
+        let of_mask = |mask: &Mask| mask.missing(named, &|name| context.files.contains_key(name));
+        let missing = texture.types[i].mask.iter().find_map(of_mask).map(|(_, what)| what);
         // The list is changed only if the type is: a changed list no longer shares its items with the document.
         let mut terrain_type = texture.types[i].clone();
-        let (response, wants_file) = card_ui(ui, &mut terrain_type, i, panel, note, parameters);
+        let (response, wants_file) = card_ui(ui, &mut terrain_type, i, panel, note, parameters, missing);
         if terrain_type != texture.types[i] {
             texture.types[i] = terrain_type;
         }
-        if wants_file {
-            command = Some(Command::ChooseFile(FileSlot::Texture(i)));
+        match wants_file {
+            None => {}
+            Some(OF_MASK) => {
+                let source = context.parameters.take_file_item().unwrap_or_default();
+                command = Some(Command::ChooseFile(FileSlot::Mask { owner: MaskOwner::Type(i), source }));
+            }
+            Some(_) => command = Some(Command::ChooseFile(FileSlot::Texture(i))),
         }
         response
     });
@@ -344,7 +356,8 @@ pub(crate) fn tint_of(texture: Option<&TextureName>) -> Option<f64> {
     texture.filter(|texture| !texture.is_shipped()).map(|_| 0.0)
 }
 
-/// A type's card, with its parameters if it is selected; also returns whether the user wants to choose a file.
+/// A type's card, with its parameters if it is selected; also returns the key of the parameter for which the user wants
+/// to choose a file.
 fn card_ui(
     ui: &mut Ui,
     terrain_type: &mut TerrainType,
@@ -352,7 +365,8 @@ fn card_ui(
     panel: &TexturePanelState,
     note: TypeNote,
     mut parameters: ParameterContext,
-) -> (CardResponse, bool) {
+    missing: Option<&'static str>,
+) -> (CardResponse, Option<&'static str>) {
     let selected = panel.selected == Some(i);
     let (name, mut enabled, mut colour) = (terrain_type.name.clone(), terrain_type.enabled, terrain_type.colour);
     let thumbnail = |name: &TextureName| {
@@ -371,14 +385,18 @@ fn card_ui(
         actions: &[],
         progress: None,
     };
-    let mut wants_file = false;
+    let mut wants_file = None;
     let response = card.ui(ui, |ui| {
         if selected {
             ui.label(RichText::new(note.sentence()).size(11.0).color(colours(ui).weak));
             let before = terrain_type.texture.clone();
             // Without a texture there is nothing to repeat or to tint.
             let hidden = [&ON_CARD[..], if before.is_some() { &[] } else { &OF_TEXTURE }].concat();
-            wants_file = group_ui(ui, terrain_type, &hidden, &mut parameters).is_some();
+            wants_file = group_ui(ui, terrain_type, &hidden, &mut parameters);
+            if let Some(what) = missing {
+                let text = format!("{}. Until then the type does not appear.", capitalised(what));
+                ui.colored_label(ui.visuals().error_fg_color, text);
+            }
             if terrain_type.texture != before {
                 terrain_type.tint = tint_of(terrain_type.texture.as_ref()).unwrap_or(terrain_type.tint);
             }

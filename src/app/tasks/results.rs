@@ -29,6 +29,7 @@ use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{RenderOutcome, RenderTask};
 use crate::app::widgets::capitalised;
 use crate::app::{App, panels};
+use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName, TextureName};
@@ -289,8 +290,9 @@ impl App {
                 material.tint = panels::types::tint_of(texture.as_ref()).unwrap_or(material.tint);
                 material.texture = texture;
             }
-            Some(FileSlot::Mask { step, source }) => {
-                if let Some(mask) = stack[step].settings.mask.get_mut(source) {
+            Some(FileSlot::Mask { owner, source }) => {
+                let masks = owner.mask_mut(&mut project.recipe);
+                if let Some(mask) = masks.and_then(|masks| masks.get_mut(source)) {
                     mask.file = name;
                 }
             }
@@ -345,9 +347,9 @@ impl App {
     pub(crate) fn target_obstacle(&self, target: Option<&ImportTarget>) -> Option<String> {
         let recipe = &self.document.project().recipe;
         let target = target?;
-        let is_gone = |step: usize, source: usize| recipe.stack[step].settings.mask.len() <= source;
+        let is_gone = |owner: MaskOwner, source: usize| owner.mask(recipe).is_none_or(|masks| masks.len() <= source);
         target.obstacle(recipe, self.document.project_id()).or_else(|| {
-            matches!(target.slot, FileSlot::Mask { step, source } if is_gone(step, source))
+            matches!(target.slot, FileSlot::Mask { owner, source } if is_gone(owner, source))
                 .then(|| "the mask for which it was chosen was removed; add it and choose the file again".into())
         })
     }

@@ -14,6 +14,7 @@ use crate::app::dialogs::modal::Modal;
 use crate::app::tests::{
     accept_import, chosen, editor, editor_with, open_import_window, pause, press, settle, type_of, type_text, wait,
 };
+use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::faults::Faults;
 use crate::engine::operations::heightmap::Heightmap;
@@ -248,11 +249,11 @@ fn a_chosen_file_is_rejected_if_its_target_has_changed() {
         (of_rock, |app| app.edit(|project| drop(project.recipe.texture.types.pop())), Some("for which")),
         (of_import, |app| app.edit(|project| project.recipe.stack.swap(0, 1)), Some("for which")),
         (
-            FileSlot::Mask { step: 0, source: 0 },
+            FileSlot::Mask { owner: MaskOwner::Step(0), source: 0 },
             |app| app.edit(|project| project.recipe.stack.swap(0, 1)),
             Some("for which"),
         ),
-        (FileSlot::Mask { step: 0, source: 0 }, |_| (), Some("was removed")),
+        (FileSlot::Mask { owner: MaskOwner::Step(0), source: 0 }, |_| (), Some("was removed")),
         (of_rock, |app| app.open_project("Copy".into(), app.document.file(), None), Some("another")),
     ];
     for (slot, meanwhile, refused) in cases {

@@ -169,6 +169,24 @@ fn the_mask_brush_paints_and_erases_the_mask_of_the_selected_step() {
 }
 
 #[test]
+fn the_mask_brush_paints_the_terrain_type_that_was_selected_after_the_step() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let types = editor.state().document.project().recipe.texture.types.clone();
+    let panel = &mut editor.state_mut().ui.texture_panel;
+    (panel.selected, panel.was_selected_last) = (Some(1), true);
+    press(&mut editor, Modifiers::SHIFT, Key::B);
+    let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
+    dab(&mut editor, middle, Modifiers::NONE);
+    let recipe = &editor.state().document.project().recipe;
+    assert!(recipe.stack.iter().all(|step| step.settings.mask.is_empty()));
+    let painted: Vec<usize> = recipe.texture.types.iter().map(|found| found.mask.len()).collect();
+    assert_eq!(painted, (0..types.len()).map(|i| usize::from(i == 1)).collect::<Vec<_>>());
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert!(editor.state().document.project().recipe.texture.types == types);
+}
+
+#[test]
 fn clicks_draw_a_path_whose_nodes_can_be_moved_and_removed() {
     let mut editor = editor();
     pause(&mut editor);

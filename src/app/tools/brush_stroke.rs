@@ -1,9 +1,10 @@
-//! What the brush draws: strokes that sculpt the terrain, or strokes that paint the mask of a step.
+//! What the brush draws: strokes that sculpt the terrain, or strokes that paint the mask of a step or a terrain type.
 
 use egui::Modifiers;
 
-use super::context::{step_on_top, target_step};
+use super::context::{Selected, step_on_top, target_step};
 use crate::engine::mask::{Mask, MaskSource, PaintedStroke};
+use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
 use crate::engine::parameters::{Group, List, Point};
@@ -33,14 +34,14 @@ pub(super) trait BrushStroke: Group + Default + Clone + PartialEq {
     /// Whether the height to which it flattens can be picked.
     fn uses_height(&self) -> bool;
 
-    /// The step whose strokes are edited; `None` if the first stroke has to make a place for them.
-    fn target(recipe: &Recipe, selected: usize) -> Option<usize>;
+    /// What holds the strokes that are edited; `None` if the first stroke has to make a place for them.
+    fn target(recipe: &Recipe, selected: Selected) -> Option<MaskOwner>;
 
-    /// The step whose strokes are edited, with a place for this one; `None` without any step that could have one.
-    fn prepare(&self, recipe: &mut Recipe, selected: usize) -> Option<usize>;
+    /// What holds the strokes that are edited, with a place for this one; `None` without anything that could have one.
+    fn prepare(&self, recipe: &mut Recipe, selected: Selected) -> Option<MaskOwner>;
 
-    fn strokes(recipe: &Recipe, step: usize) -> Option<&List<Self>>;
-    fn strokes_mut(recipe: &mut Recipe, step: usize) -> Option<&mut List<Self>>;
+    fn strokes(recipe: &Recipe, owner: MaskOwner) -> Option<&List<Self>>;
+    fn strokes_mut(recipe: &mut Recipe, owner: MaskOwner) -> Option<&mut List<Self>>;
 }
 
 impl BrushStroke for Stroke {
@@ -82,22 +83,25 @@ impl BrushStroke for Stroke {
         self.mode == Mode::Flatten
     }
 
-    fn target(recipe: &Recipe, selected: usize) -> Option<usize> {
-        target_step(recipe, selected, is_sculpt)
+    fn target(recipe: &Recipe, selected: Selected) -> Option<MaskOwner> {
+        target_step(recipe, selected.step, is_sculpt).map(MaskOwner::Step)
     }
 
-    fn prepare(&self, recipe: &mut Recipe, selected: usize) -> Option<usize> {
-        Some(step_on_top(recipe, selected, is_sculpt, || Step::new(Sculpt::default())))
+    fn prepare(&self, recipe: &mut Recipe, selected: Selected) -> Option<MaskOwner> {
+        let step = step_on_top(recipe, selected.step, is_sculpt, || Step::new(Sculpt::default()));
+        Some(MaskOwner::Step(step))
     }
 
-    fn strokes(recipe: &Recipe, step: usize) -> Option<&List<Self>> {
+    fn strokes(recipe: &Recipe, owner: MaskOwner) -> Option<&List<Self>> {
+        let MaskOwner::Step(step) = owner else { return None };
         match &recipe.stack.get(step)?.operation {
             AnyOperation::Sculpt(Sculpt { strokes }) => Some(strokes),
             _ => None,
         }
     }
 
-    fn strokes_mut(recipe: &mut Recipe, step: usize) -> Option<&mut List<Self>> {
+    fn strokes_mut(recipe: &mut Recipe, owner: MaskOwner) -> Option<&mut List<Self>> {
+        let MaskOwner::Step(step) = owner else { return None };
         match &mut recipe.stack.get_mut(step)?.operation {
             AnyOperation::Sculpt(Sculpt { strokes }) => Some(strokes),
             _ => None,
@@ -112,7 +116,7 @@ fn is_sculpt(step: &Step) -> bool {
 impl BrushStroke for PaintedStroke {
     const NAME: &'static str = "Mask brush";
     const SHOWN: &'static [&'static str] = &["erase", "radius_m", "hardness", "strength"];
-    const NEW_PLACE: &'static str = "The first stroke adds a painted mask to the selected step";
+    const NEW_PLACE: &'static str = "The first stroke adds a painted mask";
 
     fn points_m(&self) -> &List<Point> {
         &self.points_m
@@ -138,26 +142,27 @@ impl BrushStroke for PaintedStroke {
         false
     }
 
-    fn target(recipe: &Recipe, selected: usize) -> Option<usize> {
-        Self::strokes(recipe, selected).map(|_| selected)
+    fn target(recipe: &Recipe, selected: Selected) -> Option<MaskOwner> {
+        Some(selected.mask_owner()).filter(|owner| painted_mask(recipe, *owner).is_some())
     }
 
-    fn prepare(&self, recipe: &mut Recipe, selected: usize) -> Option<usize> {
-        let masks = &mut recipe.stack.get_mut(selected)?.settings.mask;
+    fn prepare(&self, recipe: &mut Recipe, selected: Selected) -> Option<MaskOwner> {
+        let owner = selected.mask_owner();
+        let masks = owner.mask_mut(recipe)?;
         if !masks.iter().any(is_painted) {
-            // A step that acts everywhere goes on doing so but where the stroke erases.
+            // What acts everywhere goes on doing so but where the stroke erases.
             let ground = if self.erase { 1.0 } else { 0.0 };
             masks.push(Mask { source: MaskSource::Painted, ground, ..Mask::default() });
         }
-        Some(selected)
+        Some(owner)
     }
 
-    fn strokes(recipe: &Recipe, step: usize) -> Option<&List<Self>> {
-        painted_mask(recipe, step).map(|mask| &mask.strokes)
+    fn strokes(recipe: &Recipe, owner: MaskOwner) -> Option<&List<Self>> {
+        painted_mask(recipe, owner).map(|mask| &mask.strokes)
     }
 
-    fn strokes_mut(recipe: &mut Recipe, step: usize) -> Option<&mut List<Self>> {
-        let masks = &mut recipe.stack.get_mut(step)?.settings.mask;
+    fn strokes_mut(recipe: &mut Recipe, owner: MaskOwner) -> Option<&mut List<Self>> {
+        let masks = owner.mask_mut(recipe)?;
         let at = masks.iter().position(is_painted)?;
         masks.get_mut(at).map(|mask| &mut mask.strokes)
     }
@@ -167,9 +172,9 @@ fn is_painted(mask: &Mask) -> bool {
     mask.source == MaskSource::Painted
 }
 
-/// The painted source of a step's mask.
-pub(super) fn painted_mask(recipe: &Recipe, step: usize) -> Option<&Mask> {
-    recipe.stack.get(step)?.settings.mask.iter().find(|mask| is_painted(mask))
+/// The painted source of the mask of a step or a terrain type.
+pub(super) fn painted_mask(recipe: &Recipe, owner: MaskOwner) -> Option<&Mask> {
+    owner.mask(recipe)?.iter().find(|mask| is_painted(mask))
 }
 
 #[cfg(test)]
@@ -177,30 +182,39 @@ mod tests {
     use super::*;
     use crate::engine::operations::faults::Faults;
 
+    fn selected(step: usize) -> Selected {
+        Selected { step, terrain_type: None }
+    }
+
     #[test]
     fn strokes_go_into_the_selected_step_or_the_topmost_one_or_a_new_one() {
         let (sculpt, other) = (|| Step::new(Sculpt::default()), || Step::new(Faults::default()));
         let mut recipe = Recipe { stack: vec![other(), sculpt(), other(), sculpt()], ..Default::default() };
-        assert_eq!(
-            [0, 1, 3].map(|selected| Stroke::default().prepare(&mut recipe, selected)),
-            [Some(3), Some(1), Some(3)]
-        );
+        let prepared = |recipe: &mut Recipe, step: usize| match Stroke::default().prepare(recipe, selected(step)) {
+            Some(MaskOwner::Step(step)) => step,
+            other => panic!("a step, not {other:?}"),
+        };
+        assert_eq!([0, 1, 3].map(|step| prepared(&mut recipe, step)), [3, 1, 3]);
         recipe.stack.pop();
         recipe.stack[1].settings.enabled = false;
-        assert_eq!(Stroke::default().prepare(&mut recipe, 1), Some(1));
+        assert_eq!(prepared(&mut recipe, 1), 1);
         assert!(recipe.stack[1].settings.enabled);
-        assert_eq!((Stroke::default().prepare(&mut recipe, 0), recipe.stack.len()), (Some(3), 4), "strokes go on top");
+        assert_eq!((prepared(&mut recipe, 0), recipe.stack.len()), (3, 4), "strokes go on top");
     }
 
     #[test]
-    fn painting_adds_one_painted_source_to_the_mask_of_the_selected_step() {
+    fn painting_adds_one_painted_source_to_the_mask_of_what_was_selected_last() {
         let mut recipe = Recipe { stack: vec![Step::new(Faults::default())], ..Default::default() };
+        let of_type = Selected { step: 0, terrain_type: Some(1) };
         recipe.stack[0].settings.mask = vec![Mask { source: MaskSource::Slope, ..Mask::default() }].into();
         for _ in 0..2 {
-            assert_eq!(PaintedStroke::default().prepare(&mut recipe, 0), Some(0));
+            assert_eq!(PaintedStroke::default().prepare(&mut recipe, selected(0)), Some(MaskOwner::Step(0)));
+            assert_eq!(PaintedStroke::default().prepare(&mut recipe, of_type), Some(MaskOwner::Type(1)));
         }
-        let sources: Vec<MaskSource> = recipe.stack[0].settings.mask.iter().map(|mask| mask.source).collect();
-        assert_eq!(sources, [MaskSource::Slope, MaskSource::Painted]);
-        assert_eq!(PaintedStroke::default().prepare(&mut recipe, 1), None);
+        let sources = |masks: &List<Mask>| masks.iter().map(|mask| mask.source).collect::<Vec<_>>();
+        assert_eq!(sources(&recipe.stack[0].settings.mask), [MaskSource::Slope, MaskSource::Painted]);
+        assert_eq!(sources(&recipe.texture.types[1].mask), [MaskSource::Painted]);
+        assert!(recipe.texture.types[0].mask.is_empty());
+        assert_eq!(PaintedStroke::default().prepare(&mut recipe, selected(1)), None);
     }
 }

@@ -1,4 +1,5 @@
-//! The brush: a press or a drag on a view adds a stroke, which sculpts the terrain or paints the mask of a step.
+//! The brush: a press or a drag on a view adds a stroke, which sculpts the terrain or paints the mask of a step or a
+//! terrain type.
 //!
 //! Shift smooths, Ctrl swaps raising and lowering or painting and erasing, Alt picks the height to which the brush
 //! flattens. The brackets change the radius.
@@ -12,6 +13,7 @@ use super::tool_view::{ToolView, draw_circle, draw_line, is_pressed_on};
 use crate::app::commands::Command;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
+use crate::engine::mask_owner::MaskOwner;
 use crate::engine::parameters::{Point, Value};
 use crate::engine::recipe::Recipe;
 use crate::engine::strokes::{Brush, simplified};
@@ -40,8 +42,8 @@ pub(super) struct BrushTool<S> {
 #[derive(Debug)]
 struct DrawnStroke<S> {
     stroke: S,
-    step: usize,
-    /// Its place in the list of the step.
+    owner: MaskOwner,
+    /// Its place in the list of strokes.
     index: usize,
     /// The view on which it is drawn.
     view: Id,
@@ -90,14 +92,16 @@ impl<S: BrushStroke> BrushTool<S> {
         let height_m = height_m(context, place_m).filter(|_| !self.has_height);
         stroke.adapt(modifiers, height_m);
         stroke.points_m_mut().push(rounded_place(place_m));
-        let Some(step) = stroke.prepare(context.recipe, *context.selected_step) else { return };
-        let Some(strokes) = S::strokes_mut(context.recipe, step) else { return };
+        let Some(owner) = stroke.prepare(context.recipe, context.selected()) else { return };
+        let Some(strokes) = S::strokes_mut(context.recipe, owner) else { return };
         let index = strokes.len();
         // Strokes that roughen have bumps of their own.
         set(&mut stroke, "seed", u32::try_from(index).unwrap_or_default());
         strokes.push(stroke.clone());
-        *context.selected_step = step;
-        self.drawn = Some(DrawnStroke { stroke, step, index, view, before });
+        if let MaskOwner::Step(step) = owner {
+            *context.selected_step = step;
+        }
+        self.drawn = Some(DrawnStroke { stroke, owner, index, view, before });
     }
 
     /// Continues the stroke to a place, if that is far enough from its last point.
@@ -112,13 +116,13 @@ impl<S: BrushStroke> BrushTool<S> {
 
     /// Changes the stroke that is being drawn. If it is not in the document any more, it is not drawn any more either.
     fn change(&mut self, recipe: &mut Recipe, change: impl FnOnce(&mut S)) {
-        let Some(DrawnStroke { stroke, step, index, .. }) = &mut self.drawn else { return };
-        if S::strokes(recipe, *step).and_then(|strokes| strokes.get(*index)) != Some(stroke) {
+        let Some(DrawnStroke { stroke, owner, index, .. }) = &mut self.drawn else { return };
+        if S::strokes(recipe, *owner).and_then(|strokes| strokes.get(*index)) != Some(stroke) {
             self.drawn = None;
             return;
         }
         change(stroke);
-        if let Some(known) = S::strokes_mut(recipe, *step).and_then(|strokes| strokes.get_mut(*index)) {
+        if let Some(known) = S::strokes_mut(recipe, *owner).and_then(|strokes| strokes.get_mut(*index)) {
             *known = stroke.clone();
         }
     }
@@ -196,7 +200,7 @@ impl<S: BrushStroke> BrushTool<S> {
         if hardness > 0.0 && hardness < 1.0 {
             draw_circle(view, place_m, hardness * radius_m, Line::new(1.0, colour.gamma_multiply(0.5)));
         }
-        if self.drawn.is_none() && S::target(context.recipe, *context.selected_step).is_none() {
+        if self.drawn.is_none() && S::target(context.recipe, context.selected()).is_none() {
             let at = view.response().rect.min + Vec2::new(8.0, 36.0);
             note(ui, view.painter(), Align2::LEFT_TOP, at, S::NEW_PLACE);
         }

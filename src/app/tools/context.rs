@@ -1,6 +1,7 @@
 //! What tools read and edit, and where they put what they make.
 
 use crate::engine::Heightfield;
+use crate::engine::mask_owner::MaskOwner;
 use crate::engine::parameters::Point;
 use crate::engine::recipe::{Recipe, Step};
 
@@ -9,6 +10,8 @@ pub(crate) struct ToolContext<'a> {
     pub(crate) recipe: &'a mut Recipe,
     /// The step whose parameters are shown.
     pub(crate) selected_step: &'a mut usize,
+    /// The selected terrain type, if it was selected later than the step.
+    pub(crate) selected_type: Option<usize>,
     /// The terrain that is shown.
     pub(crate) terrain: Option<&'a Heightfield>,
     /// The difference between the highest and the lowest height shown, metres.
@@ -19,6 +22,28 @@ pub(crate) struct ToolContext<'a> {
     pub(crate) is_playing: bool,
     /// Whether the timeline is at its end, where all edits are visible.
     pub(crate) is_at_end: bool,
+}
+
+/// What is selected in the panels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Selected {
+    pub(super) step: usize,
+    /// The terrain type, if it was selected later than the step.
+    pub(super) terrain_type: Option<usize>,
+}
+
+impl Selected {
+    /// The step or terrain type that was selected last, whose mask is painted.
+    pub(super) fn mask_owner(self) -> MaskOwner {
+        self.terrain_type.map_or(MaskOwner::Step(self.step), MaskOwner::Type)
+    }
+}
+
+impl ToolContext<'_> {
+    /// What is selected in the panels.
+    pub(super) fn selected(&self) -> Selected {
+        Selected { step: *self.selected_step, terrain_type: self.selected_type }
+    }
 }
 
 /// The existing step that receives what a tool makes: the selected one, or else the topmost one.

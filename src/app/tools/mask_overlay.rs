@@ -1,4 +1,4 @@
-//! The painted mask of the selected step, drawn over the maps.
+//! A painted mask, drawn over the maps.
 
 use egui::{Color32, ColorImage, Rect, TextureHandle, TextureOptions, Ui};
 
@@ -8,6 +8,7 @@ use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::{Extent, Grid};
 use crate::engine::mask::{EvaluatedMasks, Mask, MaskRow, NamedMasks};
+use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::EvalContext;
 use crate::engine::random::Stream;
 use crate::engine::recipe::Recipe;
@@ -41,10 +42,10 @@ impl std::fmt::Debug for MaskOverlay {
 }
 
 impl MaskOverlay {
-    /// Draws the painted mask of a step, if it has one and the view is a map.
-    pub(super) fn draw(&mut self, ui: &Ui, view: &dyn ToolView, recipe: &Recipe, step: usize) {
+    /// Draws the painted mask of a step or a terrain type, if it has one and the view is a map.
+    pub(super) fn draw(&mut self, ui: &Ui, view: &dyn ToolView, recipe: &Recipe, owner: MaskOwner) {
         let extent = recipe.world.extent();
-        let (Some(mask), Some(world)) = (painted_mask(recipe, step), view.world_rect(extent)) else { return };
+        let (Some(mask), Some(world)) = (painted_mask(recipe, owner), view.world_rect(extent)) else { return };
         let source = OverlaySource { mask: mask.clone(), extent, colour: colours(ui).accent };
         if self.source.as_ref() != Some(&source) {
             let Some(image) = image(&source) else { return };

@@ -10,7 +10,7 @@ pub(crate) enum Tool {
     Fault,
     /// Sculpts the terrain.
     Brush,
-    /// Paints the mask of the selected step.
+    /// Paints the mask of the step or the terrain type that was selected last.
     MaskBrush,
     /// Draws roads, rivers, ridges, valleys and faults along curves.
     Path,
@@ -27,7 +27,7 @@ impl Tool {
         match self {
             Self::Fault => "Draw faults",
             Self::Brush => "Sculpt with a brush",
-            Self::MaskBrush => "Paint the mask of a step",
+            Self::MaskBrush => "Paint a mask",
             Self::Path => "Draw roads and other paths",
             Self::Pad => "Draw building pads",
         }
@@ -48,7 +48,9 @@ impl Tool {
         match self {
             Self::Fault => "Drag on a map to draw a fault",
             Self::Brush => "Drag on a view. Shift smooths, Ctrl inverts, [ and ] change the radius",
-            Self::MaskBrush => "Drag on a view to paint where the selected step acts. Ctrl erases",
+            Self::MaskBrush => {
+                "Drag on a view to paint where the selected step acts, or the selected terrain type appears. Ctrl erases"
+            }
             Self::Path => "Click to add nodes, Enter ends. Drag nodes, double-click a curve to insert one",
             Self::Pad => "Drag to draw a pad. Drag its corners, or its handle to turn it",
         }

@@ -16,6 +16,7 @@ use super::tool_view::ToolView;
 use crate::app::commands::Command;
 use crate::app::views::map_transform::MapTransform;
 use crate::engine::mask::PaintedStroke;
+use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::sculpt::Stroke;
 use crate::engine::recipe::Recipe;
 
@@ -88,7 +89,7 @@ impl Tools {
             Tool::Fault => None,
             Tool::Brush => self.brush.ui(ui, view, context),
             Tool::MaskBrush => {
-                self.mask_overlay.draw(ui, view, context.recipe, *context.selected_step);
+                self.mask_overlay.draw(ui, view, context.recipe, context.selected().mask_owner());
                 self.mask_brush.ui(ui, view, context)
             }
             Tool::Path => self.path.ui(ui, view, context),
@@ -113,8 +114,8 @@ impl Tools {
         }
     }
 
-    /// Draws the tool bar; returns the command of a clicked tool.
-    pub(crate) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe) -> Option<Command> {
+    /// Draws the tool bar; `painted` is what the mask brush paints. Returns the command of a clicked tool.
+    pub(crate) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, painted: MaskOwner) -> Option<Command> {
         let mut command = None;
         ui.horizontal_wrapped(|ui| {
             ui.set_min_height(28.0);
@@ -135,7 +136,10 @@ impl Tools {
                 match tool {
                     Tool::Fault => {}
                     Tool::Brush => self.brush.bar_ui(ui, recipe),
-                    Tool::MaskBrush => self.mask_brush.bar_ui(ui, recipe),
+                    Tool::MaskBrush => {
+                        painted_ui(ui, recipe, painted);
+                        self.mask_brush.bar_ui(ui, recipe);
+                    }
                     Tool::Path => self.path.bar_ui(ui, recipe),
                     Tool::Pad => self.pad.bar_ui(ui, recipe),
                 }
@@ -143,6 +147,18 @@ impl Tools {
             }
         });
         command
+    }
+}
+
+/// Says whose mask is painted.
+fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner) {
+    if let Some(name) = painted.name(recipe) {
+        let kind = match painted {
+            MaskOwner::Step(_) => "step",
+            MaskOwner::Type(_) => "terrain type",
+        };
+        ui.label(RichText::new(name).strong());
+        ui.weak(kind).on_hover_text("The mask of the step or the terrain type that was selected last is painted");
     }
 }
 

@@ -29,6 +29,7 @@ use crate::app::views::{View, overlay};
 use crate::app::widgets::theme;
 use crate::app::{App, panels};
 use crate::engine::Recipe;
+use crate::engine::mask_owner::MaskOwner;
 use crate::engine::parameters::{Range, TextureName};
 use crate::files::import::SHIPPED_TEXTURES;
 use crate::project::Project;
@@ -245,7 +246,9 @@ impl App {
                 }
             }
         }
-        commands.extend(self.ui.tools.bar_ui(ui, &mut project.recipe));
+        let selected_type = self.ui.texture_panel.selected.filter(|_| self.ui.texture_panel.was_selected_last);
+        let painted = selected_type.map_or(MaskOwner::Step(self.ui.selection.step), MaskOwner::Type);
+        commands.extend(self.ui.tools.bar_ui(ui, &mut project.recipe, painted));
         let mut maximise = None;
         let before = self.ui.preview.compare.note(&self.document);
         let total = self.total();
@@ -256,6 +259,7 @@ impl App {
             scene: &mut self.ui.scene,
             recipe: &mut project.recipe,
             selected_step: &mut self.ui.selection.step,
+            selected_type,
             tools: &mut self.ui.tools,
             before,
             profile: self.settings.unfolded.contains(Section::Profile.title()).then_some(&mut self.ui.profile),
@@ -311,6 +315,8 @@ struct Panes<'a> {
     scene: &'a mut ScenePane,
     recipe: &'a mut Recipe,
     selected_step: &'a mut usize,
+    /// The selected terrain type, if it was selected later than the step.
+    selected_type: Option<usize>,
     tools: &'a mut Tools,
     /// The note while the state before the last edit is shown.
     before: Option<String>,
@@ -333,6 +339,7 @@ impl Panes<'_> {
         let context = ToolContext {
             recipe: &mut *self.recipe,
             selected_step: &mut *self.selected_step,
+            selected_type: self.selected_type,
             terrain: self.shown.map(|shown| &*shown.terrain),
             range_m: self.range_m,
             at: self.at,

@@ -4,6 +4,7 @@ use super::painting::{Painting, PaintingRow};
 use super::polygon::{Polygon, PolygonRow};
 use super::sources::{Combine, Mask, MaskSource, NamedMasks};
 use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::fade::band_weight;
 use crate::engine::flow::{Outlets, Water};
 use crate::engine::heightfield::{Grid, Heightfield, bilinear};
 use crate::engine::inputs::{Raster, SampleScale};
@@ -13,7 +14,6 @@ use crate::engine::parameters::{Band, FileName};
 use crate::engine::progress::Cancelled;
 use crate::engine::strokes::Columns;
 use crate::engine::surface;
-use crate::engine::texture::band_weight;
 
 /// The height difference over which a mask by elevation fades out, unless it has another, metres.
 const ELEVATION_FEATHER_M: f64 = 100.0;

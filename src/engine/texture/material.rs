@@ -186,13 +186,14 @@ mod tests {
     use crate::engine::image::{luminance, srgb_from_linear};
     use crate::engine::parameters::TextureName;
     use crate::engine::progress::Progress;
-    use crate::engine::texture::paint::paint_once;
+    use crate::engine::texture::paint::{PaintOnce, paint_once};
     use crate::engine::texture::testing::{WORLD, board, metres, terrain_type, textured};
 
     /// Level terrain in metres painted with some types, in linear light.
     fn colours(types: Vec<TerrainType>, inputs: &Inputs, size: [usize; 2]) -> Vec<[f32; 3]> {
         let terrain = Heightfield::flat(Grid::new(WORLD, 9, 9));
-        let painted = paint_once(&terrain, &metres(types), None, inputs, None, size, &Progress::new());
+        let recipe = metres(types);
+        let painted = paint_once(&terrain, PaintOnce::new(&recipe, inputs, None), size, &Progress::new());
         let pixels = painted.expect("not cancelled").image.pixels;
         pixels.iter().map(|&[red, green, blue, _]| [red, green, blue].map(linear_from_srgb)).collect()
     }

@@ -10,6 +10,7 @@ use super::points::{PixelRegion, Points};
 use super::recipe::TextureRecipe;
 use super::row::{Colours, PaintRow};
 use super::surface_maps::{RequiredMaps, SurfaceMaps};
+use super::type_masks::MaskScope;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::image::{Image, encode};
@@ -166,19 +167,39 @@ fn sum_of(values: &[f32]) -> f32 {
     parts.iter().chain(rest).sum()
 }
 
+/// How a terrain is painted by [`paint_once`].
+#[derive(Clone, Copy, Debug)]
+pub struct PaintOnce<'a> {
+    /// The terrain types.
+    pub recipe: &'a TextureRecipe,
+    /// What the masks of types depend on, and the textures that types name.
+    pub scope: MaskScope<'a>,
+    /// The height range that percentages refer to; `None`: the terrain's own.
+    pub fixed_range_m: Option<Band>,
+    /// The light; `None`: unlit.
+    pub light: Option<&'a Light>,
+}
+
+impl<'a> PaintOnce<'a> {
+    /// For types whose masks refer to no named masks and to no random numbers.
+    pub fn new(recipe: &'a TextureRecipe, inputs: &'a Inputs, light: Option<&'a Light>) -> Self {
+        Self { recipe, scope: MaskScope::of_inputs(inputs), fixed_range_m: None, light }
+    }
+}
+
 /// Paints a terrain once: computes the surface maps, uses them and drops them.
 pub fn paint_once(
     terrain: &Heightfield,
-    recipe: &TextureRecipe,
-    fixed_range_m: Option<Band>,
-    inputs: &Inputs,
-    light: Option<&Light>,
+    PaintOnce { recipe, scope, fixed_range_m, light }: PaintOnce,
     size: [usize; 2],
     progress: &Progress,
 ) -> Result<PaintedTexture, Cancelled> {
-    let surface_maps = || SurfaceMaps::of(terrain, RequiredMaps::of(recipe, light), progress);
+    let surface_maps = || {
+        SurfaceMaps::of(terrain, RequiredMaps::of(recipe, light), progress)?
+            .with_type_masks(terrain, recipe, scope, progress)
+    };
     let surface_maps = &progress.stage(0.0..0.5, surface_maps)?;
-    let input = PaintInput { terrain, surface_maps, recipe, fixed_range_m, inputs };
+    let input = PaintInput { terrain, surface_maps, recipe, fixed_range_m, inputs: scope.inputs };
     progress.stage(0.5..1.0, || paint(input, light, Points::Pixels(size), progress))
 }
 
@@ -218,7 +239,8 @@ mod tests {
         light: Option<&Light>,
         size: [usize; 2],
     ) -> PaintedTexture {
-        paint_once(terrain, recipe, None, &Inputs::default(), light, size, &Progress::new()).expect("not cancelled")
+        let inputs = Inputs::default();
+        paint_once(terrain, PaintOnce::new(recipe, &inputs, light), size, &Progress::new()).expect("not cancelled")
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl<'a> Painter<'a> {
         Ok(Self {
             input,
             sampler: Sampler::new(input.terrain, points),
-            types: TypeWeights::new(input.recipe, range_m),
+            types: TypeWeights::new(input.recipe, range_m).with_masks(&input.surface_maps.type_masks),
             materials: Vec::new(),
             layers: Vec::new(),
             blends_by_relief: false,
@@ -102,6 +102,7 @@ impl<'a> Painter<'a> {
         surface.compute_slopes(self.types.slope_mode, self.types.is_skewed);
         let SurfaceMaps { humidity, shade, .. } = self.input.surface_maps;
         self.read_maps(j, line_buffers, [(humidity, &mut surface.humidity), (shade, &mut surface.shade)]);
+        self.read_masks(j, line_buffers, &mut surface.masks);
         row.uncovered = self.types.weigh(&row.surface, &mut row.weights, &mut row.sums);
         if self.blends_by_relief {
             self.sample_textures(j, row);
@@ -132,6 +133,21 @@ impl<'a> Painter<'a> {
             match map {
                 Some(map) => self.sampler.read(map, j, buffers, values),
                 None => refill(values, std::iter::repeat_n(1.0, self.sampler.size[0])),
+            }
+        }
+    }
+
+    /// Reads a row of the types' masks.
+    #[inline(always)]
+    fn read_masks(&self, j: usize, buffers: &mut LineBuffers, rows: &mut Vec<Vec<f32>>) {
+        if self.types.masks.is_empty() {
+            return rows.clear();
+        }
+        rows.resize_with(self.types.len(), Vec::new);
+        for (index, weights) in rows.iter_mut().enumerate() {
+            match self.types.masks.get(index) {
+                Some(mask) => self.sampler.read(mask, j, buffers, weights),
+                None => weights.clear(),
             }
         }
     }

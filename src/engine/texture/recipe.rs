@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::engine::heightfield::Heightfield;
+use crate::engine::mask::Mask;
 use crate::engine::parameters::{Band, Colour, Limits, List, Spec, TextureName, choices, parameters};
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -99,6 +100,9 @@ parameters! {
         /// The shade in which it appears, from 0 (sun all day) to 1 (shade all day), and the width of the fade; the day
         /// is that of the equinox at 45° north; empty: any.
         shadow: Option<Limits> = None, Spec::number("Shade", 0.0, 1.0);
+        /// Where the type appears within these limits: by strokes of a brush, a polygon, an image and more, and by several
+        /// of these together. Empty: everywhere.
+        mask: List<Mask> = List::default(), Spec::new("Mask").unwrapped().sparse();
         /// How the type combines with the others.
         blend: TypeBlend = TypeBlend::Normal, Spec::new("Blend");
         /// The climate or season that it belongs to; empty: all of them.

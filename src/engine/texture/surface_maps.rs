@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::recipe::TextureRecipe;
+use super::type_masks::{MaskScope, TypeMaskCache, TypeMasks};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::light::Light;
 use crate::engine::progress::{Cancelled, Progress};
@@ -50,12 +51,25 @@ pub struct SurfaceMaps {
     pub sunlight: Option<Arc<Heightfield>>,
     /// The share of the sky that is visible, 0 to 1.
     pub sky: Option<Arc<Heightfield>>,
+    /// The masks of the terrain types.
+    pub type_masks: TypeMasks,
 }
 
 impl SurfaceMaps {
-    /// Computes the required maps.
+    /// Computes the required maps, without masks.
     pub fn of(terrain: &Heightfield, required: RequiredMaps, progress: &Progress) -> Result<Self, Cancelled> {
         SurfaceMapCache::default().compute(terrain, required, progress)
+    }
+
+    /// The same with the masks of the active types.
+    pub fn with_type_masks(
+        self,
+        terrain: &Heightfield,
+        recipe: &TextureRecipe,
+        scope: MaskScope,
+        progress: &Progress,
+    ) -> Result<Self, Cancelled> {
+        Ok(Self { type_masks: TypeMasks::of(terrain, recipe, scope, progress)?, ..self })
     }
 }
 
@@ -65,6 +79,7 @@ pub struct SurfaceMapCache {
     maps: SurfaceMaps,
     /// The sun of the map of sunlight.
     sun: Option<surface::Sun>,
+    type_masks: TypeMaskCache,
 }
 
 impl SurfaceMapCache {
@@ -76,7 +91,7 @@ impl SurfaceMapCache {
         required: RequiredMaps,
         progress: &Progress,
     ) -> Result<SurfaceMaps, Cancelled> {
-        let SurfaceMaps { humidity, shade, sunlight, sky } = &mut self.maps;
+        let SurfaceMaps { humidity, shade, sunlight, sky, type_masks: _ } = &mut self.maps;
         if required.sun.is_some() && required.sun != self.sun {
             (*sunlight, self.sun) = (None, required.sun);
         }
@@ -98,6 +113,18 @@ impl SurfaceMapCache {
             maps.sky = Some(get_or_compute(sky, compute)?);
         }
         Ok(maps)
+    }
+
+    /// The masks of the active types of a recipe, evaluated again only if one of them has changed. All calls must be for
+    /// the same terrain.
+    pub fn type_masks(
+        &mut self,
+        terrain: &Heightfield,
+        recipe: &TextureRecipe,
+        scope: MaskScope,
+        progress: &Progress,
+    ) -> Result<TypeMasks, Cancelled> {
+        self.type_masks.compute(terrain, recipe, scope, progress)
     }
 }
 

@@ -1,21 +1,12 @@
 //! The weights of the terrain types at a point, from elevation, slope, aspect, humidity and shade.
 
 use super::recipe::{SlopeMode, TerrainType, TextureRecipe, Unit};
+use super::type_masks::TypeMasks;
 use crate::engine::cast::ToFloat;
+use crate::engine::fade::band_weight;
 use crate::engine::parameters::{Band, Limits};
 use crate::engine::simd::refill;
 use crate::engine::surface::azimuth_vector;
-
-/// The weight of a value for a band: 1 within, falling linearly to 0 over `release` outside it; a release of 0 is a
-/// sharp edge.
-#[inline(always)]
-pub(in crate::engine) fn band_weight(value: f32, [min, max]: [f32; 2], release: f32) -> f32 {
-    let (below, above) = (min - value, value - max);
-    let outside = if below > above { below } else { above };
-    // Branchless, so that the loop vectorizes.
-    let fading = if outside < release { 1.0 - outside * (1.0 / release) } else { 0.0 };
-    if outside <= 0.0 { 1.0 } else { fading }
-}
 
 /// The properties of the surface along a row of points.
 #[derive(Debug, Default)]
@@ -30,6 +21,15 @@ pub(super) struct SurfaceRow {
     downhill: [Vec<f32>; 2],
     pub(super) humidity: Vec<f32>,
     pub(super) shade: Vec<f32>,
+    /// The weights of the types' masks. Empty for a type without one.
+    pub(super) masks: Vec<Vec<f32>>,
+}
+
+impl SurfaceRow {
+    /// The weights of a type's mask, if it has one.
+    fn mask(&self, index: usize) -> &[f32] {
+        self.masks.get(index).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// The angle of a gradient in degrees, from 0 to 90, within 1e−4° of the true one: the series of the arc tangent after
@@ -209,6 +209,8 @@ pub(super) struct TypeWeights {
     pub(super) slope_mode: SlopeMode,
     /// Whether some type has a skew.
     pub(super) is_skewed: bool,
+    /// The masks of the types.
+    pub(super) masks: TypeMasks,
 }
 
 impl TypeWeights {
@@ -237,7 +239,13 @@ impl TypeWeights {
             covers: recipe.active().map(TerrainType::covers).collect(),
             range_m: if range > 0.0 { range.to_f32() } else { 1.0 },
             slope_mode: settings.slope_mode,
+            masks: TypeMasks::default(),
         }
+    }
+
+    /// The same types, limited by masks too.
+    pub(super) fn with_masks(self, masks: &TypeMasks) -> Self {
+        Self { masks: masks.clone(), ..self }
     }
 
     /// The same types limited by elevation and slope alone.
@@ -260,8 +268,10 @@ impl TypeWeights {
         weights.resize_with(self.limits.len(), Vec::new);
         sums.clear();
         sums.resize(row.len(), 0.0);
-        for ((limits, covers), weights) in self.limits.iter().zip(&self.covers).zip(weights.iter_mut()) {
+        let types = self.limits.iter().zip(&self.covers).enumerate();
+        for ((index, (limits, covers)), weights) in types.zip(weights.iter_mut()) {
             limits.weigh(row, weights);
+            weights.iter_mut().zip(row.mask(index)).for_each(|(weight, mask)| *weight *= mask);
             if *covers {
                 sums.iter_mut().zip(&*weights).for_each(|(sum, weight)| *sum += weight);
             }
@@ -295,7 +305,11 @@ impl TypeWeights {
     }
 
     fn nearest(&self, row: &SurfaceRow, i: usize) -> Option<usize> {
-        let excess = |index: usize| self.limits[index].excess(row, i, self.range_m);
+        // Types that a mask keeps out come last.
+        let excess = |index: usize| match row.mask(index).get(i) {
+            Some(mask) if *mask <= 0.0 => f32::INFINITY,
+            _ => self.limits[index].excess(row, i, self.range_m),
+        };
         (0..self.limits.len()).filter(|&index| self.covers[index]).min_by(|&a, &b| excess(a).total_cmp(&excess(b)))
     }
 }

@@ -95,7 +95,7 @@ mod tests {
     use crate::engine::image::linear_from_srgb;
     use crate::engine::inputs::Inputs;
     use crate::engine::parameters::TextureName;
-    use crate::engine::texture::paint::paint_once;
+    use crate::engine::texture::paint::{PaintOnce, paint_once};
     use crate::engine::texture::recipe::TypeBlend;
     use crate::engine::texture::testing::{WORLD, chessboard, metres, terrain_type, textured, weights};
 
@@ -151,7 +151,8 @@ mod tests {
         let inputs = Inputs { swatches, ..Default::default() };
         let (terrain, size) = (Heightfield::flat(Grid::new(WORLD, 9, 9)), [256, 256]);
         let stones = metres(vec![textured("stones", 320.0)]);
-        let stones = paint_once(&terrain, &stones, None, &inputs, None, size, &Progress::new()).expect("not cancelled");
+        let stones = paint_once(&terrain, PaintOnce::new(&stones, &inputs, None), size, &Progress::new())
+            .expect("not cancelled");
         let types = names.map(|name| TerrainType { blend: TypeBlend::Height, ..textured(name, 320.0) });
         let maps = weights(&terrain, &metres(types.into()), &inputs, Points::Pixels(size)).maps;
         let (mut bright, mut dark) = (0, 0);

@@ -39,10 +39,8 @@ impl CostEstimate {
         let (heights_s, heights) = timed(|progress| stack::evaluate(recipe, grid, *position, inputs, progress));
         let heights = heights.unwrap_or_else(|| Heightfield::flat(grid));
         let size = [grid.width(), grid.height()];
-        let (painting_s, _) = timed(|progress| {
-            let (range_m, light) = (recipe.world.height_range_m, Some(&recipe.light));
-            paint_once(&heights, &recipe.texture, range_m, inputs, light, size, progress)
-        });
+        let (painting_s, _) =
+            timed(|progress| paint_once(&heights, recipe.painting(inputs, Some(&recipe.light)), size, progress));
         let each = 1.0 / grid.samples().to_f64();
         Some(Self { sample_s: heights_s * each, pixel_s: painting_s * each })
     }

@@ -148,7 +148,7 @@ fn paint_frame(
     let evaluation = || evaluator.evaluate(recipe, *grid, Some(position), inputs, progress);
     let heights = progress.stage(0.0..0.4, evaluation)?;
     let light = Some(&recipe.light).filter(|light| light.bake);
-    let painting = || paint_once(&heights, &recipe.texture, recipe.world.height_range_m, inputs, light, size, progress);
+    let painting = || paint_once(&heights, recipe.painting(inputs, light), size, progress);
     Ok(progress.stage(0.4..0.8, painting)?.image)
 }
 

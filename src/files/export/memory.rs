@@ -5,7 +5,7 @@ use super::{frames, maps, mesh, texture, weights};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::Water;
 use crate::engine::stack_memory;
-use crate::engine::texture::{MAX_PREPARED_BYTES, RequiredMaps};
+use crate::engine::texture::{MAX_PREPARED_BYTES, RequiredMaps, TypeMasks};
 use crate::files::formats::heightmap;
 
 /// The measured working memory of threads, plus the memory that the allocator retains.
@@ -21,7 +21,11 @@ pub fn memory_needed(plan: &Plan) -> u64 {
     let evaluating = maps(stack_memory::peak_maps(&order.recipe, grid));
     let heightmaps = order.heightmaps.iter().map(|heightmap| heightmap::bytes_written(&heightmap.path, order.grid));
     let [surface_maps, computing_them] = match order.needs_painting() {
-        true => RequiredMaps::of(&order.recipe.texture, order.baked_light()).map_counts().map(maps),
+        true => {
+            let [returned, most] = RequiredMaps::of(&order.recipe.texture, order.baked_light()).map_counts();
+            let [masks, evaluating_masks] = TypeMasks::map_counts(&order.recipe.texture, &order.recipe.masks);
+            [returned + masks, most.max(returned + evaluating_masks)].map(maps)
+        }
         false => [0; 2],
     };
     let texture = order.texture.as_ref().map_or(0, |texture| texture::bytes(texture, &plan.texture));
