@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::heightfield::{Heightfield, MAX_HEIGHT_M};
-use super::mask::{EvaluatedMasks, MaskRow, NamedMasks};
+use super::mask::{EvaluatedMasks, MaskReferences, MaskRow};
 use super::operations::EvalContext;
 use super::progress::Cancelled;
 use super::recipe::{Blend, StepSettings};
@@ -17,7 +17,7 @@ pub(super) fn blend(
     context: &EvalContext,
     own: Arc<Heightfield>,
     settings: &StepSettings,
-    named_masks: &NamedMasks,
+    references: &MaskReferences,
 ) -> Result<Arc<Heightfield>, Cancelled> {
     let EvalContext { below, progress, .. } = *context;
     let strength = settings.strength.to_f32();
@@ -50,7 +50,7 @@ pub(super) fn blend(
     let mut terrain = Arc::try_unwrap(own).or_else(|shared| shared.copied(progress))?;
     let grid = terrain.grid();
     let is_masked = !settings.mask.is_empty();
-    let masks = EvaluatedMasks::new(&settings.mask, named_masks, context)?;
+    let masks = EvaluatedMasks::new(&settings.mask, references, context)?;
     let rows = terrain.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
     rows.try_for_each_init(
         || (vec![strength; grid.width()], MaskRow::new(grid.width())),
@@ -90,7 +90,7 @@ mod tests {
             let settings = StepSettings { blend: blend_by, strength, rounding_m: 4.0, ..Default::default() };
             let (stream, inputs, progress) = (Stream::new(0, 0), Inputs::default(), Progress::new());
             let context = EvalContext { grid, below: Some(&below), stream, inputs: &inputs, progress: &progress };
-            let found = blend(&context, Arc::new(own.clone()), &settings, &NamedMasks::new());
+            let found = blend(&context, Arc::new(own.clone()), &settings, &MaskReferences::none());
             assert_eq!(found.expect("not cancelled").heights(), expected, "{blend_by:?}");
         };
         check(Blend::Add, 1.0, [4.0, 0.0, 16.0, -4.0]);

@@ -86,7 +86,7 @@ impl FinalSymmetry {
                 let below = Some(&*terrain);
                 let context =
                     EvalContext { grid: terrain.grid(), below, stream: step.stream(recipe.seed), inputs, progress };
-                progress.stage(0.9..1.0, || blend(&context, Arc::new(means), &settings, &recipe.masks))
+                progress.stage(0.9..1.0, || blend(&context, Arc::new(means), &settings, &recipe.mask_references(..)))
             })?;
         }
         *self = Self { cached: Some([last.clone(), terrain.clone()]), removed_m };

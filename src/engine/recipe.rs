@@ -1,6 +1,7 @@
 //! The recipe: everything that determines a terrain and its texture.
 
 use std::collections::BTreeSet;
+use std::slice::SliceIndex;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value as Json};
@@ -8,7 +9,9 @@ use serde_json::{Map, Value as Json};
 use super::heightfield::{Extent, Grid};
 use super::inputs::Inputs;
 use super::light::Light;
-use super::mask::{Mask, MaskSource, NamedMasks};
+use super::mask::{Mask, MaskReferences, MaskShapes, MaskSource, NamedMasks};
+use super::operations::pads::Pads;
+use super::operations::paths::Paths;
 use super::operations::{AnyOperation, Role};
 use super::parameters::{
     Band, FileName, Group, Kind, List, Parameter, ParameterError, Problem, Spec, TextureName, Value, Values, choices,
@@ -330,7 +333,20 @@ impl Recipe {
 
     /// What masks of terrain types depend on besides themselves and the terrain.
     pub fn mask_scope<'a>(&'a self, inputs: &'a Inputs) -> MaskScope<'a> {
-        MaskScope { named: &self.masks, seed: self.seed, inputs }
+        MaskScope { references: self.mask_references(..), seed: self.seed, inputs }
+    }
+
+    /// What masks can refer to: the masks by name, and the shapes of some of the steps.
+    pub fn mask_references(&self, steps: impl SliceIndex<[Step], Output = [Step]>) -> MaskReferences<'_> {
+        let mut shapes = MaskShapes::default();
+        for step in self.stack[steps].iter().filter(|step| step.settings.enabled) {
+            match &step.operation {
+                AnyOperation::Paths(Paths { paths }) => shapes.paths.extend(paths.iter()),
+                AnyOperation::Pads(Pads { pads }) => shapes.pads.extend(pads.iter()),
+                _ => {}
+            }
+        }
+        MaskReferences { named: &self.masks, shapes }
     }
 
     /// How a terrain is painted with the recipe's terrain types.

@@ -218,7 +218,7 @@ impl Evaluator {
                 let blended = progress.stage(share(i)..share(i + 1), || {
                     let own =
                         progress.stage(0.0..0.9, || self.output(&step.operation, &context, until, &mut output))?;
-                    progress.stage(0.9..1.0, || blend(&context, own, &step.settings, &recipe.masks))
+                    progress.stage(0.9..1.0, || blend(&context, own, &step.settings, &recipe.mask_references(..i)))
                 });
                 match blended {
                     Ok(terrain) => below = Some(terrain),

@@ -19,6 +19,9 @@ fn kinds() -> Vec<Value> {
         json!({"operation": "gaussian_blur", "radius_m": 90}),
         json!({"operation": "kernel_filter"}),
         json!({"operation": "terrace", "blend": "maximum"}),
+        json!({"operation": "paths"}),
+        json!({"operation": "pads"}),
+        json!({"operation": "faults", "count": 7, "mask": [{"source": "path"}, {"source": "pad", "combine": "union"}]}),
     ]
 }
 

@@ -7,7 +7,7 @@ use super::tool_view::ToolView;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::{Extent, Grid};
-use crate::engine::mask::{EvaluatedMasks, Mask, MaskRow, NamedMasks};
+use crate::engine::mask::{EvaluatedMasks, Mask, MaskReferences, MaskRow};
 use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::EvalContext;
 use crate::engine::random::Stream;
@@ -67,8 +67,7 @@ fn image(OverlaySource { mask, extent, colour }: &OverlaySource) -> Option<Color
     let grid = Grid::new(*extent, SIDE, SIDE);
     let (inputs, progress) = (Inputs::default(), Progress::new());
     let context = EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, progress: &progress };
-    let named = NamedMasks::new();
-    let evaluated = EvaluatedMasks::new(std::slice::from_ref(mask), &named, &context).ok()?;
+    let evaluated = EvaluatedMasks::new(std::slice::from_ref(mask), &MaskReferences::none(), &context).ok()?;
     let mut row = MaskRow::new(SIDE);
     let mut pixels = Vec::with_capacity(SIDE * SIDE);
     for r in 0..SIDE {

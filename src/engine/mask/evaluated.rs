@@ -2,7 +2,8 @@
 
 use super::painting::{Painting, PaintingRow};
 use super::polygon::{Polygon, PolygonRow};
-use super::sources::{Combine, Mask, MaskSource, NamedMasks};
+use super::shapes::ShapeMask;
+use super::sources::{Combine, Mask, MaskReferences, MaskSource};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::fade::band_weight;
 use crate::engine::flow::{Outlets, Water};
@@ -43,6 +44,7 @@ enum EvaluatedSource<'a> {
     /// The valley floor index, or the curvature in 1/m.
     Map(Heightfield),
     Polygon(Polygon),
+    Shapes(ShapeMask),
     Noise(Fbm),
     Painting(Painting),
     Named(Box<EvaluatedMasks<'a>>),
@@ -79,11 +81,16 @@ impl MaskRow {
 
 impl<'a> EvaluatedMasks<'a> {
     /// Evaluates the sources of a mask for the terrain below a step.
-    pub fn new(masks: &'a [Mask], named: &'a NamedMasks, context: &EvalContext<'a>) -> Result<Self, Cancelled> {
+    pub fn new(
+        masks: &'a [Mask],
+        references: &MaskReferences<'a>,
+        context: &EvalContext<'a>,
+    ) -> Result<Self, Cancelled> {
         let has_file = |name: &FileName| context.inputs.get(name).is_some();
-        let is_incomplete = masks.iter().any(|mask| mask.missing(named, &has_file).is_some());
+        let is_incomplete = masks.iter().any(|mask| mask.missing(references.named, &has_file).is_some());
         let needed = if is_incomplete { &[] } else { masks };
-        let masks = needed.iter().map(|mask| EvaluatedMask::new(mask, named, context)).collect::<Result<_, _>>()?;
+        let masks =
+            needed.iter().map(|mask| EvaluatedMask::new(mask, references, context)).collect::<Result<_, _>>()?;
         Ok(Self { masks, columns: Columns::new(context.grid), is_incomplete })
     }
 
@@ -120,7 +127,7 @@ fn joined(before: f32, own: f32, combine: Combine, strength: f32) -> f32 {
 }
 
 impl<'a> EvaluatedMask<'a> {
-    fn new(mask: &'a Mask, named: &'a NamedMasks, context: &EvalContext<'a>) -> Result<Self, Cancelled> {
+    fn new(mask: &'a Mask, references: &MaskReferences<'a>, context: &EvalContext<'a>) -> Result<Self, Cancelled> {
         let EvalContext { grid, below, inputs, progress, .. } = *context;
         let of_place = EvaluatedSource::Place;
         let source = match (mask.source, below) {
@@ -142,8 +149,16 @@ impl<'a> EvaluatedMask<'a> {
             }
             (MaskSource::Painted, _) => EvaluatedSource::Painting(Painting::new(&mask.strokes, mask.ground, grid)),
             (MaskSource::Named, _) => {
-                let masks = named.get(&mask.name).map_or(&[][..], |masks| &masks[..]);
-                EvaluatedSource::Named(Box::new(EvaluatedMasks::new(masks, named, context)?))
+                let masks = references.named.get(&mask.name).map_or(&[][..], |masks| &masks[..]);
+                EvaluatedSource::Named(Box::new(EvaluatedMasks::new(masks, references, context)?))
+            }
+            (MaskSource::Path, _) => {
+                let feather_m = mask.feather_m.unwrap_or_default();
+                EvaluatedSource::Shapes(ShapeMask::of_paths(&references.shapes.paths, mask.paths, feather_m))
+            }
+            (MaskSource::Pad, _) => {
+                let feather_m = mask.feather_m.unwrap_or_default();
+                EvaluatedSource::Shapes(ShapeMask::of_pads(&references.shapes.pads, feather_m))
             }
             (MaskSource::Elevation | MaskSource::Slope | MaskSource::Border, _) | (_, None) => of_place,
         };
@@ -155,6 +170,7 @@ impl<'a> EvaluatedMask<'a> {
         let z_m = self.grid.z_m(r);
         match &self.source {
             EvaluatedSource::Polygon(outline) => outline.fill(z_m, columns, &mut buffers.polygon, weights),
+            EvaluatedSource::Shapes(shapes) => shapes.fill(z_m, columns, weights),
             EvaluatedSource::Painting(painting) => painting.fill(r, z_m, columns, &mut buffers.painting, weights),
             EvaluatedSource::Named(masks) => {
                 let row = buffers.named.get_or_insert_with(|| Box::new(MaskRow::new(weights.len())));
@@ -182,7 +198,10 @@ impl<'a> EvaluatedMask<'a> {
                 let value = noise.at(self.grid.x_m(c), self.grid.z_m(r));
                 (0.5 + 0.5 * mask.contrast * (value - mask.threshold)).clamp(0.0, 1.0).to_f32()
             }
-            EvaluatedSource::Polygon(_) | EvaluatedSource::Painting(_) | EvaluatedSource::Named(_) => 0.0,
+            EvaluatedSource::Polygon(_)
+            | EvaluatedSource::Shapes(_)
+            | EvaluatedSource::Painting(_)
+            | EvaluatedSource::Named(_) => 0.0,
         }
     }
 
@@ -216,6 +235,8 @@ impl<'a> EvaluatedMask<'a> {
             | MaskSource::Polygon
             | MaskSource::Noise
             | MaskSource::Painted
+            | MaskSource::Path
+            | MaskSource::Pad
             | MaskSource::Named => 0.0,
         }
     }
@@ -276,6 +297,7 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
     use crate::engine::inputs::Inputs;
+    use crate::engine::mask::MaskShapes;
     use crate::engine::parameters::{List, Point};
     use crate::engine::progress::Progress;
     use crate::engine::random::Stream;
@@ -294,7 +316,8 @@ mod tests {
         let mut row = MaskRow::new(grid.width());
         let lakes = Mask { source: MaskSource::Lakes, invert: true, strength: 0.5, ..Default::default() };
         let named = [("half".to_string(), vec![lakes].into())].into();
-        EvaluatedMasks::new(masks, &named, &context).expect("not cancelled").fill(r, &mut row);
+        let references = MaskReferences { named: &named, shapes: MaskShapes::default() };
+        EvaluatedMasks::new(masks, &references, &context).expect("not cancelled").fill(r, &mut row);
         row.weights
     }
 

@@ -7,8 +7,10 @@
 mod evaluated;
 mod painting;
 mod polygon;
+mod shapes;
 mod sources;
 
 pub use self::evaluated::{EvaluatedMasks, MaskRow};
 pub use self::painting::PaintedStroke;
-pub use self::sources::{Combine, Mask, MaskSource, NamedMasks};
+pub use self::shapes::MaskShapes;
+pub use self::sources::{Combine, Mask, MaskReferences, MaskSource, NamedMasks, PathsOf};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::painting::PaintedStroke;
 use super::polygon::POINTS;
+use super::shapes::MaskShapes;
 use crate::engine::flow::Water;
 use crate::engine::parameters::{Band, FileName, List, Point, Spec, choices, parameters};
 
@@ -34,6 +35,10 @@ choices! {
         Noise = "noise", "Noise";
         /// Strokes of a brush.
         Painted = "painted", "Painted";
+        /// The carriageway of roads, the bed of rivers or the area of other paths of the steps below.
+        Path = "path", "Paths";
+        /// The building pads of the steps below.
+        Pad = "pad", "Pads";
         /// A named mask of the recipe.
         Named = "named", "Named mask";
     }
@@ -55,6 +60,22 @@ choices! {
     }
 }
 
+choices! {
+    /// The kind of paths that a mask is based on.
+    pub enum PathsOf {
+        /// Roads.
+        Roads = "road", "Roads";
+        /// Rivers.
+        Rivers = "river", "Rivers";
+        /// Ridges.
+        Ridges = "ridge", "Ridges";
+        /// Valleys.
+        Valleys = "valley", "Valleys";
+        /// All paths.
+        All = "all", "All";
+    }
+}
+
 parameters! {
     /// Where a step has an effect: one source of its mask.
     pub struct Mask {
@@ -66,11 +87,12 @@ parameters! {
         elevation_m: Band = Band { min: -100_000.0, max: 100_000.0 },
             Spec::number("Elevation", -100_000.0, 100_000.0).slider(-1000.0, 3000.0).unit("m")
                 .when("source", &["elevation"]);
-        /// The height difference over which the effect fades out above and below, or the width of the fade across the
-        /// border of a polygon. Empty: 100 for elevations, 0 for polygons.
+        /// The height difference over which the effect fades out above and below, the width of the fade across the
+        /// border of a polygon, or that beyond the edge of a path or a pad, for example over its banks. Empty: 100 for
+        /// elevations, 0 otherwise.
         feather_m: Option<f64> = None,
             Spec::number("Feather", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m")
-                .when("source", &["elevation", "polygon"]);
+                .when("source", &["elevation", "polygon", "path", "pad"]);
         /// The slopes of the terrain below on which the step has its full effect.
         slope_deg: Band = Band { min: 0.0, max: 30.0 },
             Spec::number("Slope", 0.0, 90.0).unit("°").when("source", &["slope"]);
@@ -114,6 +136,8 @@ parameters! {
         scale_m: f64 = 100.0,
             Spec::number("Scale", 0.0, 100_000.0).slider(1.0, 2000.0).unit("m").logarithmic().sparse()
                 .when("source", &["curvature"]);
+        /// The kind of paths.
+        paths: PathsOf = PathsOf::Roads, Spec::new("Paths").sparse().when("source", &["path"]);
         /// The corners of the polygon. Where it crosses itself, parts inside twice count as outside.
         points_m: List<Point> = List::default(), POINTS.sparse().when("source", &["polygon"]);
         /// The size of the largest patches.
@@ -144,6 +168,23 @@ parameters! {
 /// The masks of a recipe by name.
 pub type NamedMasks = BTreeMap<String, List<Mask>>;
 
+/// The parts of a recipe that masks refer to.
+#[derive(Clone, Debug)]
+pub struct MaskReferences<'a> {
+    /// The masks by name.
+    pub named: &'a NamedMasks,
+    /// The paths and pads.
+    pub shapes: MaskShapes<'a>,
+}
+
+impl MaskReferences<'_> {
+    /// For masks that refer to nothing.
+    pub fn none() -> Self {
+        static NONE: NamedMasks = NamedMasks::new();
+        Self { named: &NONE, shapes: MaskShapes::default() }
+    }
+}
+
 impl Mask {
     /// Whether the weight of a sample depends only on its position and height, so that parts of a grid can be evaluated
     /// independently. Named masks have to be asked themselves.
@@ -155,6 +196,8 @@ impl Mask {
             | MaskSource::Polygon
             | MaskSource::Noise
             | MaskSource::Painted
+            | MaskSource::Path
+            | MaskSource::Pad
             | MaskSource::Named => true,
             MaskSource::Slope
             | MaskSource::Rivers
@@ -175,6 +218,8 @@ impl Mask {
             | MaskSource::Polygon
             | MaskSource::Noise
             | MaskSource::Painted
+            | MaskSource::Path
+            | MaskSource::Pad
             | MaskSource::Named => 0.0,
             MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => Water::MAPS,
             MaskSource::Sediment => 1.0,

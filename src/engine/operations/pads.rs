@@ -123,7 +123,7 @@ struct PlacedPad {
 
 impl Pad {
     /// The outline; `None` if the pad has no effect.
-    fn outline(&self) -> Option<Outline> {
+    pub(in crate::engine) fn outline(&self) -> Option<Outline> {
         let turned = |shape| Outline::turned(self.centre_m, self.size_m, self.turn_deg, shape);
         let corners = || self.points_m.iter().map(|point| [point.x_m, point.z_m]).collect();
         match self.shape {

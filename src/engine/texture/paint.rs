@@ -168,7 +168,7 @@ fn sum_of(values: &[f32]) -> f32 {
 }
 
 /// How a terrain is painted by [`paint_once`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PaintOnce<'a> {
     /// The terrain types.
     pub recipe: &'a TextureRecipe,
@@ -196,7 +196,7 @@ pub fn paint_once(
 ) -> Result<PaintedTexture, Cancelled> {
     let surface_maps = || {
         SurfaceMaps::of(terrain, RequiredMaps::of(recipe, light), progress)?
-            .with_type_masks(terrain, recipe, scope, progress)
+            .with_type_masks(terrain, recipe, &scope, progress)
     };
     let surface_maps = &progress.stage(0.0..0.5, surface_maps)?;
     let input = PaintInput { terrain, surface_maps, recipe, fixed_range_m, inputs: scope.inputs };

@@ -66,7 +66,7 @@ impl SurfaceMaps {
         self,
         terrain: &Heightfield,
         recipe: &TextureRecipe,
-        scope: MaskScope,
+        scope: &MaskScope,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         Ok(Self { type_masks: TypeMasks::of(terrain, recipe, scope, progress)?, ..self })
@@ -121,7 +121,7 @@ impl SurfaceMapCache {
         &mut self,
         terrain: &Heightfield,
         recipe: &TextureRecipe,
-        scope: MaskScope,
+        scope: &MaskScope,
         progress: &Progress,
     ) -> Result<TypeMasks, Cancelled> {
         self.type_masks.compute(terrain, recipe, scope, progress)

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::recipe::{TerrainType, TextureRecipe};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::inputs::Inputs;
-use crate::engine::mask::{EvaluatedMasks, Mask, MaskRow, NamedMasks};
+use crate::engine::mask::{EvaluatedMasks, Mask, MaskReferences, MaskRow, NamedMasks};
 use crate::engine::operations::EvalContext;
 use crate::engine::parameters::List;
 use crate::engine::progress::{Cancelled, Progress};
@@ -17,10 +17,10 @@ use crate::engine::random::Stream;
 const SEED: u32 = u32::MAX;
 
 /// What masks of terrain types depend on besides themselves and the terrain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct MaskScope<'a> {
-    /// The recipe's masks by name.
-    pub named: &'a NamedMasks,
+    /// What they refer to.
+    pub references: MaskReferences<'a>,
     /// The recipe's seed.
     pub seed: u32,
     /// The images that masks name.
@@ -30,8 +30,7 @@ pub struct MaskScope<'a> {
 impl<'a> MaskScope<'a> {
     /// For types whose masks refer to no named masks and to no random numbers.
     pub fn of_inputs(inputs: &'a Inputs) -> Self {
-        static NONE: NamedMasks = NamedMasks::new();
-        Self { named: &NONE, seed: 0, inputs }
+        Self { references: MaskReferences::none(), seed: 0, inputs }
     }
 }
 
@@ -44,7 +43,7 @@ impl TypeMasks {
     pub fn of(
         terrain: &Heightfield,
         recipe: &TextureRecipe,
-        scope: MaskScope,
+        scope: &MaskScope,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         if recipe.active().all(|terrain_type| terrain_type.mask.is_empty()) {
@@ -83,12 +82,12 @@ impl TypeMasks {
 fn weights(
     terrain: &Heightfield,
     mask: &[Mask],
-    MaskScope { named, seed, inputs }: MaskScope,
+    MaskScope { references, seed, inputs }: &MaskScope,
     progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
     let grid = terrain.grid();
-    let context = EvalContext { grid, below: Some(terrain), stream: Stream::new(seed, SEED), inputs, progress };
-    let masks = EvaluatedMasks::new(mask, named, &context)?;
+    let context = EvalContext { grid, below: Some(terrain), stream: Stream::new(*seed, SEED), inputs, progress };
+    let masks = EvaluatedMasks::new(mask, references, &context)?;
     let mut weights = Heightfield::flat(grid);
     let rows = weights.heights_mut().par_chunks_mut(grid.width()).enumerate();
     rows.try_for_each_init(
@@ -124,13 +123,13 @@ impl TypeMaskCache {
         &mut self,
         terrain: &Heightfield,
         recipe: &TextureRecipe,
-        scope: MaskScope,
+        scope: &MaskScope,
         progress: &Progress,
     ) -> Result<TypeMasks, Cancelled> {
         let masks: Vec<List<Mask>> = recipe.active().map(|terrain_type| terrain_type.mask.clone()).collect();
         let is_same = |known: &&KnownMasks| {
             known.masks == masks
-                && known.named == *scope.named
+                && known.named == *scope.references.named
                 && known.seed == scope.seed
                 && known.inputs.same_rasters(scope.inputs)
         };
@@ -138,9 +137,8 @@ impl TypeMaskCache {
             return Ok(known.evaluated.clone());
         }
         let evaluated = TypeMasks::of(terrain, recipe, scope, progress)?;
-        let MaskScope { named, seed, inputs } = scope;
-        let (named, inputs) = (named.clone(), inputs.clone());
-        self.known = Some(KnownMasks { masks, named, seed, inputs, evaluated: evaluated.clone() });
+        let (named, inputs) = (scope.references.named.clone(), scope.inputs.clone());
+        self.known = Some(KnownMasks { masks, named, seed: scope.seed, inputs, evaluated: evaluated.clone() });
         Ok(evaluated)
     }
 }
@@ -168,7 +166,8 @@ mod tests {
     fn middle_row(recipe: &TextureRecipe, named: &NamedMasks) -> Vec<[u8; 4]> {
         let terrain = Heightfield::flat(Grid::new(WORLD, 65, 65));
         let inputs = Inputs::default();
-        let scope = MaskScope { named, seed: 1, inputs: &inputs };
+        let references = MaskReferences { named, ..MaskReferences::none() };
+        let scope = MaskScope { references, seed: 1, inputs: &inputs };
         let order = PaintOnce { recipe, scope, fixed_range_m: Some(Band { min: 0.0, max: 100.0 }), light: None };
         let painted = paint_once(&terrain, order, [64, 64], &Progress::new()).expect("not cancelled");
         painted.image.pixels[32 * 64..33 * 64].to_vec()
@@ -201,7 +200,7 @@ mod tests {
         let mut recipe = painted_snow(terrain_type("snow", [255, 0, 0], [0.0, 100.0]));
         let mut cache = TypeMaskCache::default();
         let mut evaluated = |recipe: &TextureRecipe, seed: u32| {
-            let scope = MaskScope { named: &named, seed, inputs: &inputs };
+            let scope = &MaskScope { references: MaskReferences::none(), seed, inputs: &inputs };
             let masks = cache.compute(&terrain, recipe, scope, &Progress::new()).expect("not cancelled");
             assert_eq!(Ok(&masks), TypeMasks::of(&terrain, recipe, scope, &Progress::new()).as_ref());
             masks

@@ -201,7 +201,7 @@ impl Staging<'_> {
         let surface_maps = &match order.needs_painting() {
             true => {
                 let required = RequiredMaps::of(recipe, order.baked_light());
-                let scope = order.recipe.mask_scope(&order.inputs);
+                let scope = &order.recipe.mask_scope(&order.inputs);
                 let surface_maps =
                     || SurfaceMaps::of(heights, required, progress)?.with_type_masks(heights, recipe, scope, progress);
                 stages.run(SURFACE_UNITS, progress, surface_maps)?

@@ -64,7 +64,7 @@ impl Painter {
         let required = request.texture_view.required_maps(RequiredMaps::of(&recipe.texture, Some(&recipe.light)));
         let cache = self.surface_maps_of(&terrain);
         let mut surface_maps = progress.stage(0.6..0.75, || cache.compute(&terrain, required, progress))?;
-        let (texture, scope) = (&recipe.texture, recipe.mask_scope(inputs));
+        let (texture, scope) = (&recipe.texture, &recipe.mask_scope(inputs));
         let type_masks = || cache.type_masks(&terrain, texture, scope, progress);
         surface_maps.type_masks = progress.stage(0.75..0.8, type_masks)?;
         let input = PaintInput {

@@ -13,7 +13,7 @@ const SLACK: f64 = 1e-9;
 
 impl Path {
     /// The first problem of the path. A path with a problem has no effect.
-    pub(super) fn check(&self) -> Result<(), ParameterError> {
+    pub(in crate::engine) fn check(&self) -> Result<(), ParameterError> {
         self.check_nodes()?;
         match self.kind {
             PathKind::Road => self.check_road(),

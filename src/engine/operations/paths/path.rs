@@ -111,7 +111,7 @@ parameters! {
 
 /// A path's curve: its points and what is interpolated at them.
 #[derive(Clone, Debug)]
-pub(super) struct PathCurve {
+pub(in crate::engine) struct PathCurve {
     /// The points; a closed curve ends where it starts.
     pub points: Vec<[f64; 2]>,
     /// The arc length at every point.
@@ -135,7 +135,7 @@ impl Path {
     }
 
     /// The curve through the nodes. There are at least two.
-    pub(super) fn curve(&self) -> PathCurve {
+    pub(in crate::engine) fn curve(&self) -> PathCurve {
         let nodes: Vec<[f64; 2]> = self.nodes.iter().map(|node| [node.at_m.x_m, node.at_m.z_m]).collect();
         let is_closed = self.is_closed();
         let points = curve_points(&nodes, is_closed);
