@@ -5,6 +5,7 @@
 //! tables that declare them.
 
 pub mod analysis;
+mod blend;
 mod blending;
 mod cached_output;
 pub mod cast;

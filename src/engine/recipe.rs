@@ -5,13 +5,14 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value as Json};
 
+pub use super::blend::Blend;
 use super::heightfield::{Extent, Grid};
 use super::inputs::Inputs;
 use super::light::Light;
 use super::mask::{Mask, MaskSource, NamedMasks};
 use super::operations::{AnyOperation, Role};
 use super::parameters::{
-    Band, FileName, Group, Kind, List, Parameter, ParameterError, Problem, Spec, TextureName, Value, Values, choices,
+    Band, FileName, Group, Kind, List, Parameter, ParameterError, Problem, Spec, TextureName, Value, Values,
     field_from_json, group_from_json, group_to_json, group_values, not_a_list, not_an_object, parameters,
     scale_lengths, set_from_json,
 };
@@ -50,28 +51,6 @@ impl World {
 /// The shortest and the longest side of a world, metres.
 const MIN_SIDE_M: f64 = 1.0;
 const MAX_SIDE_M: f64 = 1_000_000.0;
-
-choices! {
-    /// How the output of a step is combined with the terrain below it.
-    pub enum Blend {
-        /// The sum of both.
-        Add = "add", "Add";
-        /// The terrain below minus the step.
-        Subtract = "subtract", "Subtract";
-        /// The terrain below times the step, whose heights in metres are used as factors.
-        Multiply = "multiply", "Multiply";
-        /// The higher of both.
-        Maximum = "maximum", "Maximum";
-        /// The lower of both.
-        Minimum = "minimum", "Minimum";
-        /// The step alone.
-        Replace = "replace", "Replace";
-        /// The higher of both, with a rounded transition.
-        SmoothMaximum = "smooth_maximum", "Smooth maximum";
-        /// The lower of both, with a rounded transition.
-        SmoothMinimum = "smooth_minimum", "Smooth minimum";
-    }
-}
 
 parameters! {
     /// The parameters that all steps have.
@@ -296,13 +275,14 @@ impl Recipe {
     /// The imported files that the recipe uses: heightmaps and textures.
     pub fn files(&self) -> Vec<FileName> {
         let textures = self.textures().into_iter().filter(|name| !name.is_shipped()).map(|name| FileName(name.0));
-        let mut files: Vec<FileName> = self.heightmaps().into_iter().chain(textures).collect();
+        let heightmaps = self.heightmaps().into_iter().filter(|name| !name.is_shipped());
+        let mut files: Vec<FileName> = heightmaps.chain(textures).collect();
         files.sort();
         files.dedup();
         files
     }
 
-    /// The heightmaps that steps and masks use.
+    /// The heightmaps that steps and masks use, and the projects and shipped stamps that they use as such.
     pub fn heightmaps(&self) -> Vec<FileName> {
         let mut files = Vec::new();
         for step in &self.stack {
@@ -327,9 +307,9 @@ impl Recipe {
         settings.mask.iter().flat_map(move |mask| std::iter::once(mask).chain(named(mask).into_iter().flatten()))
     }
 
-    /// An error if the mask of an enabled step lacks what it needs, such as its image, or the mask whose name it has. The
-    /// step then has no effect.
-    pub fn check_masks(&self, inputs: &Inputs) -> Result<(), ParameterError> {
+    /// An error if the mask of an enabled step lacks what it needs, such as its image, or the mask whose name it has, or
+    /// if a stamp lacks its file. The step or the stamp then has no effect.
+    pub fn check_inputs(&self, inputs: &Inputs) -> Result<(), ParameterError> {
         for (i, step) in self.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled) {
             let masks = &step.settings.mask;
             for (j, mask) in masks.iter().enumerate() {
@@ -338,6 +318,10 @@ impl Recipe {
                     let path = format!("stack.{i}.mask{index}.{key}");
                     return Err(ParameterError { path, problem: Problem::Conflict(what.into()) });
                 }
+            }
+            if let AnyOperation::Stamps(stamps) = &step.operation {
+                let checked = stamps.check_files(&|name| inputs.get(name).is_some());
+                checked.map_err(|error| error.within(i).within("stack"))?;
             }
         }
         Ok(())
@@ -586,7 +570,7 @@ mod tests {
             ("loop", Some("stack.0.mask.name: named masks cannot refer to other ones; use another source there")),
             ("picture", Some("stack.0.mask.name: the mask has no image; choose one")),
         ] {
-            let checked = Recipe::from_json(&json(name)).expect("valid").check_masks(&Inputs::default());
+            let checked = Recipe::from_json(&json(name)).expect("valid").check_inputs(&Inputs::default());
             assert_eq!(checked.err().map(|error| error.to_string()).as_deref(), message);
         }
         let wrong = Recipe::from_json(&json!({"masks": {"meadow": {"feather_deg": 99}}})).expect_err("refused");
@@ -597,7 +581,7 @@ mod tests {
     fn masks_without_their_image_are_reported() {
         let check = |mask: Json| {
             let recipe = Recipe::from_json(&json!({"stack": [{"operation": "faults", "mask": mask}]}));
-            let checked = recipe.expect("valid").check_masks(&Inputs::default());
+            let checked = recipe.expect("valid").check_inputs(&Inputs::default());
             checked.err().map(|error| error.to_string())
         };
         let image = json!({"source": "image"});
