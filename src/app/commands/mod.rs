@@ -19,6 +19,8 @@ pub(crate) enum FileSlot {
     Operation(usize),
     /// In a source of the mask of a step, by their indices.
     Mask { step: usize, source: usize },
+    /// In a stamp of a step, by their indices.
+    Stamp { step: usize, stamp: usize },
     /// In the texture of the terrain type at that index.
     Texture(usize),
 }
@@ -27,7 +29,9 @@ impl FileSlot {
     /// The name of the step or type; `None` if the index is out of range.
     fn name(self, recipe: &Recipe) -> Option<&str> {
         match self {
-            Self::Operation(i) | Self::Mask { step: i, .. } => recipe.stack.get(i).map(Step::title),
+            Self::Operation(i) | Self::Mask { step: i, .. } | Self::Stamp { step: i, .. } => {
+                recipe.stack.get(i).map(Step::title)
+            }
             Self::Texture(i) => recipe.texture.types.get(i).map(|terrain_type| terrain_type.name.as_str()),
         }
     }

@@ -241,7 +241,7 @@ fn a_chosen_file_is_rejected_if_its_target_has_changed() {
         project.recipe.texture.types = vec![type_of("Grass", ""), type_of("Rock", "")].into();
     };
     type Meanwhile = fn(&mut App);
-    let cases: [(FileSlot, Meanwhile, Option<&str>); 8] = [
+    let cases: [(FileSlot, Meanwhile, Option<&str>); 9] = [
         (of_rock, |_| (), None),
         (of_import, |_| (), None),
         (of_rock, |app| app.edit(|project| project.recipe.texture.types.swap(0, 1)), Some("for which")),
@@ -253,6 +253,7 @@ fn a_chosen_file_is_rejected_if_its_target_has_changed() {
             Some("for which"),
         ),
         (FileSlot::Mask { step: 0, source: 0 }, |_| (), Some("was removed")),
+        (FileSlot::Stamp { step: 0, stamp: 0 }, |_| (), Some("was removed")),
         (of_rock, |app| app.open_project("Copy".into(), app.document.file(), None), Some("another")),
     ];
     for (slot, meanwhile, refused) in cases {

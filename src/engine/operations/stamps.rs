@@ -11,11 +11,11 @@ use super::heightmap::DEFAULT_HIGH_M;
 use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::blend::Blend;
 use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
+use crate::engine::heightfield::{Extent, Grid, Heightfield, MAX_HEIGHT_M};
 use crate::engine::inputs::{Inputs, Raster, SampleScale};
 use crate::engine::outline::unit_vector;
 use crate::engine::parameters::{
-    FileName, List, MAX_COORDINATE_M, ParameterError, Point, Spec, choices, parameters,
+    Band, FileName, List, MAX_COORDINATE_M, ParameterError, Point, Spec, choices, parameters,
 };
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::resample::{Sampling, bicubic_at};
@@ -80,7 +80,23 @@ parameters! {
     }
 }
 
+/// The width of the feather of a new stamp, as a fraction of its shorter side.
+const FEATHER_SHARE: f64 = 0.1;
+
 impl Stamp {
+    /// Takes a chosen file: a size that is known becomes that of the stamp, and a range of heights for the lowest and
+    /// the highest value of an image its factor.
+    pub fn set_file(&mut self, file: FileName, extent: Option<Extent>, range_m: Option<Band>) {
+        self.file = file;
+        if let Some(Extent { width_m, depth_m }) = extent {
+            self.size_m = Point { x_m: width_m, z_m: depth_m };
+            self.feather_m = FEATHER_SHARE * width_m.min(depth_m);
+        }
+        if let Some(range) = range_m {
+            self.scale = (range.max - range.min) / DEFAULT_HIGH_M;
+        }
+    }
+
     /// Whether the border of the stamp is at the height of the terrain under its centre.
     fn stands_on_terrain(&self) -> bool {
         match self.blend {
@@ -315,7 +331,6 @@ mod tests {
 
     use super::super::testing::{assert_subset, rough_terrain, stream};
     use super::*;
-    use crate::engine::heightfield::Extent;
 
     const WORLD: Extent = Extent { width_m: 400.0, depth_m: 400.0 };
 
@@ -468,6 +483,15 @@ mod tests {
         let [small, large] = [257, 1025].map(|samples| evaluated(stamps.clone(), &rough, grid(samples), None));
         assert!(small.min_max()[1] > 20.0);
         assert_subset(&small, &large);
+    }
+
+    #[test]
+    fn a_chosen_file_brings_its_size_and_its_range() {
+        let mut stamp = stamp();
+        stamp.set_file(file("b.json"), Some(Extent { width_m: 900.0, depth_m: 400.0 }), None);
+        assert_eq!((&stamp.file, stamp.size_m, stamp.feather_m), (&file("b.json"), point(900.0, 400.0), 40.0));
+        stamp.set_file(file("c.png"), None, Some(Band { min: -50.0, max: 450.0 }));
+        assert_eq!((stamp.size_m, stamp.scale), (point(900.0, 400.0), 0.5));
     }
 
     #[test]

@@ -99,7 +99,8 @@ fn project_raster(path: &Path, bytes: &Arc<Vec<u8>>, progress: &Progress) -> Res
     Ok(raster)
 }
 
-fn read_project(path: &Path, bytes: &[u8]) -> Result<ProjectFile, FileError> {
+/// Reads the bytes of a project.
+pub(super) fn read_project(path: &Path, bytes: &[u8]) -> Result<ProjectFile, FileError> {
     ProjectFile::from_bytes(bytes).map_err(|error| FileError::invalid(path, error.to_string()))
 }
 
@@ -110,6 +111,21 @@ fn lock<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The terrain of a project as a map of heights.
 fn evaluated(path: &Path, project: &Project, progress: &Progress) -> Result<Arc<Raster>, FileError> {
+    let (recipe, grid) = (&project.recipe, grid(project));
+    let inputs = inputs_of(path, project, progress)?;
+    // The steps of the recipe that uses it make up the whole progress.
+    let terrain = progress.stage(0.0..0.0, || stack::evaluate(recipe, grid, None, &inputs, progress))?;
+    let (width, height) = (grid.width(), grid.height());
+    Ok(Arc::new(Raster { width, height, samples: terrain.heights().to_vec(), scale: SampleScale::Metres }))
+}
+
+/// The grid on which a project is evaluated.
+fn grid(project: &Project) -> Grid {
+    Grid::fitted(project.recipe.world.extent(), SAMPLES)
+}
+
+/// The files of a project whose terrain is used as a heightmap; an error if it needs what it does not contain.
+pub(super) fn inputs_of(path: &Path, project: &Project, progress: &Progress) -> Result<Inputs, FileError> {
     let Project { recipe, files, .. } = project;
     let refused = |problem: String| FileError::invalid(path, problem);
     let mut inputs = Inputs::default();
@@ -132,12 +148,8 @@ fn evaluated(path: &Path, project: &Project, progress: &Progress) -> Result<Arc<
         };
         inputs.rasters.insert(name, raster);
     }
-    let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
-    recipe.check(grid).and_then(|()| recipe.check_inputs(&inputs)).map_err(|error| refused(error.to_string()))?;
-    // The steps of the recipe that uses it make up the whole progress.
-    let terrain = progress.stage(0.0..0.0, || stack::evaluate(recipe, grid, None, &inputs, progress))?;
-    let (width, height) = (grid.width(), grid.height());
-    Ok(Arc::new(Raster { width, height, samples: terrain.heights().to_vec(), scale: SampleScale::Metres }))
+    let checked = recipe.check(grid(project)).and_then(|()| recipe.check_inputs(&inputs));
+    checked.map_err(|error| refused(error.to_string())).map(|()| inputs)
 }
 
 #[cfg(test)]
