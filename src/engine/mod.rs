@@ -5,6 +5,7 @@
 //! tables that declare them.
 
 pub mod analysis;
+mod blend;
 mod blending;
 mod cached_output;
 pub mod cast;
@@ -23,7 +24,7 @@ pub mod landforms;
 pub mod light;
 pub mod map_view;
 pub mod mask;
-pub mod mask_owner;
+
 pub mod mutation;
 pub mod operations;
 pub mod origin;
@@ -33,6 +34,7 @@ pub mod progress;
 pub mod ramp;
 pub mod random;
 pub mod recipe;
+pub mod recipe_masks;
 pub mod relief;
 mod resample;
 pub mod rivers;

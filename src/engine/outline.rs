@@ -30,7 +30,7 @@ pub(super) enum Centred {
 }
 
 /// The unit vector of an angle in degrees, clockwise from east. Exact for quarter turns.
-fn unit_vector(turn_deg: f64) -> [f64; 2] {
+pub(super) fn unit_vector(turn_deg: f64) -> [f64; 2] {
     let turn_deg = turn_deg.rem_euclid(360.0);
     match [0.0, 90.0, 180.0, 270.0].iter().position(|quarter| *quarter == turn_deg) {
         Some(quarter) => [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]][quarter],

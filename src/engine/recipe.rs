@@ -1,25 +1,23 @@
 //! The recipe: everything that determines a terrain and its texture.
 
 use std::collections::BTreeSet;
-use std::slice::SliceIndex;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value as Json};
 
+pub use super::blend::Blend;
 use super::heightfield::{Extent, Grid};
 use super::inputs::Inputs;
 use super::light::Light;
-use super::mask::{Mask, MaskReferences, MaskShapes, MaskSource, NamedMasks};
-use super::operations::pads::Pads;
-use super::operations::paths::Paths;
+use super::mask::{Mask, NamedMasks};
 use super::operations::{AnyOperation, Role};
 use super::parameters::{
-    Band, FileName, Group, Kind, List, Parameter, ParameterError, Problem, Spec, TextureName, Value, Values, choices,
+    Band, FileName, Group, Kind, List, Parameter, ParameterError, Problem, Spec, TextureName, Value, Values,
     field_from_json, group_from_json, group_to_json, group_values, not_a_list, not_an_object, parameters,
     scale_lengths, set_from_json,
 };
 use super::random::Stream;
-use super::texture::{MaskScope, PaintOnce, TextureRecipe};
+use super::texture::{PaintOnce, TextureRecipe};
 
 use crate::engine::cast::ToInteger;
 
@@ -53,28 +51,6 @@ impl World {
 /// The shortest and the longest side of a world, metres.
 const MIN_SIDE_M: f64 = 1.0;
 const MAX_SIDE_M: f64 = 1_000_000.0;
-
-choices! {
-    /// How the output of a step is combined with the terrain below it.
-    pub enum Blend {
-        /// The sum of both.
-        Add = "add", "Add";
-        /// The terrain below minus the step.
-        Subtract = "subtract", "Subtract";
-        /// The terrain below times the step, whose heights in metres are used as factors.
-        Multiply = "multiply", "Multiply";
-        /// The higher of both.
-        Maximum = "maximum", "Maximum";
-        /// The lower of both.
-        Minimum = "minimum", "Minimum";
-        /// The step alone.
-        Replace = "replace", "Replace";
-        /// The higher of both, with a rounded transition.
-        SmoothMaximum = "smooth_maximum", "Smooth maximum";
-        /// The lower of both, with a rounded transition.
-        SmoothMinimum = "smooth_minimum", "Smooth minimum";
-    }
-}
 
 parameters! {
     /// The parameters that all steps have.
@@ -299,13 +275,14 @@ impl Recipe {
     /// The imported files that the recipe uses: heightmaps and textures.
     pub fn files(&self) -> Vec<FileName> {
         let textures = self.textures().into_iter().filter(|name| !name.is_shipped()).map(|name| FileName(name.0));
-        let mut files: Vec<FileName> = self.heightmaps().into_iter().chain(textures).collect();
+        let heightmaps = self.heightmaps().into_iter().filter(|name| !name.is_shipped());
+        let mut files: Vec<FileName> = heightmaps.chain(textures).collect();
         files.sort();
         files.dedup();
         files
     }
 
-    /// The heightmaps that steps and masks use.
+    /// The heightmaps that steps and masks use, and the projects and shipped stamps that they use as such.
     pub fn heightmaps(&self) -> Vec<FileName> {
         let mut files = Vec::new();
         for step in &self.stack {
@@ -322,58 +299,10 @@ impl Recipe {
         files
     }
 
-    /// The sources of a step's mask, with those of the named masks that they refer to.
-    pub fn mask_sources<'a>(&'a self, settings: &'a StepSettings) -> impl Iterator<Item = &'a Mask> {
-        let named = |mask: &'a Mask| match mask.source {
-            MaskSource::Named => self.masks.get(&mask.name),
-            _ => None,
-        };
-        settings.mask.iter().flat_map(move |mask| std::iter::once(mask).chain(named(mask).into_iter().flatten()))
-    }
-
-    /// What masks of terrain types depend on besides themselves and the terrain.
-    pub fn mask_scope<'a>(&'a self, inputs: &'a Inputs) -> MaskScope<'a> {
-        MaskScope { references: self.mask_references(..), seed: self.seed, inputs }
-    }
-
-    /// What masks can refer to: the masks by name, and the shapes of some of the steps.
-    pub fn mask_references(&self, steps: impl SliceIndex<[Step], Output = [Step]>) -> MaskReferences<'_> {
-        let mut shapes = MaskShapes::default();
-        for step in self.stack[steps].iter().filter(|step| step.settings.enabled) {
-            match &step.operation {
-                AnyOperation::Paths(Paths { paths }) => shapes.paths.extend(paths.iter()),
-                AnyOperation::Pads(Pads { pads }) => shapes.pads.extend(pads.iter()),
-                _ => {}
-            }
-        }
-        MaskReferences { named: &self.masks, shapes }
-    }
-
     /// How a terrain is painted with the recipe's terrain types.
     pub fn painting<'a>(&'a self, inputs: &'a Inputs, light: Option<&'a Light>) -> PaintOnce<'a> {
         let (scope, fixed_range_m) = (self.mask_scope(inputs), self.world.height_range_m);
         PaintOnce { recipe: &self.texture, scope, fixed_range_m, light }
-    }
-
-    /// An error if the mask of an enabled step or of an active terrain type lacks what it needs, such as its image, or
-    /// the mask whose name it has. The step or the type then has no effect.
-    pub fn check_masks(&self, inputs: &Inputs) -> Result<(), ParameterError> {
-        let steps = self.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
-        let of_steps = steps.map(|(i, step)| ("stack", i, &step.settings.mask));
-        let active_set = self.texture.settings.active_set.as_ref();
-        let types = self.texture.types.iter().enumerate();
-        let of_types = types.filter(|(_, terrain_type)| terrain_type.is_active(active_set));
-        let of_types = of_types.map(|(i, terrain_type)| ("texture.types", i, &terrain_type.mask));
-        for (list, i, masks) in of_steps.chain(of_types) {
-            for (j, mask) in masks.iter().enumerate() {
-                if let Some((key, what)) = mask.missing(&self.masks, &|name| inputs.get(name).is_some()) {
-                    let index = if masks.len() > 1 { format!(".{j}") } else { String::new() };
-                    let path = format!("{list}.{i}.mask{index}.{key}");
-                    return Err(ParameterError { path, problem: Problem::Conflict(what.into()) });
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The tileable textures that terrain types use.
@@ -619,7 +548,7 @@ mod tests {
             ("loop", Some("stack.0.mask.name: named masks cannot refer to other ones; use another source there")),
             ("picture", Some("stack.0.mask.name: the mask has no image; choose one")),
         ] {
-            let checked = Recipe::from_json(&json(name)).expect("valid").check_masks(&Inputs::default());
+            let checked = Recipe::from_json(&json(name)).expect("valid").check_inputs(&Inputs::default());
             assert_eq!(checked.err().map(|error| error.to_string()).as_deref(), message);
         }
         let wrong = Recipe::from_json(&json!({"masks": {"meadow": {"feather_deg": 99}}})).expect_err("refused");
@@ -630,7 +559,7 @@ mod tests {
     fn masks_without_their_image_are_reported() {
         let check = |mask: Json| {
             let recipe = Recipe::from_json(&json!({"stack": [{"operation": "faults", "mask": mask}]}));
-            let checked = recipe.expect("valid").check_masks(&Inputs::default());
+            let checked = recipe.expect("valid").check_inputs(&Inputs::default());
             checked.err().map(|error| error.to_string())
         };
         let image = json!({"source": "image"});

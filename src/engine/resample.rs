@@ -200,6 +200,31 @@ impl BlendedRows {
     }
 }
 
+/// The value of a row-major map at one position, in samples eastward and southward, for positions that are not those of
+/// a grid. Equal to that of [`Bicubic`], up to the order of the sums.
+pub(super) fn bicubic_at(samples: &[f32], width: usize, sampling: Sampling, [column, row]: [f64; 2]) -> f64 {
+    let columns = Taps::new(column, width, sampling);
+    let rows = Taps::new(row, samples.len() / width, sampling);
+    let sample = |c: usize, r: usize| f64::from(samples[r * width + c]);
+    let mut value = 0.0;
+    for (r, weight) in rows.samples.into_iter().zip(rows.weights) {
+        let [a, b, c, d] = columns.samples.map(|c| sample(c, r));
+        let [w, x, y, z] = columns.weights;
+        value += weight * (w * a + x * b + y * c + z * d);
+    }
+    match sampling {
+        Sampling::Image => value,
+        Sampling::Terrain => {
+            let [_, west, east, _] = columns.samples;
+            let [_, north, south, _] = rows.samples;
+            let corners = [sample(west, north), sample(east, north), sample(west, south), sample(east, south)];
+            let lowest = corners.into_iter().fold(f64::INFINITY, f64::min);
+            let highest = corners.into_iter().fold(f64::NEG_INFINITY, f64::max);
+            value.max(lowest).min(highest)
+        }
+    }
+}
+
 impl Heightfield {
     /// Resamples the heights to another grid of the same world. The interpolation is bicubic and does not overshoot;
     /// where samples of both grids coincide, heights are exactly equal.
@@ -243,6 +268,17 @@ mod tests {
         let large = resampled(&small, 129, 33);
         assert!((0..9).all(|r| (0..33).all(|c| large[(4 * c, 4 * r)] == small[(c, r)])));
         assert_eq!(resampled(&large, 33, 9), small);
+    }
+
+    #[test]
+    fn single_positions_have_the_heights_of_a_grid() {
+        let small = on(33, 9, |x, z| 100.0 * libm::sin(x) * libm::cos(z));
+        let large = resampled(&small, 71, 50);
+        for (c, r) in (0..50).flat_map(|r| (0..71).map(move |c| (c, r))) {
+            let at = [c as f64 * 32.0 / 70.0, r as f64 * 8.0 / 49.0];
+            let found = bicubic_at(small.heights(), 33, Sampling::Terrain, at);
+            assert!((found - f64::from(large[(c, r)])).abs() < 1e-4, "{at:?}: {found}, not {}", large[(c, r)]);
+        }
     }
 
     #[test]

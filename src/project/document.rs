@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::ProjectError;
-use super::format::{IMPORT_EXTENSIONS, MAX_FILE_BYTES};
+use super::format::{IMPORT_EXTENSIONS, MAX_FILE_BYTES, PROJECT_SUFFIX};
 use super::imports::read_limited;
 use super::settings::Water;
 use crate::engine::operations::heightmap::Heightmap;
@@ -78,10 +78,13 @@ impl Project {
             if let Entry::Vacant(entry) = self.files.entry(name) {
                 let path = folder.join(&entry.key().0);
                 let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-                if !extension.is_some_and(|extension| IMPORT_EXTENSIONS.contains(&extension.as_str())) {
+                let is_map = extension.is_some_and(|extension| IMPORT_EXTENSIONS.contains(&extension.as_str()));
+                if !is_map && !entry.key().0.ends_with(PROJECT_SUFFIX) {
                     let known = IMPORT_EXTENSIONS.map(|extension| format!(".{extension}")).join(" ");
-                    let reason =
-                        format!("heightmaps and images with this extension are not supported; supported: {known}");
+                    let reason = format!(
+                        "heightmaps and images with this extension are not supported; supported: {known} \
+                         {PROJECT_SUFFIX}"
+                    );
                     return Err(ProjectError::Unreadable(path, reason));
                 }
                 if is_on_network(&entry.key().0) {

@@ -242,8 +242,8 @@ impl Length {
 
 /// Operations that can finish a 1025² map before the first cancellation with any parameters, because they pass over the
 /// samples once.
-const SINGLE_PASS: [&str; 10] =
-    ["heightmap", "sculpt", "clamp", "levels", "edge_fade", "island", "terrace", "symmetry", "pads", "paths"];
+const SINGLE_PASS: [&str; 11] =
+    ["heightmap", "sculpt", "clamp", "levels", "edge_fade", "island", "terrace", "symmetry", "pads", "paths", "stamps"];
 
 #[test]
 #[ignore = "slow: measures processor time in a process of its own"]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::ProptestConfig;
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::heightmap::Heightmap;
+use upthrust::engine::operations::stamps::Stamp;
 use upthrust::engine::parameters::{FileName, Kind, TextureName};
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{Swatch, TextureRecipe};
@@ -18,16 +19,17 @@ use upthrust::files::export::load_inputs;
 /// The material texture in [`inputs`].
 const GRASS: &str = "assets/grass.jpg";
 
-/// A raster named "hills" and a grass texture. Always the same instance: an evaluator drops its cache when its inputs
+/// A raster named "hills", which is the default stamp too, and a grass texture. Always the same instance: an evaluator drops its cache when its inputs
 /// change.
 pub fn inputs() -> &'static Inputs {
     static INPUTS: LazyLock<Inputs> = LazyLock::new(|| {
         let samples = (0..35).map(|i| (i * i % 17) as f32).collect();
-        let raster = Raster { width: 7, height: 5, samples, scale: SampleScale::Metres };
+        let raster = Arc::new(Raster { width: 7, height: 5, samples, scale: SampleScale::Metres });
+        let names = [FileName("hills".into()), Stamp::default().file];
         let pixel = |i: usize| [(i * 31 % 251) as u8, (i * 7 % 199) as u8, (i / 128 * 13 % 255) as u8, 255];
         let grass = Image { width: 128, height: 96, pixels: (0..128 * 96).map(pixel).collect() };
         Inputs {
-            rasters: [(FileName("hills".into()), Arc::new(raster))].into(),
+            rasters: names.into_iter().map(|name| (name, raster.clone())).collect(),
             swatches: [(TextureName(GRASS.into()), Arc::new(Swatch::new(&grass)))].into(),
         }
     });

@@ -217,6 +217,7 @@ const GOLDEN_OPERATIONS: &[(&str, u64)] = &[
     ("kernel_filter", 0xdfcb_bb65_6d19_65ac),
     ("symmetry", 0x7e14_0a3a_8705_ccbe),
     ("pads", 0x4453_3edd_d0ea_4618),
+    ("stamps", 0xaf73_a096_84b7_386c),
 ];
 
 fn check_golden(recipes: &[(&'static str, Recipe)], golden: &[(&str, u64)]) {

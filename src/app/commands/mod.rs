@@ -10,7 +10,7 @@ use egui::{Event, InputState, Key, KeyboardShortcut, Modifiers, ThemePreference,
 
 use crate::app::tools::tool::Tool;
 use crate::engine::Recipe;
-use crate::engine::mask_owner::MaskOwner;
+use crate::engine::recipe_masks::MaskOwner;
 use crate::files::targets;
 
 /// Where a chosen file is used.
@@ -20,6 +20,8 @@ pub(crate) enum FileSlot {
     Operation(usize),
     /// In the source at that index of the mask of a step or of a terrain type.
     Mask { owner: MaskOwner, source: usize },
+    /// In a stamp of a step, by their indices.
+    Stamp { step: usize, stamp: usize },
     /// In the texture of the terrain type at that index.
     Texture(usize),
 }
@@ -28,7 +30,7 @@ impl FileSlot {
     /// The name of the step or type; `None` if the index is out of range.
     fn name(self, recipe: &Recipe) -> Option<&str> {
         match self {
-            Self::Operation(i) => MaskOwner::Step(i).name(recipe),
+            Self::Operation(i) | Self::Stamp { step: i, .. } => MaskOwner::Step(i).name(recipe),
             Self::Mask { owner, .. } => owner.name(recipe),
             Self::Texture(i) => MaskOwner::Type(i).name(recipe),
         }

@@ -34,6 +34,7 @@ pub(crate) enum DialogKind {
     Project,
     Heightmap,
     Mask,
+    Stamp,
     Texture,
     Export,
     Image,
@@ -46,6 +47,7 @@ impl DialogKind {
             Self::Project => None,
             Self::Heightmap => Some("heightmap"),
             Self::Mask => Some("mask"),
+            Self::Stamp => Some("stamp"),
             Self::Texture => Some("texture"),
             Self::Export => Some("export"),
             Self::Image => Some("image"),
@@ -59,6 +61,7 @@ impl DialogPurpose {
             Self::Open | Self::Save { .. } => DialogKind::Project,
             Self::Import { target } => match target.as_ref().map(|target| target.slot) {
                 Some(FileSlot::Mask { .. }) => DialogKind::Mask,
+                Some(FileSlot::Stamp { .. }) => DialogKind::Stamp,
                 Some(FileSlot::Texture(_)) => DialogKind::Texture,
                 Some(FileSlot::Operation(_)) | None => DialogKind::Heightmap,
             },
@@ -92,6 +95,7 @@ impl DialogRequest {
             DialogPurpose::Save { .. } => "Save the project",
             DialogPurpose::Import { .. } => match self.purpose.kind() {
                 DialogKind::Mask => "Choose a mask image",
+                DialogKind::Stamp => "Choose a heightmap or project as a stamp",
                 DialogKind::Texture => "Choose a texture",
                 _ => "Import a heightmap",
             },
@@ -127,6 +131,10 @@ impl DialogRequest {
             DialogPurpose::Import { .. } => match self.purpose.kind() {
                 // A mask is read from any heightmap.
                 DialogKind::Mask => vec![("Mask images", heightmaps().1), all_files()],
+                DialogKind::Stamp => {
+                    let known = [projects().1, heightmaps().1].concat();
+                    vec![("Projects and heightmaps", known), projects(), heightmaps(), all_files()]
+                }
                 DialogKind::Texture => vec![images(), all_files()],
                 _ => vec![heightmaps(), all_files()],
             },
@@ -374,7 +382,7 @@ mod tests {
         assert_eq!(request(DialogPurpose::Import { target: None }).filters()[0].0, "Heightmaps");
         let (_, preset) = &crate::project::preset_projects()[0];
         let target = ImportTarget::new(
-            FileSlot::Mask { owner: crate::engine::mask_owner::MaskOwner::Step(0), source: 0 },
+            FileSlot::Mask { owner: crate::engine::recipe_masks::MaskOwner::Step(0), source: 0 },
             &preset.project.recipe,
             0,
         );

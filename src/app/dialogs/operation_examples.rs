@@ -6,7 +6,8 @@ use crate::engine::cast::ToInteger;
 use crate::engine::fault::Profile;
 use crate::engine::operations::Role;
 use crate::engine::operations::faults::{Decay, Faults};
-use crate::engine::parameters::FileName;
+use crate::engine::operations::stamps::{Stamp, Stamps};
+use crate::engine::parameters::{FileName, Point};
 use crate::engine::recipe::World;
 use crate::engine::{AnyOperation, Recipe, Step};
 use crate::worker::{InputFiles, ThumbnailRequest, ThumbnailStyle};
@@ -54,6 +55,12 @@ fn example_steps(operation: &AnyOperation) -> (Vec<Step>, InputFiles) {
         let name = FileName("mountain.pgm".into());
         heightmap.file = name.clone();
         files.insert(name, Arc::new(mountain_pgm()));
+    }
+    if let AnyOperation::Stamps(Stamps { stamps }) = &mut operation {
+        // Its default is in the middle of a square world.
+        let point = |x_m, z_m| Point { x_m, z_m };
+        *stamps =
+            vec![Stamp { centre_m: point(2048.0, 1100.0), size_m: point(1800.0, 1800.0), ..Default::default() }].into();
     }
     steps.push(Step::new(operation));
     (steps, files)

@@ -15,11 +15,11 @@ use crate::engine::Place;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Grid;
 use crate::engine::mask::NamedMasks;
-use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::parameters::{List, Range};
 use crate::engine::recipe::{Recipe, Step, StepSettings, Timeline};
+use crate::engine::recipe_masks::MaskOwner;
 use crate::project::{Project, ProjectSettings};
 use crate::worker::InputFiles;
 
@@ -170,10 +170,19 @@ fn selected_ui(
     if let Err(error) = step.operation.check(Grid::fitted(recipe.world.extent(), CHECKED_SAMPLES)) {
         ui.colored_label(ui.visuals().error_fg_color, format!("No effect: {error}"));
     }
-    let source = context.parameters.take_file_item();
+    if let AnyOperation::Stamps(stamps) = &step.operation
+        && let Err(error) = stamps.check_files(&|name| name.is_shipped() || files.contains_key(name))
+    {
+        ui.colored_label(ui.visuals().error_fg_color, error.to_string());
+    }
+    let item = context.parameters.take_file_item();
     let mask =
-        wants_mask.map(|_| FileSlot::Mask { owner: MaskOwner::Step(selected), source: source.unwrap_or_default() });
-    let slot = wants_file.map(|_| FileSlot::Operation(selected)).or(mask);
+        wants_mask.map(|_| FileSlot::Mask { owner: MaskOwner::Step(selected), source: item.unwrap_or_default() });
+    let of_operation = match (&step.operation, item) {
+        (AnyOperation::Stamps(_), Some(stamp)) => FileSlot::Stamp { step: selected, stamp },
+        _ => FileSlot::Operation(selected),
+    };
+    let slot = wants_file.map(|_| of_operation).or(mask);
     slot.map(Command::ChooseFile)
 }
 

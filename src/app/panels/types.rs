@@ -14,9 +14,9 @@ use crate::app::widgets::parameter::{
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{capitalised, heading, icon_button, note_ui, solo_button};
 use crate::engine::mask::Mask;
-use crate::engine::mask_owner::MaskOwner;
 use crate::engine::parameters::{Band, Group, Range, TextureName};
 use crate::engine::recipe::Recipe;
+use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::texture::{TerrainType, TextureRecipe, Unit};
 use crate::worker::{InputFiles, Preview};
 

@@ -195,6 +195,7 @@ impl FileTasks {
             let read = match target.as_ref().map(|target| target.slot) {
                 Some(FileSlot::Texture(_)) => import::open_texture(&path),
                 Some(FileSlot::Mask { .. }) => import::open_mask(&path),
+                Some(FileSlot::Stamp { .. }) => import::open_stamp(&path),
                 Some(FileSlot::Operation(_)) | None => import::open_for_review(&path, &ReadOptions::default()),
             };
             imported(path, read, target, false)

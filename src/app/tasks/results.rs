@@ -29,11 +29,12 @@ use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{RenderOutcome, RenderTask};
 use crate::app::widgets::capitalised;
 use crate::app::{App, panels};
-use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::heightmap::Heightmap;
+use crate::engine::operations::stamps::Stamps;
 use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::recipe::Blend;
+use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::{Extent, Origin, Recipe, Step};
 use crate::files::export::BuildReport;
 use crate::files::import::{ImportedFile, size_text};
@@ -269,7 +270,7 @@ impl App {
             self.show_error(obstacle);
             return;
         }
-        let ImportedFile { path, bytes, range_m, origin, mut notes, map, .. } = file;
+        let ImportedFile { path, bytes, range_m, extent, origin, mut notes, map, .. } = file;
         let is_texture = map.is_none();
         let is_for_step = target.as_ref().is_none_or(|target| matches!(target.slot, FileSlot::Operation(_)));
         let is_terrain = is_for_step && !is_texture;
@@ -294,6 +295,13 @@ impl App {
                 let masks = owner.mask_mut(&mut project.recipe);
                 if let Some(mask) = masks.and_then(|masks| masks.get_mut(source)) {
                     mask.file = name;
+                }
+            }
+            Some(FileSlot::Stamp { step, stamp }) => {
+                if let AnyOperation::Stamps(Stamps { stamps }) = &mut stack[step].operation
+                    && let Some(stamp) = stamps.get_mut(stamp)
+                {
+                    stamp.set_file(name, extent, range_m);
                 }
             }
             Some(FileSlot::Operation(i)) => {
@@ -348,9 +356,17 @@ impl App {
         let recipe = &self.document.project().recipe;
         let target = target?;
         let is_gone = |owner: MaskOwner, source: usize| owner.mask(recipe).is_none_or(|masks| masks.len() <= source);
+        let is_stamp_gone = |step: usize, stamp: usize| match &recipe.stack[step].operation {
+            AnyOperation::Stamps(Stamps { stamps }) => stamps.len() <= stamp,
+            _ => true,
+        };
         target.obstacle(recipe, self.document.project_id()).or_else(|| {
-            matches!(target.slot, FileSlot::Mask { owner, source } if is_gone(owner, source))
-                .then(|| "the mask for which it was chosen was removed; add it and choose the file again".into())
+            let what = match target.slot {
+                FileSlot::Mask { owner, source } if is_gone(owner, source) => "mask",
+                FileSlot::Stamp { step, stamp } if is_stamp_gone(step, stamp) => "stamp",
+                _ => return None,
+            };
+            Some(format!("the {what} for which it was chosen was removed; add it and choose the file again"))
         })
     }
 

@@ -58,7 +58,8 @@ fn a_dialog_begins_where_the_last_file_of_its_kind_was() {
     let dialogs = Pending::default();
     let mut editor = editor(&dialogs);
     let chosen = |path: &str| DialogOutcome::Chosen { path: path.into(), may_replace: true };
-    let mask = Command::ChooseFile(FileSlot::Mask { owner: crate::engine::mask_owner::MaskOwner::Step(0), source: 0 });
+    let mask =
+        Command::ChooseFile(FileSlot::Mask { owner: crate::engine::recipe_masks::MaskOwner::Step(0), source: 0 });
     let first = ask(&mut editor, &dialogs, mask, chosen("/nowhere/masks/coast.png"));
     assert_eq!((first.title(), first.folder), ("Choose a mask image", None));
     let heightmap = ask(&mut editor, &dialogs, Command::ImportHeightmap, chosen("/nowhere/dem/alps.tif"));

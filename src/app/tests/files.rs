@@ -14,10 +14,10 @@ use crate::app::dialogs::modal::Modal;
 use crate::app::tests::{
     accept_import, chosen, editor, editor_with, open_import_window, pause, press, settle, type_of, type_text, wait,
 };
-use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::faults::Faults;
 use crate::engine::operations::heightmap::Heightmap;
+use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::{Extent, Origin, Step};
 use crate::files::formats::heightmap::decode;
 use crate::project::Project;
@@ -242,7 +242,7 @@ fn a_chosen_file_is_rejected_if_its_target_has_changed() {
         project.recipe.texture.types = vec![type_of("Grass", ""), type_of("Rock", "")].into();
     };
     type Meanwhile = fn(&mut App);
-    let cases: [(FileSlot, Meanwhile, Option<&str>); 8] = [
+    let cases: [(FileSlot, Meanwhile, Option<&str>); 9] = [
         (of_rock, |_| (), None),
         (of_import, |_| (), None),
         (of_rock, |app| app.edit(|project| project.recipe.texture.types.swap(0, 1)), Some("for which")),
@@ -254,6 +254,7 @@ fn a_chosen_file_is_rejected_if_its_target_has_changed() {
             Some("for which"),
         ),
         (FileSlot::Mask { owner: MaskOwner::Step(0), source: 0 }, |_| (), Some("was removed")),
+        (FileSlot::Stamp { step: 0, stamp: 0 }, |_| (), Some("was removed")),
         (of_rock, |app| app.open_project("Copy".into(), app.document.file(), None), Some("another")),
     ];
     for (slot, meanwhile, refused) in cases {

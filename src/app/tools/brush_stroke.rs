@@ -4,11 +4,11 @@ use egui::Modifiers;
 
 use super::context::{Selected, step_on_top, target_step};
 use crate::engine::mask::{Mask, MaskSource, PaintedStroke};
-use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
 use crate::engine::parameters::{Group, List, Point};
 use crate::engine::recipe::{Recipe, Step};
+use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::strokes::Brush;
 
 /// A kind of stroke that the brush can draw.

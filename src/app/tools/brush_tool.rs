@@ -13,9 +13,9 @@ use super::tool_view::{ToolView, draw_circle, draw_line, is_pressed_on};
 use crate::app::commands::Command;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
-use crate::engine::mask_owner::MaskOwner;
 use crate::engine::parameters::{Point, Value};
 use crate::engine::recipe::Recipe;
+use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::strokes::{Brush, simplified};
 
 /// The radius of the first brush, as a share of the world's shorter side, and its height, as a share of the radius.

@@ -1,9 +1,9 @@
 //! What tools read and edit, and where they put what they make.
 
 use crate::engine::Heightfield;
-use crate::engine::mask_owner::MaskOwner;
 use crate::engine::parameters::Point;
 use crate::engine::recipe::{Recipe, Step};
+use crate::engine::recipe_masks::MaskOwner;
 
 /// What tools read and edit.
 pub(crate) struct ToolContext<'a> {

@@ -8,10 +8,10 @@ use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::{Extent, Grid};
 use crate::engine::mask::{EvaluatedMasks, Mask, MaskReferences, MaskRow};
-use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::EvalContext;
 use crate::engine::random::Stream;
 use crate::engine::recipe::Recipe;
+use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::{Inputs, Progress};
 
 /// Samples along a side. The overlay is computed within a frame.

@@ -16,9 +16,9 @@ use super::tool_view::ToolView;
 use crate::app::commands::Command;
 use crate::app::views::map_transform::MapTransform;
 use crate::engine::mask::PaintedStroke;
-use crate::engine::mask_owner::MaskOwner;
 use crate::engine::operations::sculpt::Stroke;
 use crate::engine::recipe::Recipe;
+use crate::engine::recipe_masks::MaskOwner;
 
 /// The tools and the active one. They are not part of the document.
 #[derive(Debug, Default)]

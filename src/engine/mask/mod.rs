@@ -12,5 +12,5 @@ mod sources;
 
 pub use self::evaluated::{EvaluatedMasks, MaskRow};
 pub use self::painting::PaintedStroke;
-pub use self::shapes::MaskShapes;
-pub use self::sources::{Combine, Mask, MaskReferences, MaskSource, NamedMasks, PathsOf};
+pub use self::shapes::{MaskShapes, PathsOf};
+pub use self::sources::{Combine, Mask, MaskReferences, MaskSource, NamedMasks};

@@ -1,14 +1,30 @@
 //! Masks by paths and pads: full inside a carriageway, a bed or a building site, fading out beyond its edge.
 
-use super::sources::PathsOf;
 use crate::engine::cast::ToFloat;
 
 use crate::engine::heightfield::mix;
 use crate::engine::operations::pads::Pad;
 use crate::engine::operations::paths::{Path, PathKind};
 use crate::engine::outline::Outline;
+use crate::engine::parameters::choices;
 use crate::engine::rounding::smoothstep;
 use crate::engine::strokes::Columns;
+
+choices! {
+    /// The kind of paths that a mask is based on.
+    pub enum PathsOf {
+        /// Roads.
+        Roads = "road", "Roads";
+        /// Rivers.
+        Rivers = "river", "Rivers";
+        /// Ridges.
+        Ridges = "ridge", "Ridges";
+        /// Valleys.
+        Valleys = "valley", "Valleys";
+        /// All paths.
+        All = "all", "All";
+    }
+}
 
 /// The paths and pads that masks can be based on.
 #[derive(Clone, Debug, Default)]

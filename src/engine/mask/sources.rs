@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::painting::PaintedStroke;
 use super::polygon::POINTS;
-use super::shapes::MaskShapes;
+use super::shapes::{MaskShapes, PathsOf};
 use crate::engine::flow::Water;
 use crate::engine::parameters::{Band, FileName, List, Point, Spec, choices, parameters};
 
@@ -57,22 +57,6 @@ choices! {
         Intersect = "intersect", "Intersect";
         /// The higher of both.
         Union = "union", "Union";
-    }
-}
-
-choices! {
-    /// The kind of paths that a mask is based on.
-    pub enum PathsOf {
-        /// Roads.
-        Roads = "road", "Roads";
-        /// Rivers.
-        Rivers = "river", "Rivers";
-        /// Ridges.
-        Ridges = "ridge", "Ridges";
-        /// Valleys.
-        Valleys = "valley", "Valleys";
-        /// All paths.
-        All = "all", "All";
     }
 }
 

@@ -21,7 +21,7 @@ choices! {
 }
 
 /// The default height of the largest value of an integer format, metres.
-const DEFAULT_HIGH_M: f64 = 1000.0;
+pub(super) const DEFAULT_HIGH_M: f64 = 1000.0;
 
 parameters! {
     /// Uses an imported heightmap or image as terrain, with brightness as height.

@@ -55,6 +55,7 @@ registry! {
     kernel_filter: KernelFilter,
     symmetry: Symmetry,
     pads: Pads,
+    stamps: Stamps,
 }
 
 impl AnyOperation {

@@ -18,9 +18,27 @@ impl Range {
     }
 }
 
-/// The name of a heightmap or mask file that the recipe uses; its contents are in [`crate::engine::Inputs`].
+/// The name of a heightmap, a mask image or a project that the recipe uses; its contents are in
+/// [`crate::engine::Inputs`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileName(pub String);
+
+impl FileName {
+    /// The beginning of the names of stamps that ship with the program.
+    pub const SHIPPED: &'static str = "assets/stamps/";
+    /// The end of the names of projects.
+    pub const PROJECT_SUFFIX: &'static str = ".upthrust.json";
+
+    /// Whether the file is a stamp that ships with the program; the others are imported.
+    pub fn is_shipped(&self) -> bool {
+        self.0.starts_with(Self::SHIPPED) && self.0.ends_with(Self::PROJECT_SUFFIX)
+    }
+
+    /// Whether the file is a project, whose terrain is used as a heightmap.
+    pub fn is_project(&self) -> bool {
+        self.0.to_ascii_lowercase().ends_with(".json")
+    }
+}
 
 /// The name of a tileable texture; its pixels are in [`crate::engine::Inputs`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -330,10 +330,10 @@ pub fn load_inputs(recipe: &Recipe, files: &InputFiles) -> Result<Inputs, FileEr
     complete_inputs(recipe, files, &Progress::new())
 }
 
-/// The inputs of a recipe; an error if the mask of a step lacks its image.
+/// The inputs of a recipe; an error if the mask of a step lacks its image, or a stamp its file.
 fn complete_inputs(recipe: &Recipe, files: &InputFiles, progress: &Progress) -> Result<Inputs, FileError> {
     let inputs = DecodedFiles::default().inputs(recipe, files, progress)?;
-    recipe.check_masks(&inputs).map_err(|error| FileError::Recipe(error.to_string()))?;
+    recipe.check_inputs(&inputs).map_err(|error| FileError::Recipe(error.to_string()))?;
     Ok(inputs)
 }
 

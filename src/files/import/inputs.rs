@@ -1,14 +1,12 @@
 //! The decoded contents of the files that a recipe refers to.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
-use super::textures;
+use super::{stamps, textures};
 use crate::engine::parameters::{FileName, TextureName};
 use crate::engine::texture::Swatch;
 use crate::engine::{Inputs, Progress, Raster, Recipe};
-use crate::files::formats::heightmap::decode as decode_heightmap;
 use crate::files::io::error::FileError;
 
 /// The bytes of the files that a recipe refers to, as stored in the project.
@@ -26,7 +24,7 @@ pub struct DecodedFiles {
 }
 
 impl DecodedFiles {
-    /// Decodes the inputs of a recipe: heightmaps by extension, textures by content. Names that are not in `files` are
+    /// Decodes the inputs of a recipe: heightmaps by extension, textures by content. Projects are evaluated. Names that are not in `files` are
     /// skipped, and the steps and terrain types that use them have no input. Files that the recipe does not use leave
     /// the cache. Cancellation is checked between files and keeps what is already decoded.
     pub fn inputs(&mut self, recipe: &Recipe, files: &InputFiles, progress: &Progress) -> Result<Inputs, FileError> {
@@ -54,8 +52,10 @@ impl DecodedFiles {
         let mut inputs = Inputs::default();
         for name in recipe.heightmaps() {
             progress.check()?;
-            if let Some(bytes) = files.get(&name) {
-                let decode = || Ok(Arc::new(decode_heightmap(Path::new(&name.0), bytes, None)?.raster));
+            if name.is_shipped() {
+                inputs.rasters.insert(name.clone(), stamps::shipped_stamp(&name, progress)?);
+            } else if let Some(bytes) = files.get(&name) {
+                let decode = || stamps::decode_raster(&name, bytes, progress);
                 inputs.rasters.insert(name.clone(), decode_cached(&mut self.rasters, &name, bytes, decode)?);
             }
         }

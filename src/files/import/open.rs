@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use image::{DynamicImage, GenericImageView, Rgba};
 
+use super::stamps::{inputs_of, read_project};
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::operations::AnyOperation;
@@ -208,6 +209,29 @@ pub fn open_mask(path: &Path) -> Result<ImportedFile, FileError> {
     let notes =
         vec![format!("the step acts fully at {max:.1} m, the highest height, and not at {min:.1} m, the lowest")];
     Ok(ImportedFile { path, bytes, needs_conversion: false, notes, ..shown })
+}
+
+/// Opens a heightmap or a project as a stamp. The files beside a project that it names become a part of it.
+pub fn open_stamp(path: &Path) -> Result<ImportedFile, FileError> {
+    if !FileName(path.to_string_lossy().into_owned()).is_project() {
+        return open_heightmap(path, &ReadOptions::default());
+    }
+    let bytes = read_file(path)?;
+    let mut file = read_project(path, &bytes)?;
+    let is_complete = file.project.recipe.files().iter().all(|name| file.project.files.contains_key(name));
+    file.load_files(path).map_err(|error| FileError::invalid(path, error.to_string()))?;
+    inputs_of(path, &file.project, &Progress::new())?;
+    let extent = file.project.recipe.world.extent();
+    Ok(ImportedFile {
+        path: path.to_path_buf(),
+        bytes: if is_complete { bytes } else { file.to_json().into_bytes() },
+        needs_conversion: false,
+        range_m: None,
+        extent: Some(extent),
+        origin: None,
+        notes: vec![format!("the terrain of a world of {}", size_text(extent))],
+        map: None,
+    })
 }
 
 /// Opens the texture of a material.
@@ -618,5 +642,22 @@ mod tests {
         std::fs::write(path("whole.r32"), [0.0_f32, 1.0, 1.0, 1.0].map(f32::to_le_bytes).concat()).expect("written");
         std::fs::write(path("lagoon.asc"), "ncols 2\nnrows 2\ncellsize 30\n0 0.5\n1 1\n").expect("written");
         assert_eq!((open("whole.r32"), open("lagoon.asc")), (None, None));
+    }
+
+    #[test]
+    fn a_project_opened_as_a_stamp_contains_the_files_beside_it() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("a.upthrust.json");
+        let stack = r#"[{"operation": "heightmap", "file": "b.r32"}]"#;
+        let world = r#"{"width_m": 700, "depth_m": 300}"#;
+        let text = format!(r#"{{"format": 1, "recipe": {{"world": {world}, "stack": {stack}}}}}"#);
+        std::fs::write(&path, text).expect("written");
+        let error = open_stamp(&path).expect_err("b.r32 is missing").to_string();
+        assert!(error.contains("b.r32"), "{error}");
+        std::fs::write(folder.path().join("b.r32"), [0; 16]).expect("written");
+        let opened = open_stamp(&path).expect("complete");
+        assert_eq!(opened.extent, Some(Extent { width_m: 700.0, depth_m: 300.0 }));
+        let project = read_project(&path, &opened.bytes).expect("valid").project;
+        assert_eq!(project.files.get(&FileName("b.r32".into())).map(|bytes| bytes.len()), Some(16));
     }
 }

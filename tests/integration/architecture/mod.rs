@@ -12,7 +12,7 @@ use self::module_graph::{Edge, ModuleGraph, cycles, rust_files, without_comments
 const LAYERS: [(&str, &[&str]); 8] = [
     ("engine", &[]),
     ("project", &["engine"]),
-    ("files", &["engine"]),
+    ("files", &["engine", "project"]),
     ("worker", &["engine", "files"]),
     ("scene", &["engine"]),
     ("cli", &["engine", "project", "files", "scene"]),

@@ -4,8 +4,9 @@ use egui::{Button, ComboBox, Response, TextEdit, Ui};
 
 use super::context::{ParameterContext, ParameterState};
 use super::label::label_ui;
-use crate::app::widgets::checkbox;
-use crate::engine::parameters::{Colour, Group, Kind, Parameter, Value};
+use crate::app::widgets::{capitalised, checkbox};
+use crate::engine::parameters::{Colour, FileName, Group, Kind, Parameter, Value};
+use crate::files::import::SHIPPED_STAMPS;
 
 pub(super) fn boolean_ui(
     ui: &mut Ui,
@@ -80,14 +81,39 @@ pub(super) fn text_ui(
 /// A button with the name of the file; returns whether the user wants to choose another one.
 pub(super) fn file_ui(
     ui: &mut Ui,
-    _parameter: &Parameter,
+    parameter: &Parameter,
     value: &mut Value,
     label: &Response,
     _context: &mut ParameterContext,
 ) -> bool {
-    let name = value.as_text().filter(|name| !name.is_empty()).unwrap_or("Choose a file…");
-    let button = ui.add_sized(ui.available_size_before_wrap(), Button::new(name).truncate());
-    button.labelled_by(label.id).clicked()
+    let chosen = FileName(value.as_text().unwrap_or_default().into());
+    let name = file_title(&chosen);
+    let button = Button::new(if name.is_empty() { "Choose a file…" } else { name.as_str() }).truncate();
+    let opener = ui.add_sized(ui.available_size_before_wrap(), button).labelled_by(label.id);
+    // A parameter whose default ships with the program offers all files that do.
+    if !parameter.default.as_text().is_some_and(|name| FileName(name.into()).is_shipped()) {
+        return opener.clicked();
+    }
+    let popup = egui::Popup::menu(&opener).show(|ui| {
+        let wants_file = ui.button("Choose a file…").clicked();
+        ui.separator();
+        for (name, _) in SHIPPED_STAMPS {
+            if ui.selectable_label(chosen.0 == name, file_title(&FileName(name.into()))).clicked() {
+                *value = Value::from(name);
+            }
+        }
+        wants_file
+    });
+    popup.is_some_and(|popup| popup.inner)
+}
+
+/// The title of a file: what a shipped one is, or the name of an imported one.
+fn file_title(name: &FileName) -> String {
+    if !name.is_shipped() {
+        return name.0.clone();
+    }
+    let stem = name.0.trim_start_matches(FileName::SHIPPED).trim_end_matches(FileName::PROJECT_SUFFIX);
+    capitalised(&stem.replace('-', " "))
 }
 
 /// A row for a parameter that holds one of several names, or none of them.
