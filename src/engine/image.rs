@@ -32,7 +32,7 @@ impl Image {
         Self::greyscale_between(terrain, terrain.min_max())
     }
 
-    /// Like [`Self::greyscale`], for a known lowest and highest height.
+    /// Like [`Self::greyscale`], for other heights of black and white. Heights beyond them are black or white.
     pub fn greyscale_between(terrain: &Heightfield, [low, high]: [f32; 2]) -> Self {
         let factor = if high > low { 255.0 / (high - low) } else { 0.0 };
         let grid = terrain.grid();
@@ -43,7 +43,7 @@ impl Image {
                 #[inline(always)]
                 || {
                     for (pixel, height) in pixels.iter_mut().zip(heights) {
-                        let grey = round_to_u32((height - low) * factor).to_u8();
+                        let grey = round_to_u32(((height - low) * factor).clamp(0.0, 255.0)).to_u8();
                         *pixel = [grey, grey, grey, 255];
                     }
                 },
@@ -175,6 +175,14 @@ mod tests {
         assert_eq!(numbers([true, false]), [3, 2, 1, 6, 5, 4]);
         assert_eq!(numbers([false, true]), [4, 5, 6, 1, 2, 3]);
         assert_eq!(numbers([true, true]), [6, 5, 4, 3, 2, 1]);
+    }
+
+    #[test]
+    fn heights_beyond_black_and_white_do_not_wrap_around() {
+        let terrain = Heightfield::from_fn(Grid::new(Extent { width_m: 4.0, depth_m: 1.0 }, 5, 2), |c, _| c as f32);
+        let image = Image::greyscale_between(&terrain, [1.0, 3.0]);
+        let greys: Vec<u8> = image.pixels[..5].iter().map(|pixel| pixel[0]).collect();
+        assert_eq!(greys, [0, 0, 128, 255, 255]);
     }
 
     #[test]

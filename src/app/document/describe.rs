@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::engine::Place;
 use crate::engine::light::Light;
-use crate::engine::parameters::{Band, Group, Items, Kind, Parameter, Value, Values};
+use crate::engine::parameters::{Band, Group, Items, Kind, Parameter, Value, Values, kind_label};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::TextureRecipe;
 use crate::project::Project;
@@ -162,7 +162,7 @@ fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Item
     match new.len().cmp(&old.len()) {
         std::cmp::Ordering::Greater => {
             let kind = new.get(first).and_then(|item| kind_of(item_kind, &item));
-            let kind = kind.map_or(String::new(), |kind| format!(" ({kind})"));
+            let kind = kind.map_or(String::new(), |kind| format!(" ({})", kind.to_lowercase()));
             (parameter.key.into(), format!("Add {item}{kind}"))
         }
         std::cmp::Ordering::Less => (parameter.key.into(), format!("Remove {item}")),
@@ -181,11 +181,10 @@ fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Item
     }
 }
 
-/// The kind of an item, if its first parameter says so, as the mode of a stroke does.
-fn kind_of(item_kind: Kind, item: &Value) -> Option<String> {
+/// The kind of an item, such as the mode of a stroke.
+fn kind_of(item_kind: Kind, item: &Value) -> Option<&'static str> {
     let (Kind::Group(table), Value::Group(values)) = (item_kind, item) else { return None };
-    let first = table().first().filter(|first| matches!(first.kind, Kind::Choice(_)))?;
-    value_text(first, values.get(first.key)?)
+    kind_label(table(), values)
 }
 
 /// A value as a user would write it, if it is short enough for a name.

@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::dialogs::file_dialogs::DialogBackend;
 use crate::app::tasks::settings::UserFolders;
+use crate::app::tools::tool::Tool;
 use crate::project::{Project, preset_projects};
 use std::collections::BTreeMap;
 
@@ -224,14 +225,81 @@ pub(super) fn editor(samples: u32, seed: u32) -> Harness<'static, App> {
     editor
 }
 
+/// Uses the tools of the tool bar at random on the views: chooses one, presses one of its keys, clicks, drags or draws on
+/// a map or the 3-D view, edits a parameter, or takes something back. Returns the name of the action.
+fn use_tools(editor: &mut Harness<'static, App>, rng: &mut Rng, frame: &mut Frame) -> String {
+    if editor.state().ui.modal.is_some() {
+        editor.key_press(Key::Escape);
+        return "close".into();
+    }
+    let ctx = editor.ctx.clone();
+    let execute = |editor: &mut Harness<'static, App>, command: Command| {
+        editor.state_mut().execute(&ctx, command);
+        format!("{command:?}")
+    };
+    match below(rng, 20) {
+        0..=2 => return execute(editor, Command::Tool(pick(rng, &Tool::ALL))),
+        3 => return execute(editor, pick(rng, &[Command::Undo, Command::Redo, Command::ToEnd, Command::ToStart])),
+        4 => {
+            let steps = editor.state().document.project().recipe.stack.len();
+            return execute(editor, Command::SelectStep(below(rng, steps.max(1))));
+        }
+        5 => {
+            let types = editor.state().document.project().recipe.texture.types.len();
+            let panel = &mut editor.state_mut().ui.texture_panel;
+            (panel.selected, panel.was_selected_last) = (Some(below(rng, types.max(1))), true);
+            return "select a type".into();
+        }
+        6 => {
+            editor.state_mut().edit(|project| edit(project, rng));
+            return "edit".into();
+        }
+        7..=9 => {
+            let keys = [Key::OpenBracket, Key::CloseBracket, Key::Delete, Key::Escape, Key::Enter];
+            let key = pick(rng, &keys);
+            editor.key_press(key);
+            return format!("{key:?}");
+        }
+        _ => {}
+    }
+    // The views take most of the window between the panels.
+    let mut place = || Pos2::new(rng.between(280.0, 960.0) as f32, rng.between(90.0, 700.0) as f32);
+    let (from, to) = (place(), place());
+    let points = 1 + below(rng, 4);
+    let modifiers =
+        pick(rng, &[Modifiers::NONE, Modifiers::NONE, Modifiers::SHIFT, Modifiers::COMMAND, Modifiers::ALT]);
+    let button = if rng.chance(0.9) { PointerButton::Primary } else { PointerButton::Secondary };
+    let pressed = |pos, pressed| Event::PointerButton { pos, button, pressed, modifiers };
+    editor.event(Event::PointerMoved(from));
+    editor.event(pressed(from, true));
+    for i in 1..points {
+        frame(editor);
+        let share = i as f32 / points as f32;
+        editor.event(Event::PointerMoved(from + share * (to - from)));
+    }
+    if rng.chance(0.1) {
+        frame(editor);
+        editor.key_press(Key::Escape);
+    }
+    let end = if points > 1 { to } else { from };
+    editor.event(Event::PointerMoved(end));
+    editor.event(pressed(end, false));
+    format!("{:?}, {points} points", editor.state().ui.tools.active())
+}
+
 /// The slowest frame of each action, milliseconds.
 type Slowest = BTreeMap<String, f64>;
 
+/// Does something at random and returns its name; the last argument runs the frames that a drag takes before its last.
+type Act = fn(&mut Harness<'static, App>, &mut Rng, &mut Frame) -> String;
+
+/// The entries of the history after which a walk undoes them. The history does not keep all entries of a long one.
+const UNDONE_AT_ONCE: usize = 900;
+
 /// Performs this many actions at a preview of this size, and undoes them all.
-fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
+fn walk(act: Act, actions: u64, samples: u32, seed: u32) -> Slowest {
     let mut editor = editor(samples, seed);
     let first = editor.state().document.project().clone();
-    let start = editor.state().document.history().1;
     let stream = Stream::new(seed, 1);
     let mut slowest = Slowest::new();
     for action in 0..actions {
@@ -244,30 +312,49 @@ fn walk(actions: u64, samples: u32, seed: u32) -> Slowest {
         *worst = worst.max(own);
         let message = app.ui.message.as_ref().map(|message| message.text.as_str()).unwrap_or_default();
         assert!(!message.contains("an error in the program"), "action {action}, {name}: {message}");
+        if app.document.history().1 >= UNDONE_AT_ONCE {
+            undo_all(&mut editor, &first);
+        }
         // Presets set their own size.
-        if app.document.settings().view.preview_samples != samples {
+        if editor.state().document.settings().view.preview_samples != samples {
             editor.state_mut().edit_settings(|settings| settings.view.preview_samples = samples);
         }
     }
-    while editor.state().document.history().1 > start {
-        let ctx = editor.ctx.clone();
+    undo_all(&mut editor, &first);
+    slowest
+}
+
+/// Undoes everything, which gives the first document.
+fn undo_all(editor: &mut Harness<'static, App>, first: &Project) {
+    let ctx = editor.ctx.clone();
+    while editor.state().document.history().1 > 0 {
         editor.state_mut().execute(&ctx, Command::Undo);
     }
     let last = editor.state().document.project();
-    assert_eq!(last.recipe, first.recipe);
+    assert!(last.recipe == first.recipe, "undone to another recipe");
     assert_eq!((&last.name, &last.description), (&first.name, &first.description));
-    slowest
 }
 
 #[test]
 fn random_actions_can_all_be_undone() {
-    walk(300, 33, 1);
+    walk(act, 300, 33, 1);
 }
 
 #[test]
 #[ignore = "slow: takes minutes"]
 fn nightly_random_actions_can_all_be_undone() {
-    walk(10_000, 65, 2);
+    walk(act, 10_000, 65, 2);
+}
+
+#[test]
+fn random_actions_of_tools_can_all_be_undone() {
+    walk(use_tools, 300, 33, 4);
+}
+
+#[test]
+#[ignore = "slow: takes minutes"]
+fn nightly_random_actions_of_tools_can_all_be_undone() {
+    walk(use_tools, 10_000, 65, 5);
 }
 
 /// Measures the processor time of the interface thread per frame, without painting. A virtual machine also counts time
@@ -275,9 +362,9 @@ fn nightly_random_actions_can_all_be_undone() {
 #[test]
 #[ignore = "a measurement"]
 fn no_frame_takes_longer_than_a_screen_refresh() {
-    let mut least = walk(2000, 1025, 3);
+    let mut least = walk(act, 2000, 1025, 3);
     for _ in 1..3 {
-        let again = walk(2000, 1025, 3);
+        let again = walk(act, 2000, 1025, 3);
         least.retain(|name, _| again.contains_key(name));
         least.iter_mut().for_each(|(name, worst)| *worst = worst.min(again[name]));
     }

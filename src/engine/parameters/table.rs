@@ -161,6 +161,19 @@ pub struct Parameter {
     pub is_unwrapped: bool,
 }
 
+/// The kind of a group, as the label of the choice on which other parameters of its table depend: the mode of a stroke,
+/// or the source of a mask.
+pub fn kind_label(table: &[Parameter], values: &Values) -> Option<&'static str> {
+    let mut conditions = table.iter().filter_map(|parameter| parameter.when);
+    let (choices, key) = conditions.find_map(|(key, _)| {
+        let parameter = table.iter().find(|parameter| parameter.key == key)?;
+        let Kind::Choice(choices) = parameter.kind else { return None };
+        Some((choices, key))
+    })?;
+    let Some(Value::Choice(chosen)) = values.get(key) else { return None };
+    choices.iter().find(|choice| choice.key == *chosen).map(|choice| choice.label)
+}
+
 impl Parameter {
     /// Whether the parameter has an effect, given the values of the parameters in the same struct.
     pub fn applies(&self, values: &Values) -> bool {

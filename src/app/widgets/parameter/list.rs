@@ -64,11 +64,12 @@ pub(super) fn weighted_ui(
     row.inner
 }
 
-/// The title of a group in a list, with the switch of a group that can be disabled. Returns the folding state, the
+/// The title of a group in a list and its kind, if it has one, with the switch of a group that can be disabled. Returns the folding state, the
 /// header, and whether the user removes the group.
 pub(super) fn item_header_ui(
     ui: &mut Ui,
     title: &str,
+    kind: Option<&str>,
     switch: Option<&mut bool>,
     is_unfolded: bool,
 ) -> (CollapsingState, Response, bool) {
@@ -86,6 +87,9 @@ pub(super) fn item_header_ui(
         }
         if ui.add(Label::new(title).sense(Sense::CLICK)).clicked() {
             state.toggle(ui);
+        }
+        if let Some(kind) = kind {
+            ui.weak(kind);
         }
         let right = Layout::right_to_left(Align::Center);
         ui.with_layout(right, |ui| icon_button(ui, ICON_CLOSE, &format!("Remove {title}")).clicked()).inner

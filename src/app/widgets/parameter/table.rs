@@ -13,7 +13,7 @@ use super::row::{defaults_for, row};
 use super::texture::texture_ui;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{checkbox, icon_button};
-use crate::engine::parameters::{Group, Kind, Parameter, Value, Values, group_values};
+use crate::engine::parameters::{Group, Kind, Parameter, Value, Values, group_values, kind_label};
 
 /// Draws a control for every parameter of `group` that applies, except the `hidden` ones, and sets those that were
 /// changed. Returns the key of the parameter for which, or inside which, the user wants to choose a file.
@@ -183,11 +183,12 @@ fn item_ui(
 ) -> ItemResponse {
     const SWITCH: &str = "enabled";
     let Value::Group(values) = item else { return ItemResponse { wants_file: false, removed: false, is_unfolded } };
+    let kind = kind_label(table, values);
     let switch = values.get_mut(SWITCH).and_then(|value| match value {
         Value::Boolean(on) => Some(on),
         _ => None,
     });
-    let (mut state, header, removed) = item_header_ui(ui, title, switch, is_unfolded);
+    let (mut state, header, removed) = item_header_ui(ui, title, kind, switch, is_unfolded);
     let mut wants_file = false;
     state.show_body_indented(&header, ui, |ui| {
         wants_file = table_ui(ui, table, values, &[SWITCH], context).is_some();
