@@ -350,6 +350,7 @@ impl Preview {
             position,
             map_view: MapView::default(),
             texture_view: shown,
+            reported_step: None,
             is_animated: animated,
         };
         let begun = Instant::now();

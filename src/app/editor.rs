@@ -121,12 +121,13 @@ impl App {
 
     /// Requests a preview of the current document, and displays new results.
     pub(crate) fn update_preview(&mut self, ctx: &Context) {
-        let UiState { preview, maps, texture_panel, playback, timings, scene, .. } = &mut self.ui;
+        let UiState { preview, maps, texture_panel, playback, timings, scene, selection, .. } = &mut self.ui;
         let project = self.document.project();
         preview.update(RequestContext {
             document: &self.document,
             map_view: maps.style.view(&self.document.settings().view, &project.water),
             texture_view: texture_panel.view(&project.recipe.texture.types),
+            selected_step: selection.step,
             is_split: maps.split.is_some(),
             playback,
             previewer: &self.services.previewer,

@@ -15,7 +15,7 @@ use super::final_symmetry::{FinalSymmetry, symmetries_to_restore};
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::mask::{Mask, MaskSource, NamedMasks};
-use super::operations::{AnyOperation, EvalContext, Keyframe};
+use super::operations::{AnyOperation, EvalContext, Keyframe, PartReport, symmetry_report};
 use super::progress::{Cancelled, Progress};
 use super::recipe::{Recipe, Step};
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -174,6 +174,30 @@ impl Evaluator {
     /// of symmetry steps, metres.
     pub fn removed_asymmetry_m(&self) -> f32 {
         self.final_symmetry.removed_m()
+    }
+
+    /// The reports on the parts of a step, given a terrain that was just evaluated. Empty if the terrain below the step
+    /// is not in the cache.
+    pub fn reports(
+        &self,
+        recipe: &Recipe,
+        step: usize,
+        inputs: &Inputs,
+        progress: &Progress,
+    ) -> Result<Vec<PartReport>, Cancelled> {
+        let Some((reported, (grid, ..))) = recipe.stack.get(step).zip(self.valid_for.as_ref()) else {
+            return Ok(Vec::new());
+        };
+        let below = match step.checked_sub(1).map(|below| self.cache.get(below).map(|cached| &cached.terrain)) {
+            None => None,
+            Some(Some(CachedTerrain::Valid(below))) => below.as_deref(),
+            Some(_) => return Ok(Vec::new()),
+        };
+        if let AnyOperation::Symmetry(_) = reported.operation {
+            return Ok(vec![symmetry_report(self.removed_asymmetry_m())]);
+        }
+        let context = EvalContext { grid: *grid, below, stream: reported.stream(recipe.seed), inputs, progress };
+        reported.operation.reports(&context)
     }
 
     /// The terrain of a recipe; see [`evaluate`].

@@ -1,6 +1,6 @@
 //! The left panel: the stack of steps and the parameters of the selected one.
 
-use egui::{Align, Layout, ScrollArea, Ui};
+use egui::{Align, Layout, RichText, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::commands::{Command, FileSlot};
@@ -10,13 +10,14 @@ use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, SliderOverride, group_ui};
+use crate::app::widgets::theme::colours;
 use crate::app::widgets::{capitalised, heading, icon_button};
 use crate::engine::Place;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Grid;
 use crate::engine::mask::NamedMasks;
-use crate::engine::operations::AnyOperation;
 use crate::engine::operations::drawn_faults::DrawnFaults;
+use crate::engine::operations::{AnyOperation, PartReport};
 use crate::engine::parameters::{List, Range};
 use crate::engine::recipe::{Recipe, Step, StepSettings, Timeline};
 use crate::engine::recipe_masks::MaskOwner;
@@ -43,6 +44,8 @@ pub(crate) struct StackContext<'a> {
     pub(crate) selected: usize,
     /// The range of the terrain's heights, metres.
     pub(crate) heights_m: Option<Range>,
+    /// The reports on the parts of the selected step.
+    pub(crate) reports: &'a [PartReport],
     /// The key of the parameter to scroll to and to focus.
     pub(crate) reveal: Option<&'static str>,
     pub(crate) thumbnails: &'a Thumbnails,
@@ -158,6 +161,7 @@ fn selected_ui(
     let mut operation = ParameterContext { locks, reveal, ..ParameterContext::new(context.parameters) };
     let group = step.operation.group_mut();
     let wants_file = ui.push_id(("step", seed), |ui| group_ui(ui, group, &ON_MAP, &mut operation)).inner;
+    reports_ui(ui, context.reports);
     ui.add_space(8.0);
     heading(ui, "Step");
     // The slider of a mask by elevation spans the terrain's heights.
@@ -184,6 +188,17 @@ fn selected_ui(
     };
     let slot = wants_file.map(|_| of_operation).or(mask);
     slot.map(Command::ChooseFile)
+}
+
+/// Says what the parts of a step are like once they are built.
+fn reports_ui(ui: &mut Ui, reports: &[PartReport]) {
+    for PartReport { title, text, warning } in reports {
+        ui.add_space(2.0);
+        ui.label(RichText::new(format!("{title}: {text}")).size(11.0).color(colours(ui).weak));
+        if let Some(warning) = warning {
+            ui.label(RichText::new(capitalised(warning)).size(11.0).color(ui.visuals().warn_fg_color));
+        }
+    }
 }
 
 /// The samples along the longer side of the grid for which the selected step is checked. Only its proportions matter.

@@ -54,6 +54,8 @@ pub(crate) struct RequestContext<'a> {
     pub(crate) document: &'a Document,
     pub(crate) map_view: MapView,
     pub(crate) texture_view: TextureView,
+    /// The step whose parameters are shown.
+    pub(crate) selected_step: usize,
     /// Whether the maps are split between the states before and after the last edit.
     pub(crate) is_split: bool,
     pub(crate) playback: &'a mut Playback,
@@ -85,7 +87,11 @@ impl PreviewState {
     /// Requests a preview of the current document, unless it is on the screen or already requested; moves the
     /// playhead on once its preview is on the screen.
     pub(crate) fn update(&mut self, context: RequestContext) {
-        let RequestContext { document, map_view, texture_view, is_split, playback, previewer, timings } = context;
+        let RequestContext { document, map_view, texture_view, selected_step, is_split, playback, previewer, timings } =
+            context;
+        let selected = document.project().recipe.stack.get(selected_step);
+        let reported_step =
+            selected.filter(|step| step.settings.enabled && step.operation.has_reports()).map(|_| selected_step);
         self.follow(document.project());
         let total = document.timeline().total();
         let view = &document.settings().view;
@@ -101,6 +107,7 @@ impl PreviewState {
             position: playback.position(total),
             map_view,
             texture_view,
+            reported_step,
             is_animated: playback.is_playing()
                 && self.shown.as_ref().is_some_and(|shown| shown.request.recipe == self.recipe),
         };

@@ -158,12 +158,16 @@ impl App {
             high: f64::from(shown.summary.max_m).ceil(),
         });
         let (selected, reveal) = (self.ui.selection.step, self.ui.selection.reveal.take());
+        let shown = self.ui.preview.shown.as_ref();
+        let reports = shown.filter(|shown| shown.request.reported_step == Some(selected)).map(|shown| &*shown.reports);
+        let reports = reports.unwrap_or_default();
         let mut context = StackContext {
             at,
             timeline: self.document.timeline(),
             row_heights: &mut self.ui.selection.row_heights,
             selected,
             heights_m,
+            reports,
             reveal,
             thumbnails: &self.services.thumbnails,
             operation_picker: &mut self.ui.operation_picker,

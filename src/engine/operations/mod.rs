@@ -7,6 +7,7 @@ mod fault_erosion;
 mod fault_sequence;
 mod local_blur;
 mod operation;
+mod report;
 #[macro_use]
 mod registry;
 mod stream_power;
@@ -20,6 +21,8 @@ use serde_json::{Map, Value};
 pub use self::fault_erosion::FaultRivers;
 pub use self::fault_sequence::{FaultSequence, PlacedFault, Segment, Tree};
 pub use self::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation, Role};
+pub use self::report::PartReport;
+pub(super) use self::report::symmetry_report;
 use super::fault::FixedHeights;
 use super::heightfield::{Extent, Grid, Heightfield};
 use super::parameters::{Group, Parameter, ParameterError, Parameters, Problem, nearest_name, table_to_json};

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::fault_sequence::FaultSequence;
+use super::report::PartReport;
 use crate::engine::fault::FixedHeights;
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::inputs::Inputs;
@@ -109,6 +110,17 @@ pub trait Operation: Parameters {
     /// is not exported, and leaves the terrain in previews as it is without it.
     fn check(&self, _grid: Grid) -> Result<(), ParameterError> {
         Ok(())
+    }
+
+    /// Whether [`Self::reports`] says anything.
+    fn has_reports(&self) -> bool {
+        false
+    }
+
+    /// What there is to say about the parts of the operation, such as roads, once they are built on the terrain below.
+    /// Takes about as long as evaluating it.
+    fn reports(&self, _context: &EvalContext) -> Result<Vec<PartReport>, Cancelled> {
+        Ok(Vec::new())
     }
 
     /// Whether the result depends on the terrain below, so that a change there invalidates it.

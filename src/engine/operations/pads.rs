@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use super::report::{self, PartReport};
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::outline::{Centred, Outline};
@@ -377,6 +378,22 @@ impl Operation for Pads {
                 ),
             )),
         }
+    }
+
+    fn has_reports(&self) -> bool {
+        true
+    }
+
+    fn reports(&self, context: &EvalContext) -> Result<Vec<PartReport>, Cancelled> {
+        let reports = self.report(&context.heights_below()?, context.progress)?;
+        let part = |(i, report): (usize, &Option<PadReport>)| {
+            let PadReport { height_m, cut_m3, fill_m3, overlapped_by } = report.as_ref()?;
+            let text = format!("at {height_m:.1} m, {}", report::volumes([*cut_m3, *fill_m3]));
+            let later = overlapped_by.first().map(|later| later + 1);
+            let warning = later.map(|later| format!("pad {later} cuts into it; move one of them away"));
+            Some(PartReport { title: format!("Pad {}", i + 1), text, warning })
+        };
+        Ok(reports.iter().enumerate().filter_map(part).collect())
     }
 
     fn is_pointwise(&self) -> bool {

@@ -58,6 +58,16 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.check(grid), )+ }
             }
 
+            /// See [`Operation::has_reports`].
+            pub fn has_reports(&self) -> bool {
+                match self { $( Self::$name(operation) => operation.has_reports(), )+ }
+            }
+
+            /// See [`Operation::reports`].
+            pub fn reports(&self, context: &EvalContext) -> Result<Vec<PartReport>, Cancelled> {
+                match self { $( Self::$name(operation) => operation.reports(context), )+ }
+            }
+
             /// See [`Operation::iterations`].
             pub fn iterations(&self) -> u32 {
                 match self { $( Self::$name(operation) => operation.iterations(), )+ }

@@ -334,6 +334,11 @@ impl Operation for Symmetry {
         Role::Modifier
     }
 
+    /// The evaluator makes the report, which is on all steps.
+    fn has_reports(&self) -> bool {
+        self.again_at_end
+    }
+
     fn check(&self, grid: Grid) -> Result<(), ParameterError> {
         let (kind, world) = (self.kind.key(), grid.extent());
         if !self.kind.needs_square() {

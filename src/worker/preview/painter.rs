@@ -7,6 +7,7 @@ use super::request::{Preview, PreviewRequest};
 use crate::engine::analysis::Summary;
 use crate::engine::light::Light;
 use crate::engine::map_view::MapView;
+use crate::engine::operations::PartReport;
 use crate::engine::stack::Evaluator;
 use crate::engine::texture::{
     PaintCache, PaintInput, PaintedTexture, Points, RequiredMaps, SurfaceMapCache, paint_view,
@@ -37,6 +38,8 @@ pub(super) struct Painter {
     pub(super) evaluated: Option<(Arc<PreviewRequest>, Instant)>,
     /// How long that evaluation took.
     pub(super) evaluation_time: Duration,
+    /// The reports on the parts of a step, with the terrain and the step.
+    reports: Option<(Arc<Heightfield>, usize, Vec<PartReport>)>,
     /// The last preview at the size of its request.
     pub(super) latest: Option<Preview>,
 }
@@ -57,8 +60,9 @@ impl Painter {
         let began = Instant::now();
         let recipe = &*request.recipe;
         let grid = Grid::fitted(recipe.world.extent(), samples);
-        let terrain = progress.stage(0.0..0.6, || self.terrain(request, grid, inputs, progress))?;
+        let terrain = progress.stage(0.0..0.58, || self.terrain(request, grid, inputs, progress))?;
         let summary = self.summary_of(&terrain);
+        let reports = progress.stage(0.58..0.6, || self.reports_on(&terrain, request, inputs, progress))?;
         let heightmap = self.draw_map(&terrain, &summary, request, progress)?;
         let size = [grid.width(), grid.height()];
         let required = request.texture_view.required_maps(RequiredMaps::of(&recipe.texture, Some(&recipe.light)));
@@ -91,6 +95,7 @@ impl Painter {
             shares,
             uncovered,
             surface_maps,
+            reports,
             elapsed: began.elapsed(),
         };
         self.latest = (!preview.coarse).then(|| preview.clone());
@@ -130,6 +135,24 @@ impl Painter {
             self.paint_cache.invalidate_terrain();
         }
         &mut self.surface_maps.insert(known.unwrap_or_else(|| (terrain.clone(), SurfaceMapCache::default()))).1
+    }
+
+    /// The reports on the parts of the step that the request names, made again only for another terrain or step.
+    fn reports_on(
+        &mut self,
+        terrain: &Arc<Heightfield>,
+        request: &PreviewRequest,
+        inputs: &Inputs,
+        progress: &Progress,
+    ) -> Result<Vec<PartReport>, Cancelled> {
+        let Some(step) = request.reported_step else { return Ok(Vec::new()) };
+        let is_same = |(known, of, _): &&(Arc<Heightfield>, usize, _)| Arc::ptr_eq(known, terrain) && *of == step;
+        if let Some((_, _, reports)) = self.reports.as_ref().filter(is_same) {
+            return Ok(reports.clone());
+        }
+        let reports = self.evaluator.reports(&request.recipe, step, inputs, progress)?;
+        self.reports = Some((terrain.clone(), step, reports.clone()));
+        Ok(reports)
     }
 
     /// The image of the heights, drawn again only if something visible has changed.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::engine::analysis::Summary;
 use crate::engine::map_view::MapView;
+use crate::engine::operations::PartReport;
 use crate::engine::texture::{PaintInput, SurfaceMaps, TerrainType, TextureView, type_at};
 use crate::engine::{Heightfield, Image, Inputs, Recipe};
 use crate::files::import::InputFiles;
@@ -24,6 +25,8 @@ pub struct PreviewRequest {
     pub map_view: MapView,
     /// How the texture is drawn.
     pub texture_view: TextureView,
+    /// The step whose parts are reported on, by its index.
+    pub reported_step: Option<usize>,
     /// Whether it is a frame of an animation. A slow animation is shown a little coarser, and continues as soon as the
     /// coarse frame is there.
     pub is_animated: bool,
@@ -32,12 +35,12 @@ pub struct PreviewRequest {
 impl PreviewRequest {
     /// Whether both requests have the same result.
     pub fn same_output(&self, other: &Self) -> bool {
-        self.same_terrain(other) && self.same_appearance(other)
+        self.same_terrain(other) && self.same_appearance(other) && self.reported_step == other.reported_step
     }
 
     /// Whether both requests paint, light and draw the same heights in the same way.
     pub(super) fn same_appearance(&self, other: &Self) -> bool {
-        let Self { recipe, files: _, samples: _, position: _, map_view, texture_view, is_animated: _ } = self;
+        let Self { recipe, map_view, texture_view, .. } = self;
         let same_paint = Arc::ptr_eq(recipe, &other.recipe)
             || (recipe.texture == other.recipe.texture && recipe.light == other.recipe.light);
         same_paint && *map_view == other.map_view && *texture_view == other.texture_view
@@ -45,7 +48,7 @@ impl PreviewRequest {
 
     /// Whether both requests show the same heights, however they are painted, lit and drawn.
     pub(super) fn same_terrain(&self, other: &Self) -> bool {
-        let Self { recipe, files, samples, position, map_view: _, texture_view: _, is_animated: _ } = self;
+        let Self { recipe, files, samples, position, .. } = self;
         let Recipe { seed, world, stack, masks, texture: _, light: _ } = &**recipe;
         let Recipe { seed: other_seed, world: other_world, stack: other_stack, masks: other_masks, .. } =
             &*other.recipe;
@@ -78,6 +81,8 @@ pub struct Preview {
     pub uncovered: f32,
     /// The maps other than the heights that place terrain types.
     pub surface_maps: SurfaceMaps,
+    /// The reports on the parts of a step.
+    pub reports: Vec<PartReport>,
     /// How long it took.
     pub elapsed: Duration,
 }

@@ -18,6 +18,7 @@ pub(super) fn request_for(faults: Faults, samples: usize) -> PreviewRequest {
         position: u32::MAX,
         map_view: MapView::Grey,
         texture_view: TextureView::Lit,
+        reported_step: None,
         is_animated: false,
     }
 }

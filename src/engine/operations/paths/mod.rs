@@ -22,6 +22,7 @@ pub use self::carriageway::{Earthworks, Wall};
 pub use self::path::{Path, PathKind, PathNode, RidgeProfile};
 pub use self::road::PathReport;
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use super::report::PartReport;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::{Grid, Heightfield};
 use crate::engine::parameters::{List, ParameterError, Point, Spec, parameters};
@@ -43,9 +44,9 @@ fn default_paths() -> List<Path> {
 }
 
 impl Paths {
-    /// The reports on the paths in their order, on the terrain below the step; `None` for those that are no road or
+    /// What the paths are like, in their order, on the terrain below the step; `None` for those that are no road or
     /// river, are disabled, or have [problems](Operation::check).
-    pub fn reports(&self, context: &EvalContext) -> Result<Vec<Option<PathReport>>, Cancelled> {
+    pub fn path_reports(&self, context: &EvalContext) -> Result<Vec<Option<PathReport>>, Cancelled> {
         self.apply(&mut TerrainMap::below(context)?, context.progress)
     }
 
@@ -89,6 +90,16 @@ impl Operation for Paths {
     fn check(&self, _grid: Grid) -> Result<(), ParameterError> {
         let mut enabled = self.paths.iter().enumerate().filter(|(_, path)| path.enabled);
         enabled.try_for_each(|(i, path)| path.check().map_err(|error| error.within(i).within("paths")))
+    }
+
+    fn has_reports(&self) -> bool {
+        self.paths.iter().any(|path| path.enabled && matches!(path.kind, PathKind::Road | PathKind::River))
+    }
+
+    fn reports(&self, context: &EvalContext) -> Result<Vec<PartReport>, Cancelled> {
+        let reports = self.path_reports(context)?;
+        let part = |(i, (path, report)): (usize, (&Path, Option<PathReport>))| Some(report?.part(i, path));
+        Ok(self.paths.iter().zip(reports).enumerate().filter_map(part).collect())
     }
 
     fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {

@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(curve.halves_m[0], 12.0);
         assert!(curve.halves_m.windows(2).all(|pair| pair[0] <= pair[1]));
         assert!(*curve.halves_m.last().expect("points") > 20.0, "{:?}", curve.halves_m.last());
-        let reports = with_context(&valley, |context| paths([river]).reports(context)).expect("not cancelled");
+        let reports = with_context(&valley, |context| paths([river]).path_reports(context)).expect("not cancelled");
         assert!(reports[0].expect("a river").earthworks.cut_m3 > 0.0);
     }
 }

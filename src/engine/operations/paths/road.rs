@@ -2,10 +2,14 @@
 
 use super::carriageway::{Carriageway, Earthworks};
 use super::terrain_map::TerrainMap;
-use super::path::Path;
+use super::path::{Path, PathKind};
 use super::stations::Stations;
 use crate::engine::curve::{Piece, distance_m};
+use crate::engine::operations::report::{self, PartReport};
 use crate::engine::progress::{Cancelled, Progress};
+
+/// The height of a wall between two stretches that is worth a warning.
+const MIN_WALL_M: f64 = 1.0;
 
 /// What a road or a river is like once it is built.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +34,25 @@ impl PathReport {
             tightest_radius: None,
             earthworks,
         }
+    }
+
+    /// The report in words on a path at an index of its list.
+    pub(super) fn part(&self, index: usize, path: &Path) -> PartReport {
+        let Earthworks { cut_m3, fill_m3, wall } = self.earthworks;
+        let kind = if path.kind == PathKind::River { "River" } else { "Road" };
+        let mut text = format!("{}, grade at most {:.1} %", report::length(self.length_m), 100.0 * self.greatest_grade);
+        if let Some((radius_m, _)) = self.tightest_radius {
+            text.push_str(&format!(", radius at least {}", report::length(radius_m)));
+        }
+        text.push_str(&format!(", {}", report::volumes([cut_m3, fill_m3])));
+        let tight = self.tightest_radius.filter(|(radius_m, _)| *radius_m < 0.5 * path.width_m).map(|(_, at_m)| {
+            format!("the bend at {} is tighter than half the width; move its nodes apart", report::place(at_m))
+        });
+        let wall = wall.filter(|wall| wall.height_m > MIN_WALL_M).map(|wall| {
+            let (at, height_m) = (report::place(wall.at_m), wall.height_m);
+            format!("two stretches meet in a wall of {height_m:.0} m at {at}; move them apart or steepen the banks")
+        });
+        PartReport { title: format!("{kind} {}", index + 1), text, warning: tight.or(wall) }
     }
 }
 
@@ -70,7 +93,6 @@ pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::path::PathKind;
     use super::super::testing::{land, path, paths, with_context};
     use super::*;
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
@@ -189,7 +211,7 @@ mod tests {
         };
         let nodes: Vec<[f64; 2]> = (0..8).map(node).collect();
         let road = Path { closed: true, smooth_m: 0.0, ..path(PathKind::Road, &nodes) };
-        let reports = with_context(&plane, |context| paths([road]).reports(context)).expect("not cancelled");
+        let reports = with_context(&plane, |context| paths([road]).path_reports(context)).expect("not cancelled");
         let report = reports[0].expect("a road");
         let (radius_m, _) = report.tightest_radius.expect("bends");
         assert!((report.length_m - 1000.0 * std::f64::consts::PI).abs() < 30.0, "{report:?}");
@@ -207,7 +229,7 @@ mod tests {
         let plane = Heightfield::from_fn(Grid::new(WORLD, 1025, 1025), |_, r| 2.0 * r as f32);
         let mut road = path(PathKind::Road, &[[500.0, 2000.0], [2500.0, 2000.0], [2500.0, 2040.0], [500.0, 2040.0]]);
         (road.nodes[0].height_m, road.nodes[3].height_m) = (Some(900.0), Some(1100.0));
-        let reports = with_context(&plane, |context| paths([road]).reports(context)).expect("not cancelled");
+        let reports = with_context(&plane, |context| paths([road]).path_reports(context)).expect("not cancelled");
         let wall = reports[0].expect("a road").earthworks.wall.expect("a wall");
         assert!(wall.height_m > 100.0 && wall.at_m[0] < 800.0, "{wall:?}");
     }

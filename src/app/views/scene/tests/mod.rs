@@ -86,6 +86,7 @@ fn preview(recipe: &Arc<Recipe>, samples: usize) -> Preview {
         position: u32::MAX,
         map_view: MapView::default(),
         texture_view: TextureView::Lit,
+        reported_step: None,
         is_animated: false,
     });
     let deadline = Instant::now() + Duration::from_secs(60);

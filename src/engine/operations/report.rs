@@ -1,0 +1,63 @@
+//! What an operation says about its parts once they are built: lengths, grades, volumes.
+
+/// The report on one part of a step, such as a road or a building pad.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartReport {
+    /// The part: "Road 1".
+    pub title: String,
+    /// Its measures, in words.
+    pub text: String,
+    /// What is wrong with it, and what to do.
+    pub warning: Option<String>,
+}
+
+/// A whole number with its thousands separated by commas, rounded to three significant digits if it is longer: 12,300.
+pub(super) fn grouped(number: f64) -> String {
+    let magnitude = if number.abs() < 1000.0 { 1.0 } else { libm::pow(10.0, libm::log10(number.abs()).floor() - 2.0) };
+    let digits = format!("{:.0}", (number / magnitude).round() * magnitude);
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
+    let mut grouped = String::from(sign);
+    for (i, digit) in digits.char_indices() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A length in metres or kilometres.
+pub(super) fn length(metres: f64) -> String {
+    if metres < 1000.0 { format!("{metres:.0} m") } else { format!("{:.2} km", metres / 1000.0) }
+}
+
+/// The volumes that are taken away and added.
+pub(super) fn volumes([cut_m3, fill_m3]: [f64; 2]) -> String {
+    format!("cut {} m³, fill {} m³", grouped(cut_m3), grouped(fill_m3))
+}
+
+/// A place on the map.
+pub(super) fn place([x_m, z_m]: [f64; 2]) -> String {
+    format!("{}, {} m", grouped(x_m), grouped(z_m))
+}
+
+/// The report on the differences between equal parts of the map that were evened out after the last step.
+pub(in crate::engine) fn symmetry_report(removed_m: f32) -> PartReport {
+    let text = match f64::from(removed_m) {
+        0.0 => "the map is symmetric after the last step".into(),
+        removed_m => format!("later steps broke it by up to {removed_m:.2} m, which is evened out after the last step"),
+    };
+    PartReport { title: "Symmetry".into(), text, warning: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_numbers_are_rounded_and_grouped() {
+        let written = [0.2, 999.4, 1234.0, 12_345.0, 999_900.0, 2_345_678.0, -12_345.0].map(grouped);
+        assert_eq!(written, ["0", "999", "1,230", "12,300", "1,000,000", "2,350,000", "-12,300"]);
+        assert_eq!([length(420.4), length(2345.0)], ["420 m", "2.35 km"]);
+    }
+}
