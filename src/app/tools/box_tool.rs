@@ -246,13 +246,15 @@ impl<T: BoxItem> BoxTool<T> {
     /// The item under the pointer and its part. The handles of the selected item have priority, and later items over
     /// earlier ones, on which they lie.
     fn hit(&self, recipe: &Recipe, view: &dyn ToolView, at: Pos2, place_m: [f64; 2]) -> Option<(ItemIndex, Handle)> {
+        let distance = |to_m: [f64; 2]| view.pos(to_m).map_or(f32::INFINITY, |to| to.distance(at));
         if let Some(index) = self.selected
             && let Some(item) = item_at::<T>(recipe, index)
         {
-            let is_near = |(_, handle_m): &(Handle, [f64; 2])| {
-                view.pos(*handle_m).is_some_and(|handle| handle.distance(at) <= REACH)
-            };
-            if let Some((handle, _)) = item.handles().into_iter().find(is_near) {
+            // The handles of a small item overlap; it can still be moved by its middle.
+            let reach = if item.contains(place_m) { REACH.min(distance(item.middle())) } else { REACH };
+            let handles = item.handles().into_iter().map(|(handle, handle_m)| (handle, distance(handle_m)));
+            let nearest = handles.min_by(|(_, a), (_, b)| a.total_cmp(b));
+            if let Some((handle, _)) = nearest.filter(|(_, distance)| *distance <= reach) {
                 return Some((index, handle));
             }
         }
