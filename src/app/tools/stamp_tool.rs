@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use egui::{Button, DragAndDrop, Popup, PopupCloseBehavior, Role, Ui, Vec2, WidgetInfo};
+use egui_material_icons::icons::ICON_ARROW_DROP_DOWN;
 
 use super::box_handles::{Handle, TurnedBox, move_handle, set};
 use super::box_tool::{BoxItem, BoxTool};
@@ -150,7 +151,8 @@ impl StampTool {
         let file = &self.boxes.template().file;
         let shipped = self.shipped.iter().find(|stamp| stamp.file == *file);
         let name = shipped.map_or(file.0.as_str(), |stamp| stamp.project.name.as_str());
-        let opener = ui.add(Button::new(name)).on_hover_text("The stamp that the next click places");
+        let opener = ui.add(Button::new((name, ICON_ARROW_DROP_DOWN.rich_text())));
+        let opener = opener.on_hover_text("The stamp that the next click places");
         opener.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Stamp to place: {name}")));
         let popup = Popup::menu(&opener).close_behavior(PopupCloseBehavior::CloseOnClickOutside);
         let command = popup.show(|ui| self.list_ui(ui, recipe, thumbnails)).and_then(|shown| shown.inner);
