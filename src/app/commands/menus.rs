@@ -342,6 +342,7 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
                 Command::Tool(Tool::MaskBrush),
                 Command::Tool(Tool::Path),
                 Command::Tool(Tool::Pad),
+                Command::Tool(Tool::Stamp),
                 Command::ProfileLine,
             ],
             &[

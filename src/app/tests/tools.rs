@@ -1,5 +1,6 @@
 //! Tools that shape the terrain on the views.
 
+use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
@@ -11,6 +12,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::operations::pads::Pads;
 use crate::engine::operations::paths::Paths;
 use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
+use crate::engine::operations::stamps::{Stamp, Stamps};
 
 /// An idle editor with the brush active, and the middle of a pane.
 fn editor_with_brush() -> (Harness<'static, App>, egui::Pos2) {
@@ -233,6 +235,75 @@ fn a_drag_draws_a_pad_and_another_moves_it() {
     assert!(moved[0].centre_m.x_m < drawn[0].centre_m.x_m - 10.0);
     press(&mut editor, Modifiers::NONE, Key::Delete);
     assert!(pads(&editor).is_empty());
+}
+
+/// An idle editor with the stamp tool active, and the middle of a pane.
+fn editor_with_stamps() -> (Harness<'static, App>, egui::Pos2) {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::U);
+    let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
+    (editor, middle)
+}
+
+/// The stamps of the topmost step.
+fn stamps(editor: &Harness<'static, App>) -> Vec<Stamp> {
+    if let AnyOperation::Stamps(Stamps { stamps }) = top(editor) { stamps.to_vec() } else { Vec::new() }
+}
+
+#[test]
+fn a_click_places_a_stamp_that_can_be_moved_resized_and_removed() {
+    let (mut editor, middle) = editor_with_stamps();
+    let (before, steps) = (entries(&editor), editor.state().document.project().recipe.stack.len());
+    draw(&mut editor, middle, &[]);
+    let placed = stamps(&editor);
+    assert!(placed.len() == 1 && placed[0].size_m == Stamp::default().size_m, "{placed:?}");
+    assert_eq!(editor.state().document.project().recipe.stack.len(), steps + 1, "a step on top");
+    assert_eq!(entries(&editor), before + 1);
+    draw(&mut editor, middle, &[[-20.0, 0.0], [-40.0, 10.0]]);
+    let moved = stamps(&editor);
+    assert!(moved.len() == 1 && moved[0].size_m == placed[0].size_m, "{moved:?}");
+    assert!(moved[0].centre_m.x_m < placed[0].centre_m.x_m - 10.0, "{moved:?}");
+    assert!(moved[0].centre_m.z_m > placed[0].centre_m.z_m, "{moved:?}");
+    assert_eq!(entries(&editor), before + 2);
+    press(&mut editor, Modifiers::NONE, Key::Delete);
+    assert!(stamps(&editor).is_empty());
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert_eq!(stamps(&editor), moved);
+}
+
+#[test]
+fn escape_takes_back_a_stamp_that_is_being_placed() {
+    let (mut editor, middle) = editor_with_stamps();
+    let (before, entries_before) = (editor.state().document.project().recipe.clone(), entries(&editor));
+    drag(&mut editor, middle, &[[15.0, 0.0], [30.0, 0.0]]);
+    assert_eq!(stamps(&editor).len(), 1);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    editor.drop_at(middle + egui::vec2(30.0, 0.0));
+    editor.run_steps(2);
+    assert_eq!((&editor.state().document.project().recipe, entries(&editor)), (&before, entries_before));
+}
+
+#[test]
+fn a_stamp_is_chosen_by_its_picture_or_dragged_onto_a_map() {
+    let (mut editor, middle) = editor_with_stamps();
+    editor.get_by_label("Stamp to place: Crater").click();
+    editor.run_steps(4);
+    editor.get_by_role_and_label(Role::Button, "Mesa").click();
+    editor.run_steps(4);
+    draw(&mut editor, middle, &[]);
+    let placed = stamps(&editor);
+    assert_eq!(placed[0].file.0, "assets/stamps/mesa.upthrust.json");
+    assert_eq!((placed[0].size_m.x_m, placed[0].feather_m), (1200.0, 120.0));
+    editor.get_by_label("Stamp to place: Mesa").click();
+    editor.run_steps(4);
+    let card = editor.get_by_role_and_label(Role::Button, "Sinkhole").rect().center();
+    let bottom = editor.get_by_label("Heightmap of the terrain").rect().center_bottom();
+    let to = bottom - egui::vec2(0.0, 60.0);
+    draw(&mut editor, card, &[[10.0, 10.0], [to.x - card.x, to.y - card.y]]);
+    let files: Vec<String> = stamps(&editor).into_iter().map(|stamp| stamp.file.0).collect();
+    assert_eq!(files, ["mesa", "sinkhole"].map(|name| format!("assets/stamps/{name}.upthrust.json")));
+    assert!(editor.query_by_role_and_label(Role::Button, "Sinkhole").is_none(), "the list is closed");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Tools that edit or measure on the views.
 
+mod box_handles;
+mod box_tool;
 mod brush_stroke;
 mod brush_tool;
 pub(crate) mod context;
@@ -9,6 +11,7 @@ mod pad_tool;
 mod parameter_fields;
 mod path_tool;
 pub(crate) mod profile_tool;
+mod stamp_tool;
 pub(crate) mod tool;
 pub(crate) mod tool_bar;
 pub(crate) mod tool_view;

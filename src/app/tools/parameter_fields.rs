@@ -47,7 +47,8 @@ fn field_ui(ui: &mut Ui, owner: &str, parameter: &Parameter, value: &Value) -> O
                     ui.selectable_value(&mut changed, choice.key, choice.label).on_hover_text(choice.doc);
                 }
             });
-            shown.response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &name));
+            let response = shown.response.on_hover_text(parameter.doc);
+            response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &name));
             (changed != *key).then_some(Value::Choice(changed))
         }
         (Value::Boolean(is_on), _) => {

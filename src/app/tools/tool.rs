@@ -1,7 +1,9 @@
 //! The tools in the tool bar.
 
 use egui_material_icons::MaterialIcon;
-use egui_material_icons::icons::{ICON_BRUSH, ICON_FORMAT_PAINT, ICON_FOUNDATION, ICON_POLYLINE, ICON_ROUTE};
+use egui_material_icons::icons::{
+    ICON_APPROVAL, ICON_BRUSH, ICON_FORMAT_PAINT, ICON_FOUNDATION, ICON_POLYLINE, ICON_ROUTE,
+};
 
 /// A tool in the tool bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +18,13 @@ pub(crate) enum Tool {
     Path,
     /// Draws building pads.
     Pad,
+    /// Places stamps.
+    Stamp,
 }
 
 impl Tool {
     /// All tools, in the order of the tool bar.
-    pub(crate) const ALL: [Self; 5] = [Self::Fault, Self::Brush, Self::MaskBrush, Self::Path, Self::Pad];
+    pub(crate) const ALL: [Self; 6] = [Self::Fault, Self::Brush, Self::MaskBrush, Self::Path, Self::Pad, Self::Stamp];
 
     /// The name of the command that activates the tool.
     pub(crate) fn text(self) -> &'static str {
@@ -30,6 +34,7 @@ impl Tool {
             Self::MaskBrush => "Paint a mask",
             Self::Path => "Draw roads and other paths",
             Self::Pad => "Draw building pads",
+            Self::Stamp => "Place stamps",
         }
     }
 
@@ -40,6 +45,7 @@ impl Tool {
             Self::MaskBrush => ICON_FORMAT_PAINT,
             Self::Path => ICON_ROUTE,
             Self::Pad => ICON_FOUNDATION,
+            Self::Stamp => ICON_APPROVAL,
         }
     }
 
@@ -53,6 +59,9 @@ impl Tool {
             }
             Self::Path => "Click to add nodes, Enter ends. Drag nodes, double-click a curve to insert one",
             Self::Pad => "Drag to draw a pad. Drag its corners, or its handle to turn it",
+            Self::Stamp => {
+                "Click to place a stamp. Drag its corners (Shift keeps proportions), or its handle to turn it"
+            }
         }
     }
 }

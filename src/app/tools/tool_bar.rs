@@ -5,17 +5,20 @@
 
 use egui::{Button, Key, Modifiers, RichText, Role, TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText};
 
+use super::box_tool::BoxTool;
 use super::brush_tool::BrushTool;
 use super::context::ToolContext;
 use super::fault_tool::FaultTool;
 use super::mask_overlay::MaskOverlay;
-use super::pad_tool::PadTool;
 use super::path_tool::PathTool;
+use super::stamp_tool::StampTool;
 use super::tool::Tool;
 use super::tool_view::ToolView;
 use crate::app::commands::Command;
+use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::views::map_transform::MapTransform;
 use crate::engine::mask::PaintedStroke;
+use crate::engine::operations::pads::Pad;
 use crate::engine::operations::sculpt::Stroke;
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
@@ -29,7 +32,8 @@ pub(crate) struct Tools {
     mask_brush: BrushTool<PaintedStroke>,
     mask_overlay: MaskOverlay,
     path: PathTool,
-    pad: PadTool,
+    pad: BoxTool<Pad>,
+    stamp: StampTool,
 }
 
 impl Tools {
@@ -55,6 +59,7 @@ impl Tools {
         self.mask_brush.reset();
         self.path.reset();
         self.pad.reset();
+        self.stamp.boxes.reset();
     }
 
     /// Handles the pointer on one map and draws the active tool there; returns a command to execute.
@@ -66,7 +71,9 @@ impl Tools {
     ) -> Option<Command> {
         match self.active? {
             Tool::Fault => self.fault.ui(ui, transform, context),
-            Tool::Brush | Tool::MaskBrush | Tool::Path | Tool::Pad => self.view_ui(ui, transform, context),
+            Tool::Brush | Tool::MaskBrush | Tool::Path | Tool::Pad | Tool::Stamp => {
+                self.view_ui(ui, transform, context)
+            }
         }
     }
 
@@ -75,12 +82,13 @@ impl Tools {
         self.active.is_some_and(|tool| tool != Tool::Fault)
     }
 
-    /// Forgets what the tools know of single strokes, paths and pads, because the document was changed elsewhere.
+    /// Forgets what the tools know of single strokes, paths, pads and stamps, because the document was changed elsewhere.
     pub(crate) fn document_changed(&mut self) {
         self.brush.reset();
         self.mask_brush.reset();
         self.path.document_changed();
         self.pad.document_changed();
+        self.stamp.boxes.document_changed();
     }
 
     /// Handles the pointer on a view of any kind and draws the active tool there; returns a command to execute.
@@ -94,6 +102,7 @@ impl Tools {
             }
             Tool::Path => self.path.ui(ui, view, context),
             Tool::Pad => self.pad.ui(ui, view, context),
+            Tool::Stamp => self.stamp.ui(ui, view, context),
         }
     }
 
@@ -108,14 +117,21 @@ impl Tools {
             Tool::MaskBrush => self.mask_brush.keys(ui, recipe, selected_step, escapes),
             Tool::Path => self.path.keys(ui, recipe, selected_step, escapes),
             Tool::Pad => self.pad.keys(ui, recipe, selected_step, escapes),
+            Tool::Stamp => self.stamp.boxes.keys(ui, recipe, selected_step, escapes),
         };
         if escapes && !is_used {
             self.active = None;
         }
     }
 
-    /// Draws the tool bar; `painted` is what the mask brush paints. Returns the command of a clicked tool.
-    pub(crate) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, painted: MaskOwner) -> Option<Command> {
+    /// Draws the tool bar; `painted` is what the mask brush paints. Returns the command of a clicked tool or button.
+    pub(crate) fn bar_ui(
+        &mut self,
+        ui: &mut Ui,
+        recipe: &mut Recipe,
+        painted: MaskOwner,
+        thumbnails: &mut Thumbnails,
+    ) -> Option<Command> {
         let mut command = None;
         ui.horizontal_wrapped(|ui| {
             ui.set_min_height(28.0);
@@ -142,6 +158,7 @@ impl Tools {
                     }
                     Tool::Path => self.path.bar_ui(ui, recipe),
                     Tool::Pad => self.pad.bar_ui(ui, recipe),
+                    Tool::Stamp => command = self.stamp.bar_ui(ui, recipe, thumbnails).or(command),
                 }
                 hint_ui(ui, tool.hint());
             }

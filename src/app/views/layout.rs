@@ -252,7 +252,8 @@ impl App {
         }
         let selected_type = self.ui.texture_panel.selected.filter(|_| self.ui.texture_panel.was_selected_last);
         let painted = selected_type.map_or(MaskOwner::Step(self.ui.selection.step), MaskOwner::Type);
-        commands.extend(self.ui.tools.bar_ui(ui, &mut project.recipe, painted));
+        let thumbnails = &mut self.services.thumbnails;
+        commands.extend(self.ui.tools.bar_ui(ui, &mut project.recipe, painted, thumbnails));
         let mut maximise = None;
         let before = self.ui.preview.compare.note(&self.document);
         let total = self.total();

@@ -404,7 +404,7 @@ mod tests {
         let (grid, turn_deg) = (grid(101), 33.0_f64);
         let below = rough_terrain(grid);
         let terrain = evaluated(vec![Stamp { turn_deg, ..stamp() }], &plane, grid, Some(&below));
-        let (sin, cos) = turn_deg.to_radians().sin_cos();
+        let (sin, cos) = libm::sincos(turn_deg.to_radians());
         let (mut inside, mut outside) = (0, 0);
         for (c, r) in (0..101).flat_map(|r| (0..101).map(move |c| (c, r))) {
             let (dx, dz) = (grid.x_m(c) - 200.0, grid.z_m(r) - 200.0);
