@@ -364,7 +364,7 @@ fn colour(
         for (channel, own) in colour.iter_mut().zip(own(kind)) {
             let below = *channel;
             let joined = match kind.blend {
-                TypeBlend::Normal | TypeBlend::Height => below,
+                TypeBlend::Normal | TypeBlend::Height | TypeBlend::Cover => below,
                 TypeBlend::Multiply => below * own,
                 TypeBlend::Overlay if below < 0.5 => 2.0 * below * own,
                 TypeBlend::Overlay => 1.0 - 2.0 * (1.0 - below) * (1.0 - own),

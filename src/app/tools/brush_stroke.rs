@@ -10,6 +10,7 @@ use crate::engine::parameters::{Group, List, Point};
 use crate::engine::recipe::{Recipe, Step};
 use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::strokes::Brush;
+use crate::engine::texture::TypeBlend;
 
 /// A kind of stroke that the brush can draw.
 pub(super) trait BrushStroke: Group + Default + Clone + PartialEq {
@@ -148,6 +149,13 @@ impl BrushStroke for PaintedStroke {
 
     fn prepare(&self, recipe: &mut Recipe, selected: Selected) -> Option<MaskOwner> {
         let owner = selected.mask_owner();
+        if let MaskOwner::Type(i) = owner
+            && !self.erase
+            && recipe.texture.types.get(i).is_some_and(|painted| painted.mask.is_empty() && painted.covers())
+        {
+            // Painted to the full, a type hides the others.
+            recipe.texture.types[i].blend = TypeBlend::Cover;
+        }
         let masks = owner.mask_mut(recipe)?;
         if !masks.iter().any(is_painted) {
             // What acts everywhere goes on doing so but where the stroke erases.

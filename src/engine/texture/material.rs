@@ -90,7 +90,7 @@ pub(super) fn blend_colours(materials: &[Material], row: &PaintRow, count: usize
         all().filter(|(material, _)| covers(material)).chain(all().filter(|(material, _)| !covers(material)))
     {
         let modified = |below: f32, own: f32| match material.blend {
-            TypeBlend::Normal | TypeBlend::Height => below,
+            TypeBlend::Normal | TypeBlend::Height | TypeBlend::Cover => below,
             TypeBlend::Multiply => below * own,
             TypeBlend::Overlay if below < 0.5 => 2.0 * below * own,
             TypeBlend::Overlay => 1.0 - 2.0 * (1.0 - below) * (1.0 - own),
@@ -130,12 +130,13 @@ pub(super) fn blend_colours(materials: &[Material], row: &PaintRow, count: usize
 #[inline(always)]
 pub(super) fn blend_by_relief(materials: &[Material], row: &mut PaintRow, count: usize) {
     let PaintRow { weights, texels, present, .. } = row;
+    // Types that lie over the others keep their weights.
+    let is_base = |i: usize| materials[i].blend.covers() && materials[i].blend != TypeBlend::Cover;
+    let lies_over = materials.iter().any(|material| material.blend == TypeBlend::Cover);
     for start in (0..count).step_by(BLOCK) {
         let block = start..count.min(start + BLOCK);
         present.clear();
-        present.extend(
-            (0..materials.len()).filter(|&i| materials[i].blend.covers() && any_positive(&weights[i][block.clone()])),
-        );
+        present.extend((0..materials.len()).filter(|&i| is_base(i) && any_positive(&weights[i][block.clone()])));
         let by_relief = |i: usize| materials[i].blend == TypeBlend::Height;
         if present.len() < 2 || !present.iter().any(|&i| by_relief(i)) {
             continue;
@@ -149,7 +150,12 @@ pub(super) fn blend_by_relief(materials: &[Material], row: &mut PaintRow, count:
         // The highest of the raised reliefs, and 1 where one of the types present is blended by relief.
         let mut highest = [f32::NEG_INFINITY; BLOCK];
         let (mut joins, mut sums) = ([0.0_f32; BLOCK], [0.0_f32; BLOCK]);
+        // The share of the surface that is left to these types.
+        let mut left = [if lies_over { 0.0_f32 } else { 1.0 }; BLOCK];
         for &i in &*present {
+            if lies_over {
+                left.iter_mut().zip(&weights[i][block.clone()]).for_each(|(sum, weight)| *sum += weight);
+            }
             let (weights, joining) = (&weights[i][block.clone()], if by_relief(i) { 1.0_f32 } else { 0.0 });
             for (((highest, joins), weight), relief) in highest.iter_mut().zip(&mut joins).zip(weights).zip(reliefs(i))
             {
@@ -172,8 +178,9 @@ pub(super) fn blend_by_relief(materials: &[Material], row: &mut PaintRow, count:
             }
         }
         for &i in &*present {
-            for ((weight, sum), joins) in weights[i][block.clone()].iter_mut().zip(&sums).zip(&joins) {
-                *weight = if *joins > 0.0 { *weight / sum } else { *weight };
+            let points = weights[i][block.clone()].iter_mut().zip(&sums).zip(&joins).zip(&left);
+            for (((weight, sum), joins), left) in points {
+                *weight = if *joins > 0.0 { *weight / sum * left } else { *weight };
             }
         }
     }

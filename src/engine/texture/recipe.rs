@@ -32,6 +32,9 @@ choices! {
     pub enum TypeBlend {
         /// Takes its share of the surface.
         Normal = "normal", "Normal";
+        /// Lies over the other types: with its full weight it hides them, as painted snow does. Of several, later ones in
+        /// the list lie over earlier ones.
+        Cover = "cover", "Over the others";
         /// Multiplies the colour below; takes no share of the surface.
         Multiply = "multiply", "Multiply";
         /// Darkens dark colours below and brightens bright ones; takes no share of the surface.
@@ -46,7 +49,7 @@ impl TypeBlend {
     /// Whether a type with this blend takes a share of the surface; the others modify the colour below.
     pub fn covers(self) -> bool {
         match self {
-            Self::Normal | Self::Height => true,
+            Self::Normal | Self::Height | Self::Cover => true,
             Self::Multiply | Self::Overlay => false,
         }
     }

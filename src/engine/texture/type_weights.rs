@@ -1,6 +1,6 @@
 //! The weights of the terrain types at a point, from elevation, slope, aspect, humidity and shade.
 
-use super::recipe::{SlopeMode, TerrainType, TextureRecipe, Unit};
+use super::recipe::{SlopeMode, TerrainType, TextureRecipe, TypeBlend, Unit};
 use super::type_masks::TypeMasks;
 use crate::engine::cast::ToFloat;
 use crate::engine::fade::band_weight;
@@ -203,6 +203,8 @@ pub(super) struct TypeWeights {
     limits: Vec<TypeLimits>,
     /// Whether each type takes a share of the surface; the others modify the colour below.
     pub(super) covers: Vec<bool>,
+    /// Whether each type lies over the others.
+    lies_over: Vec<bool>,
     fallback: Option<usize>,
     /// The height range used to compare types: 1 m on level terrain.
     range_m: f32,
@@ -228,8 +230,9 @@ impl TypeWeights {
             Unit::Metres => elevation,
         };
         let limits = |terrain_type| TypeLimits::new(terrain_type, settings.slope_mode, to_metres, metres_per_unit);
+        let is_base = |terrain_type: &TerrainType| terrain_type.covers() && terrain_type.blend != TypeBlend::Cover;
         let is_fallback = |terrain_type: &TerrainType| {
-            terrain_type.covers() && Some(&terrain_type.name) == settings.fallback.as_ref()
+            is_base(terrain_type) && Some(&terrain_type.name) == settings.fallback.as_ref()
         };
         let limits: Vec<TypeLimits> = recipe.active().map(limits).collect();
         Self {
@@ -237,6 +240,7 @@ impl TypeWeights {
             limits,
             fallback: recipe.active().position(is_fallback),
             covers: recipe.active().map(TerrainType::covers).collect(),
+            lies_over: recipe.active().map(|terrain_type| terrain_type.blend == TypeBlend::Cover).collect(),
             range_m: if range > 0.0 { range.to_f32() } else { 1.0 },
             slope_mode: settings.slope_mode,
             masks: TypeMasks::default(),
@@ -268,11 +272,10 @@ impl TypeWeights {
         weights.resize_with(self.limits.len(), Vec::new);
         sums.clear();
         sums.resize(row.len(), 0.0);
-        let types = self.limits.iter().zip(&self.covers).enumerate();
-        for ((index, (limits, covers)), weights) in types.zip(weights.iter_mut()) {
+        for ((index, limits), weights) in self.limits.iter().enumerate().zip(weights.iter_mut()) {
             limits.weigh(row, weights);
             weights.iter_mut().zip(row.mask(index)).for_each(|(weight, mask)| *weight *= mask);
-            if *covers {
+            if self.is_base(index) {
                 sums.iter_mut().zip(&*weights).for_each(|(sum, weight)| *sum += weight);
             }
         }
@@ -284,13 +287,37 @@ impl TypeWeights {
             let block = start..row.len().min(start + NORMALISED_AT_ONCE);
             let (sums, mut factors) = (&sums[block.clone()], [0.0; NORMALISED_AT_ONCE]);
             factors.iter_mut().zip(sums).for_each(|(factor, &sum)| *factor = 1.0 / if sum > 0.0 { sum } else { 1.0 });
-            for (weights, _) in weights.iter_mut().zip(&self.covers).filter(|(_, covers)| **covers) {
+            for (_, weights) in weights.iter_mut().enumerate().filter(|(index, _)| self.is_base(*index)) {
                 for ((weight, sum), factor) in weights[block.clone()].iter_mut().zip(sums).zip(&factors) {
                     let normalised = *weight * factor;
                     // A single type takes exactly 1, regardless of rounding in the product.
                     *weight = if *weight == *sum && *sum > 0.0 { 1.0 } else { normalised };
                 }
             }
+        }
+        if self.lies_over.contains(&true) { self.lay_over(weights, sums) } else { uncovered }
+    }
+
+    /// Whether a type shares the surface with others, below those that lie over them.
+    #[inline(always)]
+    fn is_base(&self, index: usize) -> bool {
+        self.covers[index] && !self.lies_over[index]
+    }
+
+    /// Lays the types over each other that hide those below; returns the number of points that no type covers.
+    fn lay_over(&self, weights: &mut [Vec<f32>], sums: &mut [f32]) -> usize {
+        let mut uncovered = 0;
+        for (i, sum) in sums.iter_mut().enumerate() {
+            let mut left = 1.0;
+            for (_, weights) in weights.iter_mut().enumerate().rev().filter(|(index, _)| self.lies_over[*index]) {
+                weights[i] *= left;
+                left -= weights[i];
+            }
+            for (_, weights) in weights.iter_mut().enumerate().filter(|(index, _)| self.is_base(*index)) {
+                weights[i] *= left;
+            }
+            *sum += 1.0 - left;
+            uncovered += usize::from(*sum <= 0.0);
         }
         uncovered
     }
@@ -310,7 +337,7 @@ impl TypeWeights {
             Some(mask) if *mask <= 0.0 => f32::INFINITY,
             _ => self.limits[index].excess(row, i, self.range_m),
         };
-        (0..self.limits.len()).filter(|&index| self.covers[index]).min_by(|&a, &b| excess(a).total_cmp(&excess(b)))
+        (0..self.limits.len()).filter(|&index| self.is_base(index)).min_by(|&a, &b| excess(a).total_cmp(&excess(b)))
     }
 }
 
@@ -342,6 +369,30 @@ mod tests {
     fn assert_close(found: &[f32], expected: &[f32]) {
         let close = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-4;
         assert!(found.len() == expected.len() && found.iter().zip(expected).all(close), "{found:?}, not {expected:?}");
+    }
+
+    #[test]
+    fn types_that_lie_over_the_others_hide_them_by_their_weight() {
+        let over = |name: &str, max: f64| TerrainType {
+            blend: TypeBlend::Cover,
+            elevation_release: 10.0,
+            ..limited_type(name, [0.0, max], [0.0, 90.0])
+        };
+        let ground = limited_type("ground", [0.0, 255.0], [0.0, 90.0]);
+        let recipe = metres(vec![over("moss", 100.0), ground.clone(), over("snow", 50.0), ground]);
+        let check = |height_m: f32, expected: [f32; 4]| {
+            let (found, is_covered) = weights(&recipe, height_m, [0.0; 2]);
+            assert_close(&found, &expected);
+            assert!(is_covered);
+        };
+        check(40.0, [0.0, 0.0, 1.0, 0.0]);
+        check(55.0, [0.5, 0.0, 0.5, 0.0]);
+        check(105.0, [0.5, 0.25, 0.0, 0.25]);
+        check(200.0, [0.0, 0.5, 0.0, 0.5]);
+        // Where no other type covers the surface, the one on top alone does.
+        let (found, is_covered) = weights(&metres(vec![over("snow", 50.0)]), 20.0, [0.0; 2]);
+        assert!(found == [1.0] && is_covered);
+        assert_eq!(weights(&metres(vec![over("snow", 50.0)]), 200.0, [0.0; 2]), (vec![0.0], false));
     }
 
     #[test]
