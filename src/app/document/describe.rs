@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::engine::Place;
 use crate::engine::light::Light;
-use crate::engine::parameters::{Band, Group, Items, Kind, Parameter, Value, Values, kind_label};
+use crate::engine::parameters::{Band, Group, Items, Kind, Parameter, Value, Values, kind_label, percent_of};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::TextureRecipe;
 use crate::project::Project;
@@ -208,6 +208,7 @@ fn value_text(parameter: &Parameter, value: &Value) -> Option<String> {
             let Kind::Choice(choices) = parameter.kind else { return None };
             choices.iter().find(|choice| choice.key == *key)?.label.to_lowercase()
         }
+        Value::Number(number) if parameter.is_percent => format!("{} %", short(percent_of(*number))),
         Value::Integer(_) | Value::Number(_) => format!("{}{unit}", short(value.as_number()?)),
         Value::Band(Band { min, max }) => format!("{}–{}{unit}", short(*min), short(*max)),
         Value::Text(text) if text.is_empty() => "none".into(),

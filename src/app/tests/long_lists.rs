@@ -117,7 +117,7 @@ fn drawn_faults_in_the_hundreds_of_thousands() {
         unreachable!("drawn faults")
     };
     assert_eq!((faults.len(), &faults[300_000]), (300_001, &faults[299_999]), "a copy of the last one");
-    assert_eq!(long.state().document.undo_name(), Some("Drawn faults: Add Fault 300001"));
+    assert_eq!(long.state().document.undo_name(), Some("Drawn faults: Add Fault 300001 (smooth)"));
     long.run_steps(30);
     assert!(long.query_by_label("Fold Fault 300001").is_some(), "the new one is in sight and unfolded");
 }

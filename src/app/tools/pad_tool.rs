@@ -12,7 +12,8 @@ use crate::engine::recipe::Step;
 
 impl BoxItem for Pad {
     const NAME: &'static str = "Pad";
-    const SHOWN: &'static [&'static str] = &["shape", "turn_deg", "corner_m", "grade", "grade_azimuth_deg", "bank_deg"];
+    const SHOWN: &'static [&'static str] =
+        &["shape", "size_m", "turn_deg", "corner_m", "grade", "grade_azimuth_deg", "bank_deg"];
     const NEW_PLACE: &'static str = "The first pad adds a Pads step on top";
 
     fn items(operation: &AnyOperation) -> Option<&List<Self>> {

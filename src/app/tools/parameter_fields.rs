@@ -2,7 +2,8 @@
 
 use egui::{Checkbox, ComboBox, DragValue, Role, Ui, WidgetInfo};
 
-use crate::engine::parameters::{Group, Kind, Parameter, Scale, Value, group_values};
+use crate::app::widgets::parameter::typed_number;
+use crate::engine::parameters::{Group, Kind, Parameter, Point, Scale, Value, fraction_of, group_values, percent_of};
 
 /// Draws the parameters with these keys that apply now; `owner` names them for screen readers.
 pub(super) fn fields_ui(ui: &mut Ui, owner: &str, group: &mut dyn Group, keys: &[&str]) {
@@ -18,25 +19,41 @@ pub(super) fn fields_ui(ui: &mut Ui, owner: &str, group: &mut dyn Group, keys: &
     }
 }
 
+/// Draws a number; returns the new one if it was changed. A typed number outside the hard range changes nothing.
+fn number_ui(ui: &mut Ui, parameter: &Parameter, name: &str, label: &str, number: f64) -> Option<f64> {
+    let mut changed = number;
+    let speed = match parameter.scale {
+        Scale::Logarithmic => 0.01 * number.abs().max(0.1),
+        Scale::Linear => 0.005 * (parameter.slider.high - parameter.slider.low),
+    };
+    let limits = parameter.hard.low..=parameter.hard.high;
+    let valid = limits.clone();
+    let unit = if parameter.unit.is_empty() { String::new() } else { format!(" {}", parameter.unit) };
+    let typed = |text: &str| typed_number(parameter, text).filter(|typed| valid.contains(typed)).or(Some(number));
+    let field = DragValue::new(&mut changed).range(limits).speed(speed).max_decimals(3).prefix(format!("{label} "));
+    let response = ui.add(field.suffix(&unit).custom_parser(typed).update_while_editing(false));
+    let (low, high) = (parameter.hard.low, parameter.hard.high);
+    let response = response.on_hover_text(format!("{} From {low} to {high}{unit}.", parameter.doc));
+    response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, name));
+    (changed != number).then_some(changed)
+}
+
 /// Draws a parameter; returns its new value if it was changed.
 fn field_ui(ui: &mut Ui, owner: &str, parameter: &Parameter, value: &Value) -> Option<Value> {
     let name = format!("{owner}: {}", parameter.label);
     match (value, parameter.kind) {
-        (Value::Number(number), _) => {
-            let mut changed = *number;
-            let speed = match parameter.scale {
-                Scale::Logarithmic => 0.01 * number.abs().max(0.1),
-                Scale::Linear => 0.005 * (parameter.slider.high - parameter.slider.low),
-            };
-            let limits = parameter.hard.low..=parameter.hard.high;
-            let label = format!("{} ", parameter.label);
-            let mut field = DragValue::new(&mut changed).range(limits).speed(speed).max_decimals(3).prefix(label);
-            if !parameter.unit.is_empty() {
-                field = field.suffix(format!(" {}", parameter.unit));
-            }
-            let response = ui.add(field).on_hover_text(parameter.doc);
-            response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, &name));
-            (changed != *number).then_some(Value::Number(changed))
+        (Value::Number(fraction), _) if parameter.is_percent => {
+            let percent = number_ui(ui, &parameter.in_percent(), &name, parameter.label, percent_of(*fraction))?;
+            Some(Value::Number(fraction_of(percent)))
+        }
+        (Value::Number(number), _) => number_ui(ui, parameter, &name, parameter.label, *number).map(Value::Number),
+        (Value::Point(Point { x_m, z_m }), _) => {
+            let changed = [
+                number_ui(ui, parameter, &format!("{name}, east"), parameter.label, *x_m),
+                number_ui(ui, parameter, &format!("{name}, south"), "×", *z_m),
+            ];
+            let point = Point { x_m: changed[0].unwrap_or(*x_m), z_m: changed[1].unwrap_or(*z_m) };
+            changed.iter().any(Option::is_some).then_some(Value::Point(point))
         }
         (Value::Choice(key), Kind::Choice(choices)) => {
             let mut changed = *key;

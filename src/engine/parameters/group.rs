@@ -60,7 +60,8 @@ pub trait Field: Sized {
 impl Spec {
     /// The row of the table for a field of type `F`.
     pub fn row<F: Field>(self, key: &'static str, doc: &'static str, default: &F) -> Parameter {
-        let Self { label, unit, hard, slider, scale, when, is_fixed, needs_items, is_sparse, is_unwrapped } = self;
+        let Self { label, unit, hard, slider, scale, when, is_fixed, needs_items, is_sparse, .. } = self;
+        let Self { is_unwrapped, is_percent, .. } = self;
         let (slider, default) = (slider.unwrap_or(hard), default.to_value());
         let (kind, nullable, doc) = (F::KIND, F::NULLABLE, doc.trim());
         Parameter {
@@ -79,6 +80,7 @@ impl Spec {
             needs_items,
             is_sparse,
             is_unwrapped,
+            is_percent,
         }
     }
 }

@@ -25,7 +25,7 @@ pub use self::json::{field_from_json, group_from_json, group_to_json, set_from_j
 pub use self::lengths::scale_lengths;
 pub use self::list::List;
 pub(crate) use self::macros::{choices, parameters};
-pub use self::table::{Choice, Kind, Parameter, Scale, Spec, kind_label};
+pub use self::table::{Choice, Kind, Parameter, Scale, Spec, fraction_of, kind_label, percent_of};
 pub(in crate::engine) use self::types::MAX_COORDINATE_M;
 pub use self::types::{Band, Colour, FileName, Limits, Matrix, Point, Range, TextureName, Weighted};
 pub use self::value::{Items, Value, Values};

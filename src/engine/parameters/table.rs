@@ -159,6 +159,8 @@ pub struct Parameter {
     pub is_sparse: bool,
     /// Whether files write an empty list as `null`, and one item without brackets.
     pub is_unwrapped: bool,
+    /// Whether the editor shows the number, a fraction, in percent.
+    pub is_percent: bool,
 }
 
 /// The kind of a group, as the label of the choice on which other parameters of its table depend: the mode of a stroke,
@@ -174,7 +176,24 @@ pub fn kind_label(table: &[Parameter], values: &Values) -> Option<&'static str> 
     choices.iter().find(|choice| choice.key == *chosen).map(|choice| choice.label)
 }
 
+/// A fraction in percent, and the other way round, without the noise of floating point.
+pub fn percent_of(fraction: f64) -> f64 {
+    (fraction * 1e8).round() / 1e6
+}
+
+/// The fraction of a number in percent.
+pub fn fraction_of(percent: f64) -> f64 {
+    (percent * 1e6).round() / 1e8
+}
+
 impl Parameter {
+    /// The same parameter of a number in percent.
+    pub fn in_percent(&self) -> Self {
+        let percent = |range: Range| Range { low: percent_of(range.low), high: percent_of(range.high) };
+        let (hard, slider) = (percent(self.hard), percent(self.slider));
+        Self { hard, slider, unit: "%", is_percent: false, ..self.clone() }
+    }
+
     /// Whether the parameter has an effect, given the values of the parameters in the same struct.
     pub fn applies(&self, values: &Values) -> bool {
         self.when.is_none_or(|(key, names)| {
@@ -296,15 +315,26 @@ pub struct Spec {
     pub(super) needs_items: bool,
     pub(super) is_sparse: bool,
     pub(super) is_unwrapped: bool,
+    pub(super) is_percent: bool,
 }
 
 impl Spec {
     /// A parameter without limits: text, choices, switches, groups.
     pub const fn new(label: &'static str) -> Self {
         let unlimited = Range { low: f64::MIN, high: f64::MAX };
-        let (slider, scale, when) = (None, Scale::Linear, None);
-        let (is_fixed, needs_items, is_sparse, is_unwrapped) = (false, false, false, false);
-        Self { label, unit: "", hard: unlimited, slider, scale, when, is_fixed, needs_items, is_sparse, is_unwrapped }
+        Self {
+            label,
+            unit: "",
+            hard: unlimited,
+            slider: None,
+            scale: Scale::Linear,
+            when: None,
+            is_fixed: false,
+            needs_items: false,
+            is_sparse: false,
+            is_unwrapped: false,
+            is_percent: false,
+        }
     }
 
     /// A number that is valid from `low` to `high`; the slider has the same range unless [`Self::slider`] narrows it.
@@ -323,6 +353,12 @@ impl Spec {
     /// Sets the unit as written after the number.
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;
+        self
+    }
+
+    /// Shows the number, a fraction, in percent in the editor. Files have the fraction.
+    pub const fn percent(mut self) -> Self {
+        self.is_percent = true;
         self
     }
 

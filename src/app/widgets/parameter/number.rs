@@ -6,7 +6,7 @@ use egui::{DragValue, Layout, Response, Sense, Slider, SliderClamping, Ui, Vec2}
 
 use super::context::{ParameterContext, ParameterState};
 use crate::engine::cast::ToInteger;
-use crate::engine::parameters::{Kind, Parameter, Range, Scale, Value};
+use crate::engine::parameters::{Kind, Parameter, Range, Scale, Value, fraction_of, percent_of};
 
 /// The width of the column of numbers, points.
 const NUMBER_WIDTH: f32 = 68.0;
@@ -31,6 +31,9 @@ pub(super) fn number_ui(
     label: &Response,
     context: &mut ParameterContext,
 ) -> bool {
+    if parameter.is_percent {
+        return percent_ui(ui, parameter, value, label, context);
+    }
     let before = value.as_number().unwrap_or(parameter.slider.low);
     let mut number = before;
     let width = if is_coordinate(parameter) { COORDINATE_WIDTH } else { NUMBER_WIDTH };
@@ -54,6 +57,23 @@ pub(super) fn number_ui(
     false
 }
 
+/// The same for a fraction that is shown in percent.
+fn percent_ui(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    value: &mut Value,
+    label: &Response,
+    context: &mut ParameterContext,
+) -> bool {
+    let before = Value::Number(percent_of(value.as_number().unwrap_or(parameter.slider.low)));
+    let mut percent = before.clone();
+    let wants_file = number_ui(ui, &parameter.in_percent(), &mut percent, label, context);
+    if let Some(changed) = percent.as_number().filter(|_| percent != before) {
+        set_number(parameter, value, fraction_of(changed));
+    }
+    wants_file
+}
+
 fn set_number(parameter: &Parameter, value: &mut Value, number: f64) {
     let number = number.clamp(parameter.hard.low, parameter.hard.high);
     *value = match parameter.kind {
@@ -62,7 +82,8 @@ fn set_number(parameter: &Parameter, value: &mut Value, number: f64) {
     };
 }
 
-/// A field for a number, clamped to the hard range; sets a message if the typed number is not valid.
+/// A field for a number. A typed number that is not valid, or outside the hard range, leaves it as it was and sets a
+/// message.
 pub(super) fn number_field(
     ui: &mut Ui,
     parameter: &Parameter,
@@ -91,7 +112,7 @@ pub(super) fn number_field(
             Some(_) => Some(limits),
             None => Some(format!("\u{201c}{text}\u{201d} is not a number; {limits}")),
         };
-        typed
+        typed.filter(|typed| (low..=high).contains(typed)).or(Some(before))
     };
     let span = parameter.slider.high - parameter.slider.low;
     let field = DragValue::new(number)
@@ -154,7 +175,7 @@ fn suffix(parameter: &Parameter) -> String {
 
 /// Parses a number as typed into a field: with or without its unit, in kilometres where the unit is metres, with or
 /// without commas between thousands, or with a decimal comma where it cannot be mistaken for one of those.
-fn typed_number(parameter: &Parameter, text: &str) -> Option<f64> {
+pub(crate) fn typed_number(parameter: &Parameter, text: &str) -> Option<f64> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let text = text.replace('−', "-");
     let (number, factor) = match text.strip_suffix("km") {
