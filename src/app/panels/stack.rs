@@ -14,11 +14,12 @@ use crate::app::widgets::theme::colours;
 use crate::app::widgets::{capitalised, heading, icon_button};
 use crate::engine::Place;
 use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Grid;
+use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::mask::NamedMasks;
 use crate::engine::operations::drawn_faults::DrawnFaults;
+use crate::engine::operations::paths::PathKind;
 use crate::engine::operations::{AnyOperation, PartReport};
-use crate::engine::parameters::{List, Range};
+use crate::engine::parameters::{List, Point, Range};
 use crate::engine::recipe::{Recipe, Step, StepSettings, Timeline};
 use crate::engine::recipe_masks::MaskOwner;
 use crate::project::{Project, ProjectSettings};
@@ -44,6 +45,8 @@ pub(crate) struct StackContext<'a> {
     pub(crate) selected: usize,
     /// The range of the terrain's heights, metres.
     pub(crate) heights_m: Option<Range>,
+    /// The terrain that is shown.
+    pub(crate) terrain: Option<&'a Heightfield>,
     /// The reports on the parts of the selected step.
     pub(crate) reports: &'a [PartReport],
     /// The key of the parameter to scroll to and to focus.
@@ -71,7 +74,7 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
         let places: Vec<usize> = (0..recipe.stack.len()).rev().collect();
         let selected = context.selected;
         let action = cards_ui(ui, &places, context.row_heights, |ui, i| {
-            card_ui(ui, &mut recipe.stack[i], progress(i), i == selected)
+            card_ui(ui, &mut recipe.stack[i], recipe.world.extent(), progress(i), i == selected)
         });
         command = command.take().or(action.map(|(i, action)| command_for(i, action)));
     });
@@ -109,18 +112,23 @@ fn header_ui(ui: &mut Ui, context: &mut StackContext) -> Option<Command> {
 }
 
 /// The card of a step. `progress` is the number of its iterations that are done, and of all.
-fn card_ui(ui: &mut Ui, step: &mut Step, progress: (u32, u32), selected: bool) -> CardResponse {
+fn card_ui(ui: &mut Ui, step: &mut Step, extent: Extent, progress: (u32, u32), selected: bool) -> CardResponse {
     let (done, iterations) = progress;
     // Several drawn faults may share one iteration.
     let count = match &step.operation {
         AnyOperation::DrawnFaults(DrawnFaults { faults }) => u32::try_from(faults.len()).unwrap_or(u32::MAX),
         _ => iterations,
     };
+    let has_problem = step.settings.enabled && step.operation.check(Grid::fitted(extent, CHECKED_SAMPLES)).is_err();
     let title = step.title().to_string();
     let card = Card {
         name: &title,
         doc: step.operation.doc(),
-        note: if count > 0 { count.to_string() } else { String::new() },
+        note: match count {
+            _ if has_problem => "problem".into(),
+            0 => String::new(),
+            count => count.to_string(),
+        },
         enabled: &mut step.settings.enabled,
         colour: None,
         thumbnail: None,
@@ -159,8 +167,16 @@ fn selected_ui(
     heading(ui, step.title());
     let locks = Some(Locks { names: locked, step_seed: seed });
     let mut operation = ParameterContext { locks, reveal, ..ParameterContext::new(context.parameters) };
+    let before = step.operation.clone();
     let group = step.operation.group_mut();
     let wants_file = ui.push_id(("step", seed), |ui| group_ui(ui, group, &ON_MAP, &mut operation)).inner;
+    if let Some(terrain) = context.terrain {
+        begin_heights(&before, &mut step.operation, terrain);
+    }
+    if let Err(error) = step.operation.check(Grid::fitted(recipe.world.extent(), CHECKED_SAMPLES)) {
+        let problem = error.in_words(step.operation.table());
+        ui.colored_label(ui.visuals().error_fg_color, format!("No effect: {problem}"));
+    }
     reports_ui(ui, context.reports);
     ui.add_space(8.0);
     heading(ui, "Step");
@@ -171,9 +187,6 @@ fn selected_ui(
     let group = &mut step.settings;
     let wants_mask = ui.push_id(("settings", selected), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
     missing_ui(ui, &step.settings, &recipe.masks, files);
-    if let Err(error) = step.operation.check(Grid::fitted(recipe.world.extent(), CHECKED_SAMPLES)) {
-        ui.colored_label(ui.visuals().error_fg_color, format!("No effect: {error}"));
-    }
     if let AnyOperation::Stamps(stamps) = &step.operation
         && let Err(error) = stamps.check_files(&|name| name.is_shipped() || files.contains_key(name))
     {
@@ -188,6 +201,33 @@ fn selected_ui(
     };
     let slot = wants_file.map(|_| of_operation).or(mask);
     slot.map(Command::ChooseFile)
+}
+
+/// Heights of nodes and pads that were just switched on begin at the height of the terrain there.
+fn begin_heights(before: &AnyOperation, operation: &mut AnyOperation, terrain: &Heightfield) {
+    let begin = |known: Option<f64>, height_m: &mut Option<f64>, at: Point| {
+        if known.is_none() && height_m.is_some() {
+            *height_m = Some((10.0 * f64::from(terrain.height_at(at.x_m, at.z_m))).round() / 10.0);
+        }
+    };
+    match (before, operation) {
+        (AnyOperation::Paths(before), AnyOperation::Paths(after)) if before != after => {
+            for (known, path) in before.paths.iter().zip(after.paths.iter_mut()) {
+                // The heights of ridges and valleys are above the terrain.
+                if matches!(path.kind, PathKind::Road | PathKind::River) && known.nodes != path.nodes {
+                    for (known, node) in known.nodes.iter().zip(path.nodes.iter_mut()) {
+                        begin(known.height_m, &mut node.height_m, node.at_m);
+                    }
+                }
+            }
+        }
+        (AnyOperation::Pads(before), AnyOperation::Pads(after)) if before != after => {
+            for (known, pad) in before.pads.iter().zip(after.pads.iter_mut()) {
+                begin(known.height_m, &mut pad.height_m, pad.centre_m);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Says what the parts of a step are like once they are built.

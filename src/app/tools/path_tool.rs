@@ -13,7 +13,7 @@ use crate::engine::Heightfield;
 use crate::engine::curve::{PIECES_PER_SPAN, arc_lengths_m, curve_points};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::paths::{Path, PathKind, PathNode, Paths};
-use crate::engine::parameters::{List, Point};
+use crate::engine::parameters::{Group, List, Point};
 use crate::engine::recipe::{Recipe, Step};
 
 /// The distance within which the pointer grabs a node or a curve, points.
@@ -322,6 +322,9 @@ impl PathTool {
                 && let Some(grade) = context.terrain.and_then(|terrain| greatest_grade(path, terrain))
             {
                 text.push_str(&format!(", at most {:.1} %", 100.0 * grade));
+            }
+            if let Err(error) = path.check() {
+                text = format!("{} without effect: {}", path.kind.label(), error.in_words(path.table()));
             }
             let at = view.response().rect.min + Vec2::new(8.0, 36.0);
             note(ui, view.painter(), Align2::LEFT_TOP, at, &text);

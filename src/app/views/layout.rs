@@ -167,6 +167,7 @@ impl App {
             row_heights: &mut self.ui.selection.row_heights,
             selected,
             heights_m,
+            terrain: shown.map(|shown| &*shown.terrain),
             reports,
             reveal,
             thumbnails: &self.services.thumbnails,

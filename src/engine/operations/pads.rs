@@ -56,7 +56,7 @@ parameters! {
         height_m: Option<f64> = None,
             Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m");
         /// Slope of the pad, metres of height per metre: 0 is level, 0.02 lets water run off.
-        grade: f64 = 0.0, Spec::number("Grade", 0.0, 2.0).slider(0.0, 0.2);
+        grade: f64 = 0.0, Spec::number("Grade", 0.0, 2.0).slider(0.0, 0.2).percent();
         /// Compass direction in which the pad rises, clockwise from north.
         grade_azimuth_deg: f64 = 0.0,
             Spec::number("Rises towards", -360.0, 360.0).slider(0.0, 360.0).unit("°");

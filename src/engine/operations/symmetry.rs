@@ -36,10 +36,10 @@ choices! {
 choices! {
     /// How the heights of the parts are joined.
     pub enum Method {
-        /// The sum of all parts with the relief of one. Smooth everywhere, but no part keeps its shapes.
-        Sum = "sum", "Sum";
+        /// The average of all parts, with the relief of one. Smooth everywhere, but no part keeps its shapes.
+        Sum = "sum", "Average all parts";
         /// One part is copied to the others and blended across its borders.
-        Fold = "fold", "Fold";
+        Fold = "fold", "Copy one part";
     }
 }
 
@@ -80,7 +80,7 @@ parameters! {
         blend_m: f64 = 200.0, Spec::number("Blend width", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m");
         /// Whether the map is made exactly symmetric again after the last step, because steps such as erosion treat
         /// the parts slightly differently.
-        again_at_end: bool = true, Spec::new("Again at the end");
+        again_at_end: bool = true, Spec::new("Restore at the end");
     }
 }
 

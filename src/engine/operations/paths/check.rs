@@ -11,9 +11,21 @@ const MIN_DISTANCE_M: f64 = 0.001;
 /// The relative error that grades between held nodes may have.
 const SLACK: f64 = 1e-9;
 
+/// The place in a list of the item at an index: 1st, 2nd, 3rd.
+fn ordinal(index: usize) -> String {
+    let place = index + 1;
+    let ending = match (place % 10, place % 100) {
+        (1, at) if at != 11 => "st",
+        (2, at) if at != 12 => "nd",
+        (3, at) if at != 13 => "rd",
+        _ => "th",
+    };
+    format!("{place}{ending}")
+}
+
 impl Path {
     /// The first problem of the path. A path with a problem has no effect.
-    pub(in crate::engine) fn check(&self) -> Result<(), ParameterError> {
+    pub fn check(&self) -> Result<(), ParameterError> {
         self.check_nodes()?;
         match self.kind {
             PathKind::Road => self.check_road(),
@@ -32,7 +44,7 @@ impl Path {
         let at = |i: usize| [self.nodes[i].at_m.x_m, self.nodes[i].at_m.z_m];
         for i in 1..if self.is_closed() { count + 1 } else { count } {
             if distance_m(at(i - 1), at(i % count)) < MIN_DISTANCE_M {
-                let message = format!("it is at the same place as node {}; move or remove one of them", i - 1);
+                let message = format!("it is at the same place as the {} node; move or remove one of them", ordinal(i - 1));
                 return Err(ParameterError::conflict(format!("nodes.{}.at_m", i % count), message));
             }
         }
@@ -58,9 +70,12 @@ impl Path {
             if rise_m > self.max_grade * run_m * (1.0 + SLACK) {
                 let grade = rise_m / run_m;
                 let message = format!(
-                    "nodes {i} and {k} differ by {rise_m:.2} m in height over {run_m:.1} m of road, a grade of \
-                     {grade:.4}; change their heights or set max_grade to at least {:.4}",
-                    (grade * 10_000.0).ceil() / 10_000.0
+                    "the {} and the {} node differ by {rise_m:.2} m in height over {run_m:.1} m of road, a grade of \
+                     {:.2} %; change their heights or set the greatest grade to at least {:.2} %",
+                    ordinal(i),
+                    ordinal(k),
+                    100.0 * grade,
+                    (grade * 10_000.0).ceil() / 100.0
                 );
                 return Err(ParameterError::conflict("max_grade", message));
             }
@@ -85,8 +100,9 @@ impl Path {
             let most = from - self.fall * (to_m - from_m);
             if to > most + SLACK * (to_m - from_m) {
                 let message = format!(
-                    "the water must fall by at least {} m per metre from node {i}, to {most:.2} m or less, not {to} m",
-                    self.fall
+                    "the water must fall by at least {} % from the {} node, to {most:.2} m or less, not {to} m",
+                    100.0 * self.fall,
+                    ordinal(i)
                 );
                 return Err(ParameterError::conflict(format!("nodes.{k}.height_m"), message));
             }
@@ -97,8 +113,12 @@ impl Path {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Paths;
     use super::super::testing::path;
     use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::operations::operation::Operation;
+    use crate::engine::parameters::Group;
 
     #[track_caller]
     fn check(path: &Path, expected: &str) {
@@ -113,12 +133,13 @@ mod tests {
         assert_eq!(road.check(), Ok(()));
         check(&path(PathKind::Ridge, &nodes[..1]), "nodes: a path needs at least 2 nodes, not 1");
         check(&Path { closed: true, ..path(PathKind::Fault, &nodes[..2]) }, "a closed path needs at least 3");
-        check(&path(PathKind::Road, &[nodes[0], nodes[1], nodes[1]]), "nodes.2.at_m: it is at the same place as node 1");
+        check(&path(PathKind::Road, &[nodes[0], nodes[1], nodes[1]]), "nodes.2.at_m: it is at the same place as the 2nd node");
         check(&Path { bank_deg: 4.0, ..road.clone() }, "bank_deg: banks must be steeper");
         let mut steep = road.clone();
         steep.nodes[0].height_m = Some(5.0);
         steep.nodes[2].height_m = Some(45.0);
-        check(&steep, "max_grade: nodes 0 and 2 differ by 40.00 m in height over 200.0 m of road, a grade of 0.2000");
+        let message = "max_grade: the 1st and the 3rd node differ by 40.00 m in height over 200.0 m of road, a grade of 20.00 %";
+        check(&steep, message);
         steep.nodes[2].height_m = Some(21.0);
         assert_eq!(steep.check(), Ok(()), "exactly the greatest grade");
         let mut river = Path { kind: PathKind::River, ..road };
@@ -128,5 +149,18 @@ mod tests {
         river.nodes[2].height_m = Some(4.9);
         assert_eq!(river.check(), Ok(()));
         check(&Path { closed: true, ..river }, "closed: a river cannot be closed");
+    }
+    #[test]
+    fn problems_have_the_words_of_the_editor() {
+        let mut steep = path(PathKind::Road, &[[0.0, 0.0], [100.0, 0.0]]);
+        steep.nodes[0].height_m = Some(50.0);
+        steep.nodes[1].height_m = Some(10.0);
+        let paths = Paths { paths: vec![path(PathKind::Road, &[[0.0, 0.0], [9.0, 0.0]]), steep].into() };
+        let world = Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, 9, 9);
+        let error = paths.check(world).expect_err("too steep");
+        assert!(error.to_string().starts_with("paths.1.max_grade: the 1st"), "{error}");
+        assert!(error.in_words(paths.table()).starts_with("Path 2, Greatest grade: the 1st"), "{error:?}");
+        assert_eq!(ParameterError::conflict("no.such.key", "why").in_words(paths.table()), "no.such.key: why");
+        assert_eq!([0, 1, 2, 3, 10, 11, 12, 20].map(ordinal), ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st"]);
     }
 }
