@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use super::fault::FixedHeights;
 use super::heightfield::Heightfield;
+use super::operations::{AnyOperation, EvalContext, Keyframe};
+use super::progress::Cancelled;
+use crate::engine::cast::ToFloat;
 
 /// The output of a step's operation before blending, by ascending number of iterations.
 #[derive(Debug, Default)]
@@ -48,6 +51,37 @@ impl CachedOutput {
         } else {
             Some(self.fixed[nearest].clone())
         }
+    }
+}
+
+/// The output of a resumable operation after `until` iterations, from the latest keyframe before that. Stores keyframes
+/// at multiples of `stride` on the way.
+pub(super) fn resumed(
+    operation: &AnyOperation,
+    context: &EvalContext,
+    until: u32,
+    stride: u32,
+    keyframes: &mut Vec<(u32, Arc<Heightfield>)>,
+) -> Result<Arc<Heightfield>, Cancelled> {
+    let interval = operation.keyframe_interval();
+    let is_resumable = |iteration: u32| iteration < until && iteration.is_multiple_of(interval);
+    let mut latest = keyframes.iter().rev().find(|(iteration, _)| is_resumable(*iteration)).cloned();
+    // Drop the terrain of the previous playhead position.
+    keyframes.retain(|(iteration, _)| iteration % stride == 0);
+    let start = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
+    let share = |iteration: u32| (iteration - start).to_f32() / (until - start).max(1).to_f32();
+    loop {
+        let done = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
+        let stop = until.min((done / stride + 1) * stride);
+        let keyframe = latest.as_ref().map(|(iteration, terrain)| Keyframe { iteration: *iteration, terrain });
+        let evaluated = || operation.evaluate(context, stop, keyframe);
+        let terrain = Arc::new(context.progress.stage(share(done)..share(stop), evaluated)?);
+        let at = keyframes.partition_point(|(iteration, _)| *iteration < stop);
+        keyframes.insert(at, (stop, terrain.clone()));
+        if stop == until {
+            return Ok(terrain);
+        }
+        latest = Some((stop, terrain));
     }
 }
 

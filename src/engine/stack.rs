@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::blending::blend;
-use super::cached_output::CachedOutput;
+use super::cached_output::{CachedOutput, resumed};
 use super::final_symmetry::{FinalSymmetry, symmetries_to_restore};
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::mask::{Mask, MaskSource, NamedMasks};
-use super::operations::{AnyOperation, EvalContext, Keyframe, PartReport, symmetry_report};
+use super::operations::{AnyOperation, EvalContext, PartReport, symmetry_report};
 use super::progress::{Cancelled, Progress};
 use super::recipe::{Recipe, Step};
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -423,37 +423,6 @@ impl Evaluator {
         let stride = operation.iterations().div_ceil(affordable(size_of::<f32>(), MAX_KEYFRAMES).to_u32()).max(1);
         let stride = stride.next_multiple_of(operation.keyframe_interval());
         resumed(operation, context, until, stride, &mut cached.terrains)
-    }
-}
-
-/// The output of a resumable operation after `until` iterations, from the latest keyframe before that. Stores keyframes
-/// at multiples of `stride` on the way.
-fn resumed(
-    operation: &AnyOperation,
-    context: &EvalContext,
-    until: u32,
-    stride: u32,
-    keyframes: &mut Vec<(u32, Arc<Heightfield>)>,
-) -> Result<Arc<Heightfield>, Cancelled> {
-    let interval = operation.keyframe_interval();
-    let is_resumable = |iteration: u32| iteration < until && iteration.is_multiple_of(interval);
-    let mut latest = keyframes.iter().rev().find(|(iteration, _)| is_resumable(*iteration)).cloned();
-    // Drop the terrain of the previous playhead position.
-    keyframes.retain(|(iteration, _)| iteration % stride == 0);
-    let start = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
-    let share = |iteration: u32| (iteration - start).to_f32() / (until - start).max(1).to_f32();
-    loop {
-        let done = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
-        let stop = until.min((done / stride + 1) * stride);
-        let keyframe = latest.as_ref().map(|(iteration, terrain)| Keyframe { iteration: *iteration, terrain });
-        let evaluated = || operation.evaluate(context, stop, keyframe);
-        let terrain = Arc::new(context.progress.stage(share(done)..share(stop), evaluated)?);
-        let at = keyframes.partition_point(|(iteration, _)| *iteration < stop);
-        keyframes.insert(at, (stop, terrain.clone()));
-        if stop == until {
-            return Ok(terrain);
-        }
-        latest = Some((stop, terrain));
     }
 }
 

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde_json::Value as Json;
 
-use super::table::{Kind, Parameter};
 use super::types::Range;
 
 /// A refused value: its path and the problem.
@@ -75,36 +74,6 @@ impl ParameterError {
     pub fn within(mut self, outer: impl fmt::Display) -> Self {
         self.path = if self.path.is_empty() { outer.to_string() } else { format!("{outer}.{}", self.path) };
         self
-    }
-
-    /// The error with the names that the editor shows instead of keys: "Path 1, Greatest grade: …".
-    pub fn in_words(&self, table: &'static [Parameter]) -> String {
-        let (mut table, mut words) = (Some(table), Vec::<String>::new());
-        let mut list_label = None;
-        for part in self.path.split('.') {
-            if let (Some(label), Ok(index)) = (list_label.take(), part.parse::<usize>()) {
-                words.push(format!("{label} {}", index + 1));
-                continue;
-            }
-            let Some(parameter) = table.and_then(|table| table.iter().find(|parameter| parameter.key == part)) else {
-                return self.to_string();
-            };
-            table = None;
-            match parameter.kind {
-                Kind::List(Kind::Group(inner)) => {
-                    (list_label, table) = (Some(parameter.label), Some(inner()));
-                }
-                Kind::Group(inner) => {
-                    table = Some(inner());
-                    words.push(parameter.label.into());
-                }
-                _ => words.push(parameter.label.into()),
-            }
-        }
-        words.extend(list_label.map(str::to_string));
-        let text = self.to_string();
-        let message = text.strip_prefix(&format!("{}: ", self.path)).unwrap_or(&text);
-        format!("{}: {message}", words.join(", "))
     }
 
     /// The same error for item `i` of the list `key`.

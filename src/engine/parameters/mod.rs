@@ -18,6 +18,7 @@ mod table;
 mod tests;
 mod types;
 mod value;
+mod words;
 
 pub use self::error::{ParameterError, Problem, nearest_name, not_a_list, not_an_object};
 pub use self::group::{Field, Group, Parameters, find_parameter, group_values};
