@@ -48,7 +48,7 @@ fn invalid_terrain_types_are_refused() {
     check("humidity", json!([0.5, 1.0]), "three numbers [min, max, release]");
     check("shadow", json!([-5, 1, 0.1]), "types.0.shadow: Shade must be from 0 to 1, not -5");
     check("colour", json!("red"), "Colour must be a colour like \"#ff7a3c\", not \"red\"");
-    check("blend", json!("soft"), "Blend must be one of normal, multiply");
+    check("blend", json!("soft"), "Blend must be one of normal, cover, multiply");
     check("elevaton", json!([0, 1]), "did you mean \"elevation\"?");
 
     sandbox.write("empty.png", "");
