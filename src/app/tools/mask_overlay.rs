@@ -26,6 +26,7 @@ pub(super) struct MaskOverlay {
     /// What the texture was made from; `None` before the first time.
     source: Option<OverlaySource>,
     texture: Option<TextureHandle>,
+    is_hidden: bool,
 }
 
 #[derive(PartialEq)]
@@ -42,8 +43,16 @@ impl std::fmt::Debug for MaskOverlay {
 }
 
 impl MaskOverlay {
+    /// Hides or shows the mask.
+    pub(super) fn toggle(&mut self) {
+        self.is_hidden = !self.is_hidden;
+    }
+
     /// Draws the painted mask of a step or a terrain type, if it has one and the view is a map.
     pub(super) fn draw(&mut self, ui: &Ui, view: &dyn ToolView, recipe: &Recipe, owner: MaskOwner) {
+        if self.is_hidden {
+            return;
+        }
         let extent = recipe.world.extent();
         let (Some(mask), Some(world)) = (painted_mask(recipe, owner), view.world_rect(extent)) else { return };
         let source = OverlaySource { mask: mask.clone(), extent, colour: colours(ui).accent };

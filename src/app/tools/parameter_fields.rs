@@ -58,6 +58,8 @@ fn field_ui(ui: &mut Ui, owner: &str, parameter: &Parameter, value: &Value) -> O
         (Value::Choice(key), Kind::Choice(choices)) => {
             let mut changed = *key;
             let label = choices.iter().find(|choice| choice.key == *key).map_or("", |choice| choice.label);
+            // "None" alone does not say of what.
+            let label = if label == "None" { format!("{}: none", parameter.label) } else { label.to_string() };
             let combo = ComboBox::from_id_salt(&name).selected_text(label).width(88.0);
             let shown = combo.show_ui(ui, |ui| {
                 for choice in choices {

@@ -54,9 +54,7 @@ impl Tool {
         match self {
             Self::Fault => "Drag on a map to draw a fault",
             Self::Brush => "Drag on a view. Shift smooths, Ctrl inverts, [ and ] change the radius",
-            Self::MaskBrush => {
-                "Drag on a view to paint where the selected step acts, or the selected terrain type appears. Ctrl erases"
-            }
+            Self::MaskBrush => "Drag to paint where the step acts or the type appears. Ctrl erases, Q hides the tint",
             Self::Path => "Click to add nodes, Enter ends. Drag nodes, double-click a curve to insert one",
             Self::Pad => "Drag to draw a pad. Drag its corners, or its handle to turn it",
             Self::Stamp => {

@@ -23,6 +23,9 @@ use crate::engine::operations::sculpt::Stroke;
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
 
+/// The height of the row of tools, and of that of the active one's parameters.
+const ROW_HEIGHT: f32 = 28.0;
+
 /// The tools and the active one. They are not part of the document.
 #[derive(Debug, Default)]
 pub(crate) struct Tools {
@@ -110,6 +113,9 @@ impl Tools {
     /// clears the selection or deactivates the tool.
     pub(crate) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, selected_step: &mut usize) {
         let Some(tool) = self.active else { return };
+        if tool == Tool::MaskBrush && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Q)) {
+            self.mask_overlay.toggle();
+        }
         let escapes = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
         let is_used = match tool {
             Tool::Fault => self.fault.keys(ui, recipe, selected_step, escapes),
@@ -133,8 +139,8 @@ impl Tools {
         thumbnails: &mut Thumbnails,
     ) -> Option<Command> {
         let mut command = None;
-        ui.horizontal_wrapped(|ui| {
-            ui.set_min_height(28.0);
+        ui.horizontal(|ui| {
+            ui.set_min_height(ROW_HEIGHT);
             ui.add_space(6.0);
             for tool in Tool::ALL {
                 let name = Command::Tool(tool).tooltip(ui);
@@ -149,18 +155,24 @@ impl Tools {
             }
             if let Some(tool) = self.active {
                 ui.separator();
-                match tool {
-                    Tool::Fault => {}
-                    Tool::Brush => self.brush.bar_ui(ui, recipe),
-                    Tool::MaskBrush => {
-                        painted_ui(ui, recipe, painted);
-                        self.mask_brush.bar_ui(ui, recipe);
-                    }
-                    Tool::Path => self.path.bar_ui(ui, recipe),
-                    Tool::Pad => self.pad.bar_ui(ui, recipe),
-                    Tool::Stamp => command = self.stamp.bar_ui(ui, recipe, thumbnails).or(command),
-                }
                 hint_ui(ui, tool.hint());
+            }
+        });
+        let Some(tool) = self.active else { return command };
+        // A row of their own for all tools, so that the views below do not jump from one to the next.
+        ui.horizontal_wrapped(|ui| {
+            ui.set_min_height(ROW_HEIGHT);
+            ui.add_space(8.0);
+            match tool {
+                Tool::Fault => {}
+                Tool::Brush => self.brush.bar_ui(ui, recipe),
+                Tool::MaskBrush => {
+                    painted_ui(ui, recipe, painted);
+                    self.mask_brush.bar_ui(ui, recipe);
+                }
+                Tool::Path => self.path.bar_ui(ui, recipe),
+                Tool::Pad => self.pad.bar_ui(ui, recipe),
+                Tool::Stamp => command = self.stamp.bar_ui(ui, recipe, thumbnails).or(command),
             }
         });
         command
