@@ -17,7 +17,7 @@ use crate::engine::mask::Mask;
 use crate::engine::parameters::{Band, Group, Range, TextureName};
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
-use crate::engine::texture::{TerrainType, TextureRecipe, Unit};
+use crate::engine::texture::{TerrainType, TextureRecipe, TypeBlend, Unit};
 use crate::worker::{InputFiles, Preview};
 
 /// Parameters of a terrain type that have a control on its card, and those of its texture.
@@ -137,7 +137,8 @@ fn settings_ui(ui: &mut Ui, texture: &mut TextureRecipe, range_m: Band, state: &
     if texture.settings.unit != unit {
         convert_elevations(texture, range_m);
     }
-    let covering = texture.active().filter(|terrain_type| terrain_type.covers());
+    let is_base = |found: &&TerrainType| found.covers() && found.blend != TypeBlend::Cover;
+    let covering = texture.active().filter(is_base);
     let names: Vec<String> = covering.map(|terrain_type| terrain_type.name.clone()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     name_ui(ui, &mut texture.settings, "fallback", "Nearest type", &names, state);
@@ -431,7 +432,6 @@ fn uncovered_ui(ui: &mut Ui, uncovered: f32, panel: &mut TexturePanelState) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::texture::TypeBlend;
 
     #[test]
     fn small_shares_are_not_rounded_to_zero() {

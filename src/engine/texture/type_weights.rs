@@ -230,7 +230,11 @@ impl TypeWeights {
             Unit::Metres => elevation,
         };
         let limits = |terrain_type| TypeLimits::new(terrain_type, settings.slope_mode, to_metres, metres_per_unit);
-        let is_base = |terrain_type: &TerrainType| terrain_type.covers() && terrain_type.blend != TypeBlend::Cover;
+        // Without others, types that would lie over them share the surface.
+        let has_base = recipe.active().any(|other| other.covers() && other.blend != TypeBlend::Cover);
+        let is_base = |terrain_type: &TerrainType| {
+            terrain_type.covers() && !(has_base && terrain_type.blend == TypeBlend::Cover)
+        };
         let is_fallback = |terrain_type: &TerrainType| {
             is_base(terrain_type) && Some(&terrain_type.name) == settings.fallback.as_ref()
         };
@@ -240,7 +244,7 @@ impl TypeWeights {
             limits,
             fallback: recipe.active().position(is_fallback),
             covers: recipe.active().map(TerrainType::covers).collect(),
-            lies_over: recipe.active().map(|terrain_type| terrain_type.blend == TypeBlend::Cover).collect(),
+            lies_over: recipe.active().map(|terrain_type| has_base && terrain_type.blend == TypeBlend::Cover).collect(),
             range_m: if range > 0.0 { range.to_f32() } else { 1.0 },
             slope_mode: settings.slope_mode,
             masks: TypeMasks::default(),
@@ -389,10 +393,10 @@ mod tests {
         check(55.0, [0.5, 0.0, 0.5, 0.0]);
         check(105.0, [0.5, 0.25, 0.0, 0.25]);
         check(200.0, [0.0, 0.5, 0.0, 0.5]);
-        // Where no other type covers the surface, the one on top alone does.
-        let (found, is_covered) = weights(&metres(vec![over("snow", 50.0)]), 20.0, [0.0; 2]);
-        assert!(found == [1.0] && is_covered);
-        assert_eq!(weights(&metres(vec![over("snow", 50.0)]), 200.0, [0.0; 2]), (vec![0.0], false));
+        // Without others, they are like them: the nearest one fills what none covers.
+        let alone = metres(vec![over("snow", 50.0), over("moss", 50.0)]);
+        assert_eq!(weights(&alone, 20.0, [0.0; 2]), (vec![0.5, 0.5], true));
+        assert_eq!(weights(&alone, 200.0, [0.0; 2]), (vec![1.0, 0.0], false));
     }
 
     #[test]
