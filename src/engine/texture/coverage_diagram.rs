@@ -4,25 +4,33 @@ use super::recipe::TextureRecipe;
 use super::type_weights::{SurfaceRow, TypeWeights};
 use crate::engine::parameters::Band;
 
-/// The weights of the active types by elevation and slope alone: humidity, shade and skew are ignored.
+/// The weights of the active types by elevation and slope alone: humidity, shade and skew are ignored, and types with a
+/// mask, which appear only in some places, are left out.
 #[derive(Clone, Debug)]
-pub struct CoverageDiagram(TypeWeights);
+pub struct CoverageDiagram {
+    types: TypeWeights,
+    /// Whether each active type has a mask.
+    masked: Vec<bool>,
+}
 
 impl CoverageDiagram {
     /// The diagram of the active types of a recipe over a range of heights.
     pub fn new(recipe: &TextureRecipe, height_range_m: Band) -> Self {
-        Self(TypeWeights::new(recipe, height_range_m).of_elevation_and_slope())
+        let types = TypeWeights::new(recipe, height_range_m).of_elevation_and_slope();
+        Self { types, masked: recipe.active().map(|terrain_type| !terrain_type.mask.is_empty()).collect() }
     }
 
     /// Computes the weights along a row of elevations at one slope. The weights of the types that cover the surface sum
     /// to 1 where [`CoverageRow::covered`] is true, and are 0 elsewhere: neither the fallback nor the nearest type
     /// fills in.
     pub fn row(&self, heights_m: &[f32], slope_deg: f64) -> CoverageRow {
-        let row = SurfaceRow::with_slope(heights_m, slope_deg, self.0.slope_mode);
+        let mut row = SurfaceRow::with_slope(heights_m, slope_deg, self.types.slope_mode);
+        let nowhere = |masked: &bool| if *masked { vec![0.0; heights_m.len()] } else { Vec::new() };
+        row.masks = self.masked.iter().map(nowhere).collect();
         let (mut weights, mut sums) = (Vec::new(), Vec::new());
-        self.0.weigh(&row, &mut weights, &mut sums);
+        self.types.weigh(&row, &mut weights, &mut sums);
         let covered: Vec<bool> = sums.iter().map(|sum| *sum > 0.0).collect();
-        for (weights, _) in weights.iter_mut().zip(&self.0.covers).filter(|(_, covers)| **covers) {
+        for (weights, _) in weights.iter_mut().zip(&self.types.covers).filter(|(_, covers)| **covers) {
             weights.iter_mut().zip(&covered).filter(|(_, covered)| !**covered).for_each(|(weight, _)| *weight = 0.0);
         }
         CoverageRow { weights, covered }
@@ -41,6 +49,7 @@ pub struct CoverageRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::mask::{Mask, MaskSource};
     use crate::engine::parameters::Limits;
     use crate::engine::texture::recipe::{SlopeMode, TerrainType};
     use crate::engine::texture::testing::{limited_type, metres};
@@ -62,6 +71,11 @@ mod tests {
             assert_eq!(found.weights, [vec![0.5, 0.0, 0.0], vec![0.5, 1.0, 0.0]], "{mode:?}");
             assert_eq!(found.covered, [true, true, false]);
         }
+        // A painted type is only in some places.
+        let mask = vec![Mask { source: MaskSource::Painted, ..Mask::default() }].into();
+        let snow = TerrainType { mask, ..limited_type("snow", [0.0, 255.0], [0.0, 90.0]) };
+        let found = CoverageDiagram::new(&metres(vec![snow, all.clone()]), RANGE).row(&[50.0, 200.0], 20.0);
+        assert_eq!((found.weights, found.covered), (vec![vec![0.0, 0.0], vec![1.0, 0.0]], vec![true, false]));
         // Half way through the fade of the one, within the other: ⅓ and ⅔.
         let found = CoverageDiagram::new(&metres(vec![low, all]), RANGE).row(&[50.0], 35.0);
         assert!((found.weights[0][0] - 1.0 / 3.0).abs() < 1e-4 && (found.weights[1][0] - 2.0 / 3.0).abs() < 1e-4);

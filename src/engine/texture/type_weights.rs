@@ -232,9 +232,8 @@ impl TypeWeights {
         let limits = |terrain_type| TypeLimits::new(terrain_type, settings.slope_mode, to_metres, metres_per_unit);
         // Without others, types that would lie over them share the surface.
         let has_base = recipe.active().any(|other| other.covers() && other.blend != TypeBlend::Cover);
-        let is_base = |terrain_type: &TerrainType| {
-            terrain_type.covers() && !(has_base && terrain_type.blend == TypeBlend::Cover)
-        };
+        let is_base =
+            |terrain_type: &TerrainType| terrain_type.covers() && !(has_base && terrain_type.blend == TypeBlend::Cover);
         let is_fallback = |terrain_type: &TerrainType| {
             is_base(terrain_type) && Some(&terrain_type.name) == settings.fallback.as_ref()
         };
