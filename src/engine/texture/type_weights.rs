@@ -309,20 +309,18 @@ impl TypeWeights {
 
     /// Lays the types over each other that hide those below; returns the number of points that no type covers.
     fn lay_over(&self, weights: &mut [Vec<f32>], sums: &mut [f32]) -> usize {
-        let mut uncovered = 0;
-        for (i, sum) in sums.iter_mut().enumerate() {
-            let mut left = 1.0;
-            for (_, weights) in weights.iter_mut().enumerate().rev().filter(|(index, _)| self.lies_over[*index]) {
-                weights[i] *= left;
-                left -= weights[i];
+        let mut left = vec![1.0; sums.len()];
+        for (_, weights) in weights.iter_mut().enumerate().rev().filter(|(index, _)| self.lies_over[*index]) {
+            for (weight, left) in weights.iter_mut().zip(&mut left) {
+                *weight *= *left;
+                *left -= *weight;
             }
-            for (_, weights) in weights.iter_mut().enumerate().filter(|(index, _)| self.is_base(*index)) {
-                weights[i] *= left;
-            }
-            *sum += 1.0 - left;
-            uncovered += usize::from(*sum <= 0.0);
         }
-        uncovered
+        for (_, weights) in weights.iter_mut().enumerate().filter(|(index, _)| self.is_base(*index)) {
+            weights.iter_mut().zip(&left).for_each(|(weight, left)| *weight *= left);
+        }
+        sums.iter_mut().zip(&left).for_each(|(sum, left)| *sum += 1.0 - left);
+        sums.iter().map(|sum| usize::from(*sum <= 0.0)).sum()
     }
 
     /// Gives uncovered points to the fallback or the nearest type.
