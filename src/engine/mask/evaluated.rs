@@ -1,5 +1,7 @@
 //! Masks evaluated for one terrain.
 
+use rayon::prelude::*;
+
 use super::painting::{Painting, PaintingRow};
 use super::polygon::{Polygon, PolygonRow};
 use super::shapes::ShapeMask;
@@ -10,9 +12,10 @@ use crate::engine::flow::{Outlets, Water};
 use crate::engine::heightfield::{Grid, Heightfield, bilinear};
 use crate::engine::inputs::{Raster, SampleScale};
 use crate::engine::operations::EvalContext;
+use crate::engine::operations::gaussian_blur::GaussianBlur;
 use crate::engine::operations::noise::Fbm;
 use crate::engine::parameters::{Band, FileName};
-use crate::engine::progress::Cancelled;
+use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::strokes::Columns;
 use crate::engine::surface;
 
@@ -41,7 +44,7 @@ enum EvaluatedSource<'a> {
     Place,
     Image(&'a Raster),
     Water(Water),
-    /// The valley floor index, or the curvature in 1/m.
+    /// The valley floor index, the curvature in 1/m, or the brightness of a blurred image.
     Map(Heightfield),
     Polygon(Polygon),
     Shapes(ShapeMask),
@@ -113,6 +116,18 @@ impl<'a> EvaluatedMasks<'a> {
     }
 }
 
+/// The brightness of an image, blurred by a Gaussian whose standard deviation is half the feather.
+fn blurred(raster: &Raster, feather_m: Option<f64>, grid: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    let mut map = Heightfield::flat(grid);
+    let rows = map.heights_mut().par_chunks_mut(grid.width()).enumerate();
+    rows.for_each(|(r, row)| {
+        row.iter_mut().enumerate().for_each(|(c, value)| *value = brightness(raster, &grid, c, r));
+    });
+    let blur = GaussianBlur { radius_m: 0.5 * feather_m.unwrap_or_default(), passes: 1 };
+    blur.blur(&mut map, progress)?;
+    Ok(map)
+}
+
 /// The weight by several sources, from that by all but the last and that by the last.
 fn joined(before: f32, own: f32, combine: Combine, strength: f32) -> f32 {
     let combined = match combine {
@@ -138,7 +153,11 @@ impl<'a> EvaluatedMask<'a> {
             (MaskSource::Curvature, Some(terrain)) => {
                 EvaluatedSource::Map(surface::curvature(terrain, mask.scale_m, progress)?)
             }
-            (MaskSource::Image, _) => inputs.get(&mask.file).map_or(of_place, EvaluatedSource::Image),
+            (MaskSource::Image, _) => match inputs.get(&mask.file) {
+                None => of_place,
+                Some(raster) if mask.is_pointwise() => EvaluatedSource::Image(raster),
+                Some(raster) => EvaluatedSource::Map(blurred(raster, mask.feather_m, grid, progress)?),
+            },
             (MaskSource::Polygon, _) => {
                 EvaluatedSource::Polygon(Polygon::new(&mask.points_m, mask.feather_m.unwrap_or_default()))
             }
@@ -241,10 +260,11 @@ impl<'a> EvaluatedMask<'a> {
         }
     }
 
-    /// The weight of a valley floor index, or of a curvature in 1/m.
+    /// The weight of a valley floor index, of a curvature in 1/m, or of the brightness of an image.
     fn weight_of_map(&self, value: f32) -> f32 {
         let mask = self.mask;
         match mask.source {
+            MaskSource::Image => value,
             MaskSource::Curvature => {
                 band_weight(1000.0 * value, limits(mask.curvature), mask.feather_curvature.to_f32())
             }
@@ -397,6 +417,23 @@ mod tests {
             let without = weights(&Mask { invert, ..mask.clone() }, grid(), None, &Inputs::default(), 0);
             assert_eq!(without, [0.0; 5], "without its image, the mask leaves no effect");
         }
+    }
+
+    #[test]
+    fn the_feather_of_an_image_blurs_it() {
+        let name = FileName("m.png".into());
+        let scale = SampleScale::Integers { max_value: 1.0 };
+        let samples = (0..600 * 2).map(|i| if i % 600 < 300 { 0.0 } else { 1.0 }).collect();
+        let raster = Raster { width: 600, height: 2, samples, scale };
+        let inputs = Inputs { rasters: [(name.clone(), Arc::new(raster))].into(), ..Default::default() };
+        let mask = Mask { source: MaskSource::Image, file: name, feather_m: Some(100.0), ..Default::default() };
+        let world = Grid::new(Extent { width_m: 600.0, depth_m: 60.0 }, 601, 61);
+        let weights = weights(&mask, world, None, &inputs, 30);
+        // The cumulative normal distribution with a standard deviation of 50 m.
+        for (x_m, expected) in [(100, 0.0), (250, 0.1587), (300, 0.5), (350, 0.8413), (500, 1.0)] {
+            assert!((weights[x_m] - expected).abs() < 0.005, "{} at {x_m} m", weights[x_m]);
+        }
+        assert!(!mask.is_pointwise() && Mask { feather_m: None, ..mask }.is_pointwise());
     }
 
     #[test]

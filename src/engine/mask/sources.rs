@@ -72,11 +72,11 @@ parameters! {
             Spec::number("Elevation", -100_000.0, 100_000.0).slider(-1000.0, 3000.0).unit("m")
                 .when("source", &["elevation"]);
         /// The height difference over which the effect fades out above and below, the width of the fade across the
-        /// border of a polygon, or that beyond the edge of a path or a pad, for example over its banks. Empty: 100 for
-        /// elevations, 0 otherwise.
+        /// border of a polygon, that beyond the edge of a path or a pad, for example over its banks, or the width over
+        /// which an image is blurred. Empty: 100 for elevations, 0 otherwise.
         feather_m: Option<f64> = None,
             Spec::number("Feather", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m")
-                .when("source", &["elevation", "polygon", "path", "pad"]);
+                .when("source", &["elevation", "polygon", "path", "pad", "image"]);
         /// The slopes of the terrain below on which the step has its full effect.
         slope_deg: Band = Band { min: 0.0, max: 30.0 },
             Spec::number("Slope", 0.0, 90.0).unit("°").when("source", &["slope"]);
@@ -174,9 +174,9 @@ impl Mask {
     /// independently. Named masks have to be asked themselves.
     pub fn is_pointwise(&self) -> bool {
         match self.source {
+            MaskSource::Image => self.feather_m.is_none_or(|feather_m| feather_m == 0.0),
             MaskSource::Elevation
             | MaskSource::Border
-            | MaskSource::Image
             | MaskSource::Polygon
             | MaskSource::Noise
             | MaskSource::Painted
@@ -198,13 +198,19 @@ impl Mask {
             MaskSource::Elevation
             | MaskSource::Slope
             | MaskSource::Border
-            | MaskSource::Image
             | MaskSource::Polygon
             | MaskSource::Noise
             | MaskSource::Painted
             | MaskSource::Path
             | MaskSource::Pad
             | MaskSource::Named => 0.0,
+            MaskSource::Image => {
+                if self.is_pointwise() {
+                    0.0
+                } else {
+                    2.0
+                }
+            }
             MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => Water::MAPS,
             MaskSource::Sediment => 1.0,
             MaskSource::Curvature => 2.0,

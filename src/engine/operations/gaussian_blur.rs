@@ -109,7 +109,7 @@ impl Kernel {
 
 impl GaussianBlur {
     /// Blurs the terrain.
-    pub(super) fn blur(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+    pub(in crate::engine) fn blur(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let (grid, width) = (terrain.grid(), terrain.grid().width());
         let along_x = Kernel::new(self.radius_m, grid.spacing_x_m(), width);
         let along_z = Kernel::new(self.radius_m, grid.spacing_z_m(), grid.height());
