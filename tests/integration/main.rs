@@ -21,6 +21,7 @@ mod progress;
 mod realism;
 mod reference;
 mod resolution;
+mod roads;
 mod statistics;
 mod targets;
 #[cfg(all(feature = "gui", target_os = "linux"))]

@@ -11,6 +11,9 @@ use crate::engine::progress::{Cancelled, Progress};
 /// The height of a wall between two stretches that is worth a warning.
 const MIN_WALL_M: f64 = 1.0;
 
+/// The height of the end of a road above or below the terrain that is worth a warning.
+const MIN_END_M: f64 = 2.0;
+
 /// What a road or a river is like once it is built.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathReport {
@@ -21,6 +24,9 @@ pub struct PathReport {
     /// The radius of the tightest bend, and where it is; `None` for a straight line. Where it is less than half the
     /// width, the inner edge of the carriageway is crushed.
     pub tightest_radius: Option<(f64, [f64; 2])>,
+    /// The end that is farthest above or below the terrain around it: its place, and its height above that terrain.
+    /// `None` for closed paths.
+    pub open_end: Option<([f64; 2], f64)>,
     /// What was moved.
     pub earthworks: Earthworks,
 }
@@ -32,6 +38,7 @@ impl PathReport {
             length_m: stations.lengths_m.last().copied().unwrap_or_default(),
             greatest_grade: stations.greatest_grade(heights),
             tightest_radius: None,
+            open_end: None,
             earthworks,
         }
     }
@@ -52,7 +59,11 @@ impl PathReport {
             let (at, height_m) = (report::place(wall.at_m), wall.height_m);
             format!("two stretches meet in a wall of {height_m:.0} m at {at}; move them apart or steepen the banks")
         });
-        PartReport { title: format!("{kind} {}", index + 1), text, warning: tight.or(wall) }
+        let open_end = self.open_end.filter(|(_, height_m)| height_m.abs() > MIN_END_M).map(|(at, height_m)| {
+            let (at, side) = (report::place(at), if height_m > 0.0 { "above" } else { "below" });
+            format!("it ends {:.0} m {side} the terrain at {at}; make it longer there, or allow a steeper grade", height_m.abs())
+        });
+        PartReport { title: format!("{kind} {}", index + 1), text, warning: tight.or(wall).or(open_end) }
     }
 }
 
@@ -84,11 +95,15 @@ pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> 
     let stations = Stations::along(&curve);
     let held = path.held(&curve.lengths_m);
     let mut heights = stations.smoothed(land, path.smooth_m);
+    let smoothed = heights.clone();
     stations.hold(&mut heights, &held, path.max_grade);
     stations.limit_grade(&mut heights, &held, path.max_grade);
     let works = Carriageway::new(&stations, heights.clone(), tangent(path.bank_deg), 0.0).lay(land, progress)?;
     let report = PathReport::new(&stations, &heights, works);
-    Ok(PathReport { tightest_radius: tightest_radius(&curve.points, curve.is_closed), ..report })
+    let last = heights.len() - 1;
+    let ends = [0, last].map(|i| (stations.points[i], heights[i] - smoothed[i]));
+    let open_end = ends.into_iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).filter(|_| !curve.is_closed);
+    Ok(PathReport { tightest_radius: tightest_radius(&curve.points, curve.is_closed), open_end, ..report })
 }
 
 #[cfg(test)]
@@ -143,6 +158,22 @@ mod tests {
             [(beside(out_m) - beside(-out_m)).abs() / (2.0 * out_m), high - low]
         };
         (0..curve.points.len() - 1).map(slope).collect()
+    }
+
+    #[test]
+    fn a_road_that_cannot_reach_the_terrain_at_its_end_says_so() {
+        // A cliff of 100 m, 200 m before the eastern end of a road that starts far in the west.
+        let grid = Grid::new(Extent { width_m: 2000.0, depth_m: 400.0 }, 201, 41);
+        let cliff = Heightfield::from_fn(grid, |c, _| if c < 180 { 0.0 } else { 100.0 });
+        let road = |x_m: f64| Path { smooth_m: 0.0, ..path(PathKind::Road, &[[100.0, 200.0], [x_m, 200.0]]) };
+        let warning = |road: Path| {
+            let report = apply(&road, &mut land(&cliff), &Progress::new()).expect("not cancelled");
+            report.part(0, &road).warning
+        };
+        // With the least change: half of what 8 % over the last 100 m lacks, below at the end.
+        let text = warning(road(1900.0)).expect("a warning");
+        assert!(text.starts_with("it ends 46 m below the terrain at"), "{text}");
+        assert_eq!(warning(road(1500.0)), None);
     }
 
     #[test]
