@@ -1,6 +1,6 @@
 //! What the interface remembers from frame to frame. None of it is saved with a project or undone.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
 use egui::{Context, Key};
@@ -127,6 +127,8 @@ impl UiState {
 pub(crate) struct Selection {
     /// The index of the selected step.
     pub(crate) step: usize,
+    /// The seeds of the groups whose members are not listed.
+    pub(crate) folded: BTreeSet<u32>,
     /// The parameter of the selected step to scroll to in the next frame.
     pub(crate) reveal: Option<&'static str>,
     /// The heights of the steps' cards.

@@ -15,12 +15,13 @@ use super::progress::{Cancelled, Progress};
 use super::recipe::{Blend, Recipe, Step, StepSettings};
 use crate::engine::cast::ToFloat;
 
-/// The symmetries to restore after the last step, in the order of their steps: those of enabled steps that other
-/// enabled steps follow.
+/// The symmetries to restore after the last step, in the order of their steps: those of active steps outside groups that
+/// other active steps follow.
 pub(super) fn symmetries_to_restore(recipe: &Recipe, grid: Grid) -> Vec<(&Symmetry, &Step)> {
-    let last = recipe.stack.iter().rposition(|step| step.settings.enabled).unwrap_or_default();
-    let below_last = recipe.stack[..last].iter().filter(|step| step.settings.enabled);
-    let restored = below_last.filter_map(|step| match &step.operation {
+    let last = recipe.active_steps().next_back().map_or(0, |(i, _)| i);
+    let placements = recipe.placements();
+    let below_last = recipe.active_steps().filter(|(i, _)| *i < last && placements[*i].parent.is_none());
+    let restored = below_last.filter_map(|(_, step)| match &step.operation {
         AnyOperation::Symmetry(symmetry) => Some((symmetry, step)),
         _ => None,
     });

@@ -41,11 +41,11 @@ const SWITCH_PROBABILITY: f64 = 0.25;
 /// changed.
 ///
 /// `strength` is the largest move of a number as a fraction of its slider, three standard deviations; at 0 nothing
-/// changes. Parameters whose [name](lock_name) satisfies `is_locked` keep their values, and so do disabled steps and
+/// changes. Parameters whose [name](lock_name) satisfies `is_locked` keep their values, and so do disabled steps, groups and
 /// parameters that [cannot be mutated](can_mutate), such as lists, files and texts.
 pub fn mutated(recipe: &Recipe, strength: f64, is_locked: &dyn Fn(&str) -> bool, rng: &mut Rng) -> Recipe {
     let mut mutant = recipe.clone();
-    for step in &mut mutant.stack {
+    for step in mutant.stack.iter_mut().filter(|step| !step.is_group()) {
         let seed = step.settings.seed;
         let is_locked = |key: &str| is_locked(&lock_name(seed, key));
         let mut after = group_values(step.operation.group());

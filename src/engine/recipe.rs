@@ -6,20 +6,19 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value as Json};
 
 pub use super::blend::Blend;
+use super::groups::{self, Placement, placements, stack_from_json, stack_to_json};
 use super::heightfield::{Extent, Grid};
 use super::inputs::Inputs;
 use super::light::Light;
 use super::mask::{Mask, NamedMasks};
-use super::operations::{AnyOperation, Role};
+use super::operations::AnyOperation;
 use super::parameters::{
     Band, FileName, Group, Kind, List, Parameter, ParameterError, Problem, Spec, TextureName, Value, Values,
     field_from_json, group_from_json, group_to_json, group_values, not_a_list, not_an_object, parameters,
     scale_lengths, set_from_json,
 };
-use super::random::Stream;
+pub use super::step::{Step, StepSettings};
 use super::texture::{PaintOnce, TextureRecipe};
-
-use crate::engine::cast::ToInteger;
 
 parameters! {
     /// The extent of the terrain.
@@ -52,140 +51,21 @@ impl World {
 const MIN_SIDE_M: f64 = 1.0;
 const MAX_SIDE_M: f64 = 1_000_000.0;
 
-parameters! {
-    /// The parameters that all steps have.
-    pub struct StepSettings {
-        /// The name of the step in the stack. Empty: the name of the operation.
-        name: String = String::new(), Spec::new("Name");
-        /// Whether the step has an effect.
-        enabled: bool = true, Spec::new("Enabled");
-        /// How the step is combined with the terrain below it.
-        blend: Blend = Blend::Add, Spec::new("Blend");
-        /// How much of the step's effect is applied: 0 is none, 1 is all.
-        strength: f64 = 1.0, Spec::number("Strength", 0.0, 10.0).slider(0.0, 2.0);
-        /// The difference in height below which a smooth maximum or minimum is rounded.
-        rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
-            .when("blend", &["smooth_maximum", "smooth_minimum"]);
-        /// Where the step has an effect: by the height or slope of the terrain below, by strokes of a brush, by an image
-        /// and more, and by several of these together. Empty: everywhere.
-        mask: List<Mask> = List::default(), Spec::new("Mask").unwrapped();
-        /// Selects the step's random numbers, together with the recipe's seed: steps with different seeds differ. The
-        /// default is the position in the stack.
-        seed: u32 = 0, Spec::number("Step seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0);
-    }
-}
-
-/// One step of the stack.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    /// The operation.
-    pub operation: AnyOperation,
-    /// The parameters that all steps have.
-    pub settings: StepSettings,
-}
-
-/// The key of a step's operation.
-const OPERATION: &str = "operation";
-
-impl Step {
-    /// A step with the default blending for its operation: generators are added, modifiers replace the terrain below.
-    pub fn new(operation: impl Into<AnyOperation>) -> Self {
-        let operation = operation.into();
-        let blend = match operation.role() {
-            Role::Generator => Blend::Add,
-            Role::Modifier => Blend::Replace,
-        };
-        Self { operation, settings: StepSettings { blend, ..Default::default() } }
-    }
-
-    /// A step for the top of a recipe, with default parameters for its world and for the terrain below.
-    pub fn for_recipe(operation: impl Into<AnyOperation>, recipe: &Recipe) -> Self {
-        let mut step = Self::new(operation).sized_for(&recipe.world);
-        let is_imported = |step: &Step| step.settings.enabled && matches!(step.operation, AnyOperation::Heightmap(_));
-        if recipe.stack.iter().any(is_imported) {
-            step.operation.adapt_to_imported_terrain();
+/// Adapts a step to the size of a world: parameters in metres are scaled from the default world, so that the terrain has
+/// the same shape.
+fn sized_for(mut step: Step, world: &World) -> Step {
+    let side_m = |world: &World| world.width_m.max(world.depth_m);
+    let factor = side_m(world) / side_m(&World::default());
+    if factor != 1.0 {
+        let group = step.operation.group_mut();
+        let mut values = group_values(group);
+        scale_lengths(group.table(), &mut values, factor);
+        for (key, value) in values.iter() {
+            // Scaled values are clamped to their ranges. A value that is still refused keeps its default.
+            let _ = group.set(key, value);
         }
-        step
     }
-
-    /// Adapts the step to the size of a world: parameters in metres are scaled from the default world, so that the
-    /// terrain has the same shape.
-    fn sized_for(mut self, world: &World) -> Self {
-        let side_m = |world: &World| world.width_m.max(world.depth_m);
-        let factor = side_m(world) / side_m(&World::default());
-        if factor != 1.0 {
-            let group = self.operation.group_mut();
-            let mut values = group_values(group);
-            scale_lengths(group.table(), &mut values, factor);
-            for (key, value) in values.iter() {
-                // Scaled values are clamped to their ranges. A value that is still refused keeps its default.
-                let _ = group.set(key, value);
-            }
-        }
-        self
-    }
-
-    /// The name of the step, or of its operation if it has none.
-    pub fn title(&self) -> &str {
-        if self.settings.name.is_empty() { self.operation.label() } else { &self.settings.name }
-    }
-
-    /// The number of iterations of the step on the timeline.
-    pub fn iterations(&self) -> u32 {
-        if self.settings.enabled { self.operation.iterations() } else { 0 }
-    }
-
-    /// Whether both steps change the terrain in the same way: they may only differ in their names.
-    pub fn has_same_result(&self, other: &Self) -> bool {
-        let StepSettings { name: _, enabled, blend, strength, rounding_m, mask, seed } = &self.settings;
-        let settings = &other.settings;
-        self.operation == other.operation
-            && *enabled == settings.enabled
-            && *blend == settings.blend
-            && *strength == settings.strength
-            && *rounding_m == settings.rounding_m
-            && *mask == settings.mask
-            && *seed == settings.seed
-    }
-
-    /// The step's random numbers.
-    pub fn stream(&self, recipe_seed: u32) -> Stream {
-        Stream::new(recipe_seed, self.settings.seed)
-    }
-
-    /// Serializes the step as in a project file.
-    pub fn to_json(&self) -> Json {
-        let mut object = Map::new();
-        object.insert(OPERATION.into(), self.operation.key().into());
-        object.extend(group_to_json(&self.settings));
-        object.extend(group_to_json(self.operation.group()));
-        Json::Object(object)
-    }
-
-    /// Reads a step from a project file; `index` is its position in the stack.
-    pub fn from_json(value: &Json, index: usize) -> Result<Self, ParameterError> {
-        let Json::Object(object) = value else {
-            return Err(not_an_object(value));
-        };
-        let Some(key) = object.get(OPERATION) else {
-            return Err(ParameterError { path: OPERATION.into(), problem: Problem::Missing });
-        };
-        let mut step = Self::new(AnyOperation::from_key(key.as_str().unwrap_or(&key.to_string()))?);
-        step.settings.seed = index.to_u32();
-        for (key, value) in object {
-            let settings = step.settings.table().iter().any(|parameter| parameter.key == key);
-            let own = step.operation.table().iter().any(|parameter| parameter.key == key);
-            if own {
-                set_from_json(step.operation.group_mut(), key, value)?;
-            } else if settings {
-                set_from_json(&mut step.settings, key, value)?;
-            } else if key != OPERATION {
-                let tables = step.settings.table().iter().chain(step.operation.table());
-                return Err(ParameterError::unknown_key(key, tables.map(|parameter| parameter.key)));
-            }
-        }
-        Ok(step)
-    }
+    step
 }
 
 /// The number of iterations of each step, from bottom to top: they run one step after the other.
@@ -249,9 +129,39 @@ impl Recipe {
         (0..).find(|&seed| !taken(seed)).unwrap_or_default()
     }
 
+    /// A step for the top of the recipe, with default parameters for its world and for the terrain below.
+    pub fn new_step(&self, operation: impl Into<AnyOperation>) -> Step {
+        let mut step = sized_for(Step::new(operation), &self.world);
+        if self.active_steps().any(|(_, step)| matches!(step.operation, AnyOperation::Heightmap(_))) {
+            step.operation.adapt_to_imported_terrain();
+        }
+        step
+    }
+
+    /// Where every step is among the groups of the stack.
+    pub fn placements(&self) -> Vec<Placement> {
+        placements(&self.stack)
+    }
+
+    /// The steps that have an effect, with their indices: they and the groups around them are enabled.
+    pub fn active_steps(&self) -> impl DoubleEndedIterator<Item = (usize, &Step)> + Clone {
+        let placed = self.stack.iter().zip(self.placements()).enumerate();
+        let active = placed.filter(|(_, (step, placement))| step.settings.enabled && placement.is_in_enabled);
+        active.map(|(i, (step, _))| (i, step))
+    }
+
+    /// An error of the step at an index, with its path in the project file.
+    pub fn error_of_step(&self, i: usize, error: ParameterError) -> ParameterError {
+        error.within(groups::path(&self.placements(), i)).within("stack")
+    }
+
     /// The iterations of all steps. They are counted anew, which takes as long as the lists in the steps are.
     pub fn timeline(&self) -> Timeline {
-        Timeline(self.stack.iter().map(Step::iterations).collect())
+        let iterations = |(step, placement): (&Step, Placement)| {
+            let is_active = step.settings.enabled && placement.is_in_enabled;
+            if is_active { step.operation.iterations() } else { 0 }
+        };
+        Timeline(self.stack.iter().zip(self.placements()).map(iterations).collect())
     }
 
     /// The total number of iterations: the length of the timeline.
@@ -267,9 +177,8 @@ impl Recipe {
     /// Checks that every enabled step fits the world and the grid on which the recipe is to be evaluated; see
     /// [`Operation::check`](super::operations::Operation::check).
     pub fn check(&self, grid: Grid) -> Result<(), ParameterError> {
-        let mut enabled = self.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
-        let within = |i: usize| move |error: ParameterError| error.within(i).within("stack");
-        enabled.try_for_each(|(i, step)| step.operation.check(grid).map_err(within(i)))
+        self.active_steps()
+            .try_for_each(|(i, step)| step.operation.check(grid).map_err(|error| self.error_of_step(i, error)))
     }
 
     /// The imported files that the recipe uses: heightmaps and textures.
@@ -321,7 +230,7 @@ impl Recipe {
         let mut recipe = Map::new();
         recipe.insert("seed".into(), self.seed.into());
         recipe.insert("world".into(), object(&self.world));
-        recipe.insert("stack".into(), self.stack.iter().map(Step::to_json).collect());
+        recipe.insert("stack".into(), stack_to_json(&self.stack));
         if !self.masks.is_empty() {
             let mask = |(name, masks): (&String, &List<Mask>)| (name.clone(), masks_to_json(masks));
             recipe.insert("masks".into(), Json::Object(self.masks.iter().map(mask).collect()));
@@ -387,11 +296,6 @@ fn seed_from_json(value: &Json) -> Result<u32, ParameterError> {
 fn read_into<G: Group + Default>(group: &mut G, value: &Json) -> Result<(), ParameterError> {
     *group = group_from_json(value)?;
     Ok(())
-}
-
-fn stack_from_json(value: &Json) -> Result<Vec<Step>, ParameterError> {
-    let items = value.as_array().ok_or_else(|| not_a_list(value))?;
-    items.iter().enumerate().map(|(i, item)| Step::from_json(item, i).map_err(|error| error.within(i))).collect()
 }
 
 /// The key of a step's mask, as which a named mask is read and written.
@@ -579,7 +483,7 @@ mod tests {
         let world = |side_m| World { width_m: side_m, depth_m: side_m, ..Default::default() };
         for operation in AnyOperation::all() {
             let terrain = |side_m: f64| {
-                let stack = vec![Step::new(operation.clone()).sized_for(&world(side_m))];
+                let stack = vec![sized_for(Step::new(operation.clone()), &world(side_m))];
                 let recipe = Recipe { stack, world: world(side_m), ..Default::default() };
                 let grid = Grid::new(recipe.world.extent(), 33, 33);
                 stack::evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
@@ -599,7 +503,7 @@ mod tests {
 
         let uplift_mm = |stack: Vec<Step>| {
             let recipe = Recipe { stack, ..Default::default() };
-            match Step::for_recipe(FluvialErosion::default(), &recipe).operation {
+            match recipe.new_step(FluvialErosion::default()).operation {
                 AnyOperation::FluvialErosion(erosion) => erosion.uplift_mm,
                 _ => f64::NAN,
             }

@@ -1,7 +1,8 @@
 //! The masks in a recipe: what has one, what they refer to, and what they lack.
 
-use std::slice::SliceIndex;
+use std::ops::RangeBounds;
 
+use super::groups;
 use super::inputs::Inputs;
 use super::mask::{Mask, MaskReferences, MaskShapes, MaskSource};
 use super::operations::AnyOperation;
@@ -62,9 +63,9 @@ impl Recipe {
     }
 
     /// What masks can refer to: the masks by name, and the shapes of some of the steps.
-    pub fn mask_references(&self, steps: impl SliceIndex<[Step], Output = [Step]>) -> MaskReferences<'_> {
+    pub fn mask_references(&self, steps: impl RangeBounds<usize>) -> MaskReferences<'_> {
         let mut shapes = MaskShapes::default();
-        for step in self.stack[steps].iter().filter(|step| step.settings.enabled) {
+        for (_, step) in self.active_steps().filter(|(i, _)| steps.contains(i)) {
             match &step.operation {
                 AnyOperation::Paths(Paths { paths }) => shapes.paths.extend(paths.iter()),
                 AnyOperation::Pads(Pads { pads }) => shapes.pads.extend(pads.iter()),
@@ -77,25 +78,26 @@ impl Recipe {
     /// An error if the mask of an enabled step or of an active terrain type lacks what it needs, such as its image, or
     /// the mask whose name it has, or if a stamp lacks its file. The step, the type or the stamp then has no effect.
     pub fn check_inputs(&self, inputs: &Inputs) -> Result<(), ParameterError> {
-        let steps = self.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
-        let of_steps = steps.map(|(i, step)| ("stack", i, &step.settings.mask));
+        let placements = self.placements();
+        let path = |i| format!("stack.{}", groups::path(&placements, i));
+        let of_steps = self.active_steps().map(|(i, step)| (path(i), &step.settings.mask));
         let active_set = self.texture.settings.active_set.as_ref();
         let types = self.texture.types.iter().enumerate();
         let of_types = types.filter(|(_, terrain_type)| terrain_type.is_active(active_set));
-        let of_types = of_types.map(|(i, terrain_type)| ("texture.types", i, &terrain_type.mask));
-        for (list, i, masks) in of_steps.chain(of_types) {
+        let of_types = of_types.map(|(i, terrain_type)| (format!("texture.types.{i}"), &terrain_type.mask));
+        for (owner, masks) in of_steps.chain(of_types) {
             for (j, mask) in masks.iter().enumerate() {
                 if let Some((key, what)) = mask.missing(&self.masks, &|name| inputs.get(name).is_some()) {
                     let index = if masks.len() > 1 { format!(".{j}") } else { String::new() };
-                    let path = format!("{list}.{i}.mask{index}.{key}");
+                    let path = format!("{owner}.mask{index}.{key}");
                     return Err(ParameterError { path, problem: Problem::Conflict(what.into()) });
                 }
             }
         }
-        for (i, step) in self.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled) {
+        for (i, step) in self.active_steps() {
             if let AnyOperation::Stamps(stamps) = &step.operation {
                 let checked = stamps.check_files(&|name| inputs.get(name).is_some());
-                checked.map_err(|error| error.within(i).within("stack"))?;
+                checked.map_err(|error| self.error_of_step(i, error))?;
             }
         }
         Ok(())

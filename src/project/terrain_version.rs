@@ -71,7 +71,7 @@ pub(super) fn changes_since(
         return Some("the project was saved by a newer version of Upthrust, and its terrain may differ here".into());
     }
     let affects = |change: &&TerrainChange| {
-        change.version > version && recipe.stack.iter().filter(|step| step.settings.enabled).any(change.affects)
+        change.version > version && recipe.active_steps().any(|(_, step)| (change.affects)(step))
     };
     let mut found: Vec<&TerrainChange> = CHANGES.iter().filter(affects).collect();
     if !found.is_empty() && has_same_fingerprint() {

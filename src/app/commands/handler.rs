@@ -3,7 +3,9 @@
 use egui::{Context, Key, ViewportCommand};
 
 use crate::app::App;
-use crate::app::commands::stack_edits::{add_step, find_again, move_item};
+use crate::app::commands::stack_edits::{
+    add_step_at, duplicate_step, find_again, move_item, place_beside, stack_rows, step_after_undo,
+};
 use crate::app::commands::{Command, ImportTarget};
 use crate::app::dialogs::file_dialogs::DialogPurpose;
 use crate::app::dialogs::modal::Modal;
@@ -17,7 +19,9 @@ use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{CameraPreset, RenderDialog};
 use crate::app::widgets::cards::index_after_move;
 use crate::engine::Step;
+use crate::engine::groups::{block, dissolve, enclose, move_block};
 use crate::engine::operations::AnyOperation;
+use crate::engine::operations::group::StepGroup;
 use crate::project::{Project, ProjectFile, ProjectSettings, preset_projects};
 
 impl App {
@@ -73,6 +77,7 @@ impl App {
             C::PickOperation | C::AddStep(_) | C::DuplicateStep(_) | C::DeleteStep(_) | C::MoveStep { .. } => {
                 self.execute_stack(ctx, command);
             }
+            C::Group(_) | C::Ungroup(_) | C::FoldGroup(_) => self.execute_groups(command),
             C::MoveType { from, to } => self.move_type(from, to),
             C::MoveUp => self.move_selected(ctx, true),
             C::MoveDown => self.move_selected(ctx, false),
@@ -214,36 +219,84 @@ impl App {
             Command::AddStep(key) => {
                 if let Ok(operation) = AnyOperation::from_key(key) {
                     let mut project = (**self.document.project()).clone();
-                    let step = Step::for_recipe(operation, &project.recipe);
-                    self.ui.selection.step = add_step(&mut project.recipe, step);
+                    let step = project.recipe.new_step(operation);
+                    let selected = &mut self.ui.selection;
+                    if let Some(group) = project.recipe.stack.get(selected.step) {
+                        selected.folded.remove(&group.settings.seed);
+                    }
+                    selected.step = add_step_at(&mut project.recipe, step, selected.step);
                     self.document.commit(project, None);
                     self.ui.playback.seek(self.total(), self.total());
                 }
             }
             Command::DuplicateStep(i) => {
-                self.edit(|project| {
-                    if let Some(mut copy) = project.recipe.stack.get(i).cloned() {
-                        copy.settings.seed = project.recipe.unused_seed();
-                        project.recipe.stack.insert(i + 1, copy);
-                    }
-                });
-                self.ui.selection.step = i + 1;
+                let mut project = (**self.document.project()).clone();
+                if let Some(copy) = duplicate_step(&mut project.recipe, i) {
+                    let name = format!("Duplicate {}", project.recipe.stack[copy].title());
+                    self.document.commit_as(name, project);
+                    self.ui.selection.step = copy;
+                }
             }
             Command::DeleteStep(i) => {
-                self.edit(|project| {
-                    if i < project.recipe.stack.len() {
-                        project.recipe.stack.remove(i);
-                    }
-                });
+                let mut project = (**self.document.project()).clone();
+                let deleted = block(&project.recipe.stack, i);
+                let Some(step) = project.recipe.stack.get(i) else { return };
+                let name = match deleted.len() {
+                    1 => format!("Delete {}", step.title()),
+                    count => format!("Delete {} with {} in it", step.title(), count - 1),
+                };
+                project.recipe.stack.drain(deleted.clone());
+                self.document.commit_as(name, project);
+                if self.ui.selection.step >= deleted.end {
+                    self.ui.selection.step -= deleted.len();
+                } else if deleted.contains(&self.ui.selection.step) {
+                    self.ui.selection.step = deleted.start;
+                }
                 let last = self.document.project().recipe.stack.len().saturating_sub(1);
                 self.ui.selection.step = self.ui.selection.step.min(last);
             }
             Command::MoveStep { from, to } => {
                 let mut project = (**self.document.project()).clone();
-                if let Some(step) = move_item(&mut project.recipe.stack, from, to) {
-                    let name = format!("Move {}", step.title());
+                if let Some(moved) = move_block(&mut project.recipe.stack, from, to.gap, to.depth) {
+                    let name = format!("Move {}", project.recipe.stack[moved.index_after(from)].title());
                     self.document.commit_as(name, project);
-                    self.ui.selection.step = index_after_move(self.ui.selection.step, from, to);
+                    self.ui.selection.step = moved.index_after(self.ui.selection.step);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn execute_groups(&mut self, command: Command) {
+        let mut project = (**self.document.project()).clone();
+        let stack = &mut project.recipe.stack;
+        let selected = self.ui.selection.step;
+        match command {
+            Command::Group(i) => {
+                let mut group = Step::new(StepGroup::default());
+                group.settings.seed = self.document.project().recipe.unused_seed();
+                if let Some(group) = enclose(stack, i.unwrap_or(selected), group) {
+                    let name = format!("Group {}", stack[group - 1].title());
+                    self.document.commit_as(name, project);
+                    self.ui.selection.step = group;
+                }
+            }
+            Command::Ungroup(i) => {
+                let group = i.unwrap_or(selected);
+                let title = stack.get(group).map(|step| step.title().to_string()).unwrap_or_default();
+                if dissolve(stack, group) {
+                    self.document.commit_as(format!("Ungroup {title}"), project);
+                    self.ui.selection.step = if selected >= group { selected.saturating_sub(1) } else { selected };
+                }
+            }
+            Command::FoldGroup(group) => {
+                let Some(step) = stack.get(group) else { return };
+                let selection = &mut self.ui.selection;
+                if !selection.folded.remove(&step.settings.seed) {
+                    selection.folded.insert(step.settings.seed);
+                    if block(stack, group).contains(&selection.step) {
+                        selection.step = group;
+                    }
                 }
             }
             _ => {}
@@ -265,8 +318,8 @@ impl App {
         let at = playback.position(total);
         match command {
             Command::SeekToStep(i) => {
-                let stack = &self.document.project().recipe.stack;
-                let end = stack.iter().take(i + 1).map(Step::iterations).fold(0, u32::saturating_add);
+                let steps = self.document.timeline().steps();
+                let end = steps.iter().take(i + 1).copied().fold(0, u32::saturating_add);
                 playback.seek(end, total);
             }
             Command::TogglePlay => playback.toggle(total),
@@ -378,7 +431,7 @@ impl App {
         let before = self.document.project().clone();
         go(&mut self.document);
         let (old, new) = (&before.recipe, &self.document.project().recipe);
-        self.ui.selection.step = find_again(&new.stack, &old.stack, self.ui.selection.step);
+        self.ui.selection.step = step_after_undo(&new.stack, &old.stack, self.ui.selection.step);
         self.ui.texture_panel.follow(|at| Some(find_again(&new.texture.types, &old.texture.types, at)));
     }
 
@@ -386,17 +439,18 @@ impl App {
     fn move_selected(&mut self, ctx: &Context, up: bool) {
         let recipe = &self.document.project().recipe;
         let terrain_type = self.ui.texture_panel.selected.filter(|_| self.ui.texture_panel.was_selected_last);
-        let (places, from) = match terrain_type {
-            Some(i) => (self.ui.texture_panel.listed(&recipe.texture), i),
-            // Top of the list is top of the stack.
-            None => ((0..recipe.stack.len()).rev().collect(), self.ui.selection.step),
+        let Some(from) = terrain_type else {
+            let (from, rows) = (self.ui.selection.step, stack_rows(&recipe.stack, &self.ui.selection.folded));
+            if let Some(to) = place_beside(&recipe.stack, &rows, from, up) {
+                self.execute(ctx, Command::MoveStep { from, to });
+            }
+            return;
         };
+        let places = self.ui.texture_panel.listed(&recipe.texture);
         let Some(at) = places.iter().position(|place| *place == from) else { return };
         let beside = if up { at.checked_sub(1) } else { at.checked_add(1) };
         if let Some(&to) = beside.and_then(|beside| places.get(beside)) {
-            let is_type = terrain_type.is_some();
-            let command = if is_type { Command::MoveType { from, to } } else { Command::MoveStep { from, to } };
-            self.execute(ctx, command);
+            self.execute(ctx, Command::MoveType { from, to });
         }
     }
 

@@ -13,6 +13,7 @@ use crate::app::document::{Document, file_name, title};
 use crate::app::tasks::settings::{SCALES, Settings};
 use crate::app::tools::tool::Tool;
 use crate::app::widgets::theme::colours;
+use crate::engine::Step;
 use crate::engine::cast::ToFloat;
 use crate::files::FileError;
 use crate::files::io::memory::{available_bytes, require_memory};
@@ -85,6 +86,8 @@ pub(crate) struct MenuContext<'a> {
     /// Whether the left and the right panel are visible.
     pub(crate) panels: [bool; 2],
     pub(crate) free_bytes: Option<u64>,
+    /// The index of the selected step.
+    pub(crate) selected_step: usize,
     pub(crate) view_modes: ViewModes,
 }
 
@@ -188,6 +191,8 @@ fn is_enabled(context: &MenuContext, command: Command) -> bool {
         | Command::StepForward
         | Command::ToStart
         | Command::ToEnd => document.timeline().total() > 0,
+        Command::Group(None) => !recipe.stack.is_empty(),
+        Command::Ungroup(None) => recipe.stack.get(context.selected_step).is_some_and(Step::is_group),
         Command::MoveUp | Command::MoveDown => recipe.stack.len() > 1 || recipe.texture.types.len() > 1,
         _ => true,
     }
@@ -284,6 +289,7 @@ fn edit(context: &MenuContext) -> Vec<Entry> {
     entries.push(Entry::Separator);
     entries.push(Entry::Item(Item::new(context, Command::History).set(context.settings.shows_history)));
     entries.push(Entry::Separator);
+    entries.extend(items(context, &[Command::Group(None), Command::Ungroup(None)]));
     entries.extend(items(context, &[Command::MoveUp, Command::MoveDown]));
     entries
 }
@@ -415,6 +421,7 @@ mod tests {
             has_recovered: false,
             has_import_notes: false,
             panels: [true; 2],
+            selected_step: 0,
             free_bytes: None,
             view_modes: ViewModes::default(),
         };

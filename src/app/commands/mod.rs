@@ -8,6 +8,7 @@ pub(crate) mod stack_edits;
 
 use egui::{Event, InputState, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
+use crate::app::commands::stack_edits::StepPlace;
 use crate::app::tools::tool::Tool;
 use crate::engine::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
@@ -111,8 +112,14 @@ pub(crate) enum Command {
     DeleteStep(usize),
     MoveStep {
         from: usize,
-        to: usize,
+        to: StepPlace,
     },
+    /// Puts a step, by default the selected one, into a new group.
+    Group(Option<usize>),
+    /// Removes a group, by default the selected one, and keeps its members.
+    Ungroup(Option<usize>),
+    /// Lists the members of a group, or no longer.
+    FoldGroup(usize),
     MoveType {
         from: usize,
         to: usize,
@@ -207,6 +214,8 @@ pub(crate) const SHORTCUTS: &[(Command, KeyboardShortcut)] = &[
     (Command::Redo, KeyboardShortcut::new(SHIFT_COMMAND, Key::Z)),
     (Command::History, KeyboardShortcut::new(Modifiers::COMMAND, Key::H)),
     (Command::PickOperation, KeyboardShortcut::new(Modifiers::SHIFT, Key::A)),
+    (Command::Group(None), KeyboardShortcut::new(Modifiers::COMMAND, Key::G)),
+    (Command::Ungroup(None), KeyboardShortcut::new(SHIFT_COMMAND, Key::G)),
     (Command::MoveUp, KeyboardShortcut::new(Modifiers::ALT, Key::ArrowUp)),
     (Command::MoveDown, KeyboardShortcut::new(Modifiers::ALT, Key::ArrowDown)),
     (Command::TogglePlay, KeyboardShortcut::new(Modifiers::NONE, Key::Space)),
@@ -283,6 +292,9 @@ impl Command {
             Self::AddStep(key) | Self::ShowParameter { key, .. } => (*key).into(),
             Self::DuplicateStep(_) => "Duplicate".into(),
             Self::DeleteStep(_) => "Delete".into(),
+            Self::Group(_) => "Group step".into(),
+            Self::Ungroup(_) => "Ungroup".into(),
+            Self::FoldGroup(_) => "Fold or unfold group".into(),
             Self::MoveStep { .. } | Self::MoveType { .. } => "Move".into(),
             Self::MoveUp => "Move selected card up".into(),
             Self::MoveDown => "Move selected card down".into(),
@@ -342,7 +354,10 @@ impl Command {
     fn moves_items(&self) -> bool {
         let moves_steps =
             matches!(self, Self::AddStep(_) | Self::DuplicateStep(_) | Self::DeleteStep(_) | Self::MoveStep { .. });
-        moves_steps || matches!(self, Self::Undo | Self::Redo | Self::GoToEntry(_) | Self::MoveUp | Self::MoveDown)
+        let changes_groups = matches!(self, Self::Group(_) | Self::Ungroup(_));
+        moves_steps
+            || changes_groups
+            || matches!(self, Self::Undo | Self::Redo | Self::GoToEntry(_) | Self::MoveUp | Self::MoveDown)
     }
 
     /// Whether holding the key repeats the command.

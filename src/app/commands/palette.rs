@@ -205,6 +205,7 @@ mod tests {
             has_recovered: false,
             has_import_notes: false,
             panels: [true; 2],
+            selected_step: 0,
             free_bytes: None,
             view_modes: ViewModes::default(),
         };

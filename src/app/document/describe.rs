@@ -76,7 +76,7 @@ fn describe_stack(before: &Recipe, after: &Recipe) -> Option<Change> {
             let label = a.title();
             let place = format!("stack.{first}");
             let others_equal = old[first + 1..] == new[first + 1..];
-            if !others_equal || a.operation.key() != b.operation.key() {
+            if !others_equal || a.operation.key() != b.operation.key() || a.depth != b.depth {
                 "Reorder steps".to_string()
             } else {
                 return describe_group(&place, label, &a.settings, &b.settings)

@@ -1,13 +1,16 @@
 //! The left panel: the stack of steps and the parameters of the selected one.
 
+use std::collections::BTreeSet;
+
 use egui::{Align, Layout, RichText, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 
+use crate::app::commands::stack_edits::{StepPlace, place_beside, stack_rows};
 use crate::app::commands::{Command, FileSlot};
 use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::Draft;
 use crate::app::preview::thumbnails::Thumbnails;
-use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
+use crate::app::widgets::cards::{Card, CardAction, CardResponse, CardRow, DropPlace, cards_ui};
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, SliderOverride, group_ui};
 use crate::app::widgets::theme::colours;
@@ -41,6 +44,8 @@ pub(crate) struct StackContext<'a> {
     pub(crate) timeline: &'a Timeline,
     /// The heights of the steps' cards.
     pub(crate) row_heights: &'a mut RowHeights,
+    /// The seeds of the groups whose members are not listed.
+    pub(crate) folded: &'a BTreeSet<u32>,
     /// The index of the step whose parameters are shown.
     pub(crate) selected: usize,
     /// The range of the terrain's heights, metres.
@@ -71,12 +76,14 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
     ScrollArea::vertical().id_salt("cards").max_height(max_height).auto_shrink([false, true]).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         // The top of the list is the top of the stack.
-        let places: Vec<usize> = (0..recipe.stack.len()).rev().collect();
-        let selected = context.selected;
-        let action = cards_ui(ui, &places, context.row_heights, |ui, i| {
-            card_ui(ui, &mut recipe.stack[i], recipe.world.extent(), progress(i), i == selected)
+        let rows = stack_rows(&recipe.stack, context.folded);
+        let (selected, extent) = (context.selected, recipe.world.extent());
+        let action = cards_ui(ui, &rows, context.row_heights, |ui, i| {
+            let step = &mut recipe.stack[i];
+            let open = step.is_group().then(|| !context.folded.contains(&step.settings.seed));
+            card_ui(ui, step, extent, progress(i), i == selected, open)
         });
-        command = command.take().or(action.map(|(i, action)| command_for(i, action)));
+        command = command.take().or(action.and_then(|(i, action)| command_for(&recipe.stack, &rows, i, action)));
     });
     ui.add_space(4.0);
     ui.separator();
@@ -112,7 +119,15 @@ fn header_ui(ui: &mut Ui, context: &mut StackContext) -> Option<Command> {
 }
 
 /// The card of a step. `progress` is the number of its iterations that are done, and of all.
-fn card_ui(ui: &mut Ui, step: &mut Step, extent: Extent, progress: (u32, u32), selected: bool) -> CardResponse {
+/// `open` says whether the members of a group are listed.
+fn card_ui(
+    ui: &mut Ui,
+    step: &mut Step,
+    extent: Extent,
+    progress: (u32, u32),
+    selected: bool,
+    open: Option<bool>,
+) -> CardResponse {
     let (done, iterations) = progress;
     // Several drawn faults may share one iteration.
     let count = match &step.operation {
@@ -134,21 +149,33 @@ fn card_ui(ui: &mut Ui, step: &mut Step, extent: Extent, progress: (u32, u32), s
         thumbnail: None,
         solo: None,
         selected,
-        actions: &[CardAction::Rename, CardAction::ShowUpToHere],
+        actions: match open {
+            Some(_) => &[CardAction::Rename, CardAction::ShowUpToHere, CardAction::Group, CardAction::Ungroup],
+            None => &[CardAction::Rename, CardAction::ShowUpToHere, CardAction::Group],
+        },
+        open,
         progress: (iterations > 0).then(|| done.to_f32() / iterations.to_f32()),
     };
     card.ui(ui, |_| {})
 }
 
-fn command_for(i: usize, action: CardAction) -> Command {
-    match action {
+fn command_for(stack: &[Step], rows: &[CardRow], i: usize, action: CardAction) -> Option<Command> {
+    let beside = |up: bool| place_beside(stack, rows, i, up).map(|to| Command::MoveStep { from: i, to });
+    Some(match action {
         CardAction::Select | CardAction::Solo => Command::SelectStep(i),
         CardAction::Rename => Command::ShowParameter { step: i, key: "name" },
         CardAction::ShowUpToHere => Command::SeekToStep(i),
         CardAction::Delete => Command::DeleteStep(i),
         CardAction::Duplicate => Command::DuplicateStep(i),
-        CardAction::MoveTo(to) => Command::MoveStep { from: i, to },
-    }
+        CardAction::MoveUp => return beside(true),
+        CardAction::MoveDown => return beside(false),
+        CardAction::Fold => Command::FoldGroup(i),
+        CardAction::Group => Command::Group(Some(i)),
+        CardAction::Ungroup => Command::Ungroup(Some(i)),
+        CardAction::Drop(DropPlace { below, depth, .. }) => {
+            Command::MoveStep { from: i, to: StepPlace { gap: below.map_or(0, |below| below + 1), depth } }
+        }
+    })
 }
 
 /// The parameters of the selected step: first its operation's, then those that all steps have.

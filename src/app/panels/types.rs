@@ -7,7 +7,7 @@ use crate::app::commands::{Command, FileSlot};
 use crate::app::panels::diagram::diagram_ui;
 use crate::app::panels::texture_panel::{TextureDisplay, TexturePanelState};
 use crate::app::preview::thumbnails::Thumbnails;
-use crate::app::widgets::cards::{Card, CardAction, CardResponse, cards_ui};
+use crate::app::widgets::cards::{Card, CardAction, CardResponse, CardRow, DropPlace, cards_ui};
 use crate::app::widgets::parameter::{
     ParameterContext, ParameterState, SliderOverride, TextureChoices, group_ui, name_ui,
 };
@@ -91,7 +91,8 @@ fn list_ui(
     let mut command = None;
     let mut heights = std::mem::take(&mut panel.row_heights);
     let top = ui.cursor().top();
-    let action = cards_ui(ui, &indices, &mut heights, |ui, i| {
+    let rows: Vec<CardRow> = indices.iter().copied().map(CardRow::single).collect();
+    let action = cards_ui(ui, &rows, &mut heights, |ui, i| {
         let state = &mut *context.parameters;
         let parameters =
             ParameterContext { overrides: &overrides, textures: Some(textures), ..ParameterContext::new(state) };
@@ -238,7 +239,15 @@ fn apply_action(
         CardAction::Solo => panel.solo = if panel.solo == Some(i) { None } else { Some(i) },
         // The name is edited on the card of the selected type.
         CardAction::Rename | CardAction::ShowUpToHere => panel.selected = Some(i),
-        CardAction::MoveTo(to) => return Some(Command::MoveType { from: i, to }),
+        CardAction::Drop(DropPlace { to, .. }) => return Some(Command::MoveType { from: i, to }),
+        CardAction::MoveUp | CardAction::MoveDown => {
+            let listed = panel.listed(texture);
+            let at = listed.iter().position(|place| *place == i)?;
+            let beside = if action == CardAction::MoveUp { at.checked_sub(1)? } else { at + 1 };
+            return listed.get(beside).map(|to| Command::MoveType { from: i, to: *to });
+        }
+        // Types hold no others.
+        CardAction::Fold | CardAction::Group | CardAction::Ungroup => {}
         CardAction::Delete => {
             texture.types.remove(i);
             panel.follow(|at| if at == i { None } else { Some(if at > i { at - 1 } else { at }) });
@@ -385,6 +394,7 @@ fn card_ui(
         selected,
         actions: &[],
         progress: None,
+        open: None,
     };
     let mut wants_file = None;
     let response = card.ui(ui, |ui| {

@@ -182,7 +182,7 @@ fn a_card_has_a_context_menu() {
     menu(&mut editor, &before[last], "Move up");
     assert_eq!(stack(&editor), before);
     menu(&mut editor, &before[0], "Show the terrain up to here");
-    let first = editor.state().document.project().recipe.stack[0].iterations();
+    let first = editor.state().document.project().recipe.timeline().steps()[0];
     assert_eq!(editor.state().ui.playback.position(editor.state().total()), first);
     menu(&mut editor, &before[0], "Delete");
     assert_eq!(stack(&editor), before[1..]);

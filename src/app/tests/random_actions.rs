@@ -3,6 +3,7 @@
 
 use crate::app::App;
 use crate::app::commands::Command;
+use crate::app::commands::stack_edits::StepPlace;
 use crate::app::dialogs::file_dialogs::DialogBackend;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::tools::tool::Tool;
@@ -106,6 +107,7 @@ fn any_command(app: &App, rng: &mut Rng) -> Command {
         has_recovered: app.has_recovered(),
         has_import_notes: app.ui.export.import_notes().is_some(),
         panels: [true; 2],
+        selected_step: app.ui.selection.step,
         free_bytes: None,
         view_modes: app.view_modes(),
     };
@@ -132,7 +134,10 @@ fn any_command(app: &App, rng: &mut Rng) -> Command {
             Command::DuplicateStep(step),
             Command::DeleteStep(step),
             Command::DeleteStep(other),
-            Command::MoveStep { from: step, to: other },
+            Command::MoveStep { from: step, to: StepPlace { gap: other, depth: below(rng, 3) } },
+            Command::Group(Some(step)),
+            Command::Ungroup(Some(other)),
+            Command::FoldGroup(other),
             Command::SeekToStep(step),
             Command::ShowParameter { step, key: "name" },
             Command::ConvertFault { step, number: 1 + below(rng, 30) as u32 },

@@ -5,6 +5,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use crate::app::App;
+use crate::app::commands::Command;
 use crate::app::tests::{editor, pause, press, settle};
 use crate::engine::Step;
 use crate::engine::operations::AnyOperation;
@@ -34,6 +35,62 @@ fn buttons_disable_duplicate_and_delete_a_step() {
     settle(&mut editor);
     assert_eq!(editor.state().document.project().recipe.stack.len(), 1);
     assert_eq!(editor.state().document.undo_name(), Some("Delete Faults"));
+}
+
+#[test]
+fn steps_are_grouped_folded_filled_and_ungrouped() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.state_mut().edit(|project| {
+        project.recipe.stack = ["Base", "Piece", "Top"]
+            .map(|name| {
+                let mut step = Step::new(Faults { count: 5, ..Default::default() });
+                step.settings.name = name.into();
+                step
+            })
+            .into();
+    });
+    editor.state_mut().ui.selection.step = 1;
+    settle(&mut editor);
+    let land =
+        |editor: &Harness<'static, App>| editor.state().ui.preview.shown.as_ref().expect("a preview").terrain.clone();
+    let rows = |editor: &Harness<'static, App>| {
+        let recipe = &editor.state().document.project().recipe;
+        let depths = recipe.placements().into_iter().map(|placement| placement.depth);
+        recipe.stack.iter().map(|step| step.title().to_string()).zip(depths).collect::<Vec<_>>()
+    };
+    let own = |name: &str, depth: usize| (name.to_string(), depth);
+    let before = land(&editor);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::G);
+    settle(&mut editor);
+    assert_eq!(rows(&editor), [own("Base", 0), own("Piece", 1), own("Group", 0), own("Top", 0)]);
+    assert_eq!((land(&editor), editor.state().ui.selection.step), (before, 2));
+    assert_eq!(editor.state().document.undo_name(), Some("Group Piece"));
+    // A step that is added while the group is selected goes into it.
+    let ctx = editor.ctx.clone();
+    editor.state_mut().execute(&ctx, Command::AddStep("terrace"));
+    settle(&mut editor);
+    assert_eq!(rows(&editor)[1..4], [own("Piece", 1), own("Terrace", 1), own("Group", 0)]);
+    assert_eq!(editor.state().ui.selection.step, 2);
+    editor.get_by_label("Fold Group").click();
+    editor.run_steps(3);
+    assert!(editor.query_by_role_and_label(Role::Button, "Piece").is_none(), "the members are not listed");
+    assert_eq!(editor.state().ui.selection.step, 3, "instead of a member that is not listed");
+    editor.get_by_label("Unfold Group").click();
+    editor.run_steps(3);
+    let left = |name: &str| editor.get_by_role_and_label(Role::Button, name).rect().left();
+    let indent = left("Piece") - left("Base");
+    assert!(indent > 5.0, "{indent}");
+    press(&mut editor, egui::Modifiers::ALT, egui::Key::ArrowDown);
+    assert_eq!(rows(&editor)[..3], [own("Piece", 1), own("Terrace", 1), own("Group", 0)]);
+    press(&mut editor, egui::Modifiers::COMMAND | egui::Modifiers::SHIFT, egui::Key::G);
+    assert_eq!(rows(&editor), [own("Piece", 0), own("Terrace", 0), own("Base", 0), own("Top", 0)]);
+    assert_eq!(editor.state().document.undo_name(), Some("Ungroup Group"));
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    editor.get_by_label("Delete Group").click();
+    editor.run_steps(3);
+    assert_eq!(rows(&editor), [own("Base", 0), own("Top", 0)]);
+    assert_eq!(editor.state().document.undo_name(), Some("Delete Group with 2 in it"));
 }
 
 #[test]

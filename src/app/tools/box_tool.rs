@@ -318,8 +318,7 @@ fn is_kind<T: BoxItem>(step: &Step) -> bool {
 
 /// The items of enabled steps.
 fn enabled_items<T: BoxItem>(recipe: &Recipe) -> impl Iterator<Item = (ItemIndex, &T)> {
-    let enabled = recipe.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
-    enabled.flat_map(|(step, found)| {
+    recipe.active_steps().flat_map(|(step, found)| {
         let items = T::items(&found.operation).map_or(&[][..], |items| items.as_slice());
         items.iter().enumerate().map(move |(item, found)| (ItemIndex { step, item }, found))
     })

@@ -52,6 +52,14 @@ pub(super) fn target_step(recipe: &Recipe, selected: usize, is_kind: impl Fn(&St
     Some(selected).filter(is_there).or_else(|| recipe.stack.len().checked_sub(1).filter(is_there))
 }
 
+/// Enables a step and the groups around it.
+pub(super) fn enable(recipe: &mut Recipe, step: usize) {
+    let placements = recipe.placements();
+    for i in std::iter::successors(Some(step), |i| placements[*i].parent) {
+        recipe.stack[i].settings.enabled = true;
+    }
+}
+
 /// The index of the step that receives what a tool makes, see [`target_step`]; it is enabled for this. Without one, adds
 /// a new step on top.
 pub(super) fn step_on_top(
@@ -61,7 +69,7 @@ pub(super) fn step_on_top(
     new: impl FnOnce() -> Step,
 ) -> usize {
     if let Some(step) = target_step(recipe, selected, is_kind) {
-        recipe.stack[step].settings.enabled = true;
+        enable(recipe, step);
         return step;
     }
     let mut step = new();

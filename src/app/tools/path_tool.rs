@@ -1,6 +1,6 @@
 //! The path tool: clicks draw roads, rivers, ridges, valleys and faults along curves, and drags move their nodes.
 
-use egui::{Align2, Color32, Key, Modifiers, PointerButton, Pos2, Stroke, Ui, Vec2};
+use egui::{Align2, Color32, Key, Modifiers, PointerButton, Pos2, Response, Stroke, Ui, Vec2};
 
 use super::context::{ToolContext, rounded_place, step_on_top};
 use super::fault_tool::handles::distance_to_segment;
@@ -48,6 +48,8 @@ pub(crate) struct PathTool {
     is_drawing: bool,
     /// Whether the selected node is dragged, and what Escape restores.
     dragged: Option<(Recipe, usize)>,
+    /// What the context menu is about, and where it was opened.
+    menu: Option<(Hit, Option<Point>)>,
 }
 
 /// What lies under the pointer.
@@ -109,8 +111,61 @@ impl PathTool {
         if !ui.input(|input| input.pointer.primary_down()) {
             self.dragged = None;
         }
+        self.menu_ui(response, context, hit, place);
         self.draw(ui, view, context, hit, place.filter(|_| response.hovered()));
         command
+    }
+
+    /// The selected path or node: the lists that hold it, with indices.
+    pub(super) fn selected_item(&self) -> Vec<(&'static str, usize)> {
+        let path = self.selected.map(|index| ("paths", index.path));
+        path.into_iter().chain(self.node.map(|node| ("nodes", node))).collect()
+    }
+
+    /// The context menu of nodes and curves.
+    fn menu_ui(&mut self, response: &Response, context: &mut ToolContext, hit: Option<Hit>, place: Option<Point>) {
+        if response.secondary_clicked() {
+            self.menu = hit.map(|hit| (hit, place));
+            match hit {
+                Some(Hit::Node(index, node)) => (self.selected, self.node) = (Some(index), Some(node)),
+                Some(Hit::Curve(index, _)) => (self.selected, self.node) = (Some(index), None),
+                None => {}
+            }
+        }
+        let Some((hit, place)) = self.menu else { return };
+        let shown = response.context_menu(|ui| match hit {
+            Hit::Node(index, node) => {
+                let held = path_at(context.recipe, index).and_then(|path| path.nodes.get(node)?.height_m);
+                let text = if held.is_some() { "Release its height" } else { "Hold its height" };
+                if ui.button(text).clicked() {
+                    self.hold(context, index, node, held.is_none());
+                }
+                if ui.button("Delete node").clicked() {
+                    (self.selected, self.node) = (Some(index), Some(node));
+                    self.delete(context.recipe, index);
+                }
+            }
+            Hit::Curve(index, before) => {
+                if ui.button("Insert node").clicked() {
+                    self.double_click(context, Some(Hit::Curve(index, before)), place);
+                }
+                if ui.button("Delete path").clicked() {
+                    self.node = None;
+                    self.delete(context.recipe, index);
+                }
+            }
+        });
+        if shown.is_none() && !response.secondary_clicked() {
+            self.menu = None;
+        }
+    }
+
+    /// Holds a node at the height of the terrain there, or releases it.
+    fn hold(&self, context: &mut ToolContext, index: PathIndex, node: usize, holds: bool) {
+        let Some(node) = path_mut(context.recipe, index).and_then(|path| path.nodes.get_mut(node)) else { return };
+        let Point { x_m, z_m } = node.at_m;
+        let height_m = context.terrain.map(|terrain| f64::from(terrain.height_at(x_m, z_m)));
+        node.height_m = height_m.filter(|_| holds).map(|height_m| (10.0 * height_m).round() / 10.0);
     }
 
     /// Whether clicks add nodes, also where there are other paths.
@@ -243,6 +298,15 @@ impl PathTool {
         };
         let Some(mut path) = path_at(recipe, index).cloned() else { return };
         fields_ui(ui, "Path", &mut path, &SHOWN);
+        if let Some((number, node)) = self.node.and_then(|i| Some(i + 1).zip(path.nodes.get(i).cloned())) {
+            ui.separator();
+            ui.weak(format!("Node {number}"));
+            let mut changed = node.clone();
+            fields_ui(ui, "Node", &mut changed, &["height_m", "width_m"]);
+            if changed != node {
+                path.nodes[number - 1] = changed;
+            }
+        }
         if path_at(recipe, index) != Some(&path)
             && let Some(known) = path_mut(recipe, index)
         {
@@ -382,8 +446,7 @@ fn shown_curve(path: &Path) -> Vec<[f64; 2]> {
 
 /// The paths of enabled steps.
 fn enabled_paths(recipe: &Recipe) -> impl Iterator<Item = (PathIndex, &Path)> {
-    let enabled = recipe.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
-    enabled.flat_map(|(step, found)| {
+    recipe.active_steps().flat_map(|(step, found)| {
         let paths = if let AnyOperation::Paths(Paths { paths }) = &found.operation { paths.as_slice() } else { &[] };
         paths.iter().enumerate().map(move |(path, found)| (PathIndex { step, path }, found))
     })

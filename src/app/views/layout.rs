@@ -74,6 +74,7 @@ impl App {
             has_import_notes: self.ui.export.import_notes().is_some(),
             panels: self.visible_panels(ctx),
             free_bytes: None,
+            selected_step: self.ui.selection.step,
             view_modes: self.view_modes(),
         }
     }
@@ -165,6 +166,7 @@ impl App {
             at,
             timeline: self.document.timeline(),
             row_heights: &mut self.ui.selection.row_heights,
+            folded: &self.ui.selection.folded,
             selected,
             heights_m,
             terrain: shown.map(|shown| &*shown.terrain),

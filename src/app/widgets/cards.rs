@@ -5,16 +5,21 @@ use egui::{
     UiBuilder, Vec2, WidgetInfo,
 };
 use egui_material_icons::icons::{
-    ICON_CONTENT_COPY, ICON_DELETE, ICON_DRAG_INDICATOR, ICON_VISIBILITY, ICON_VISIBILITY_OFF,
+    ICON_CONTENT_COPY, ICON_DELETE, ICON_DRAG_INDICATOR, ICON_KEYBOARD_ARROW_DOWN, ICON_KEYBOARD_ARROW_RIGHT,
+    ICON_VISIBILITY, ICON_VISIBILITY_OFF,
 };
 
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{icon_button, note_ui, solo_button};
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::parameters::Colour;
 
 /// The width of the handle at the left of a card, points.
 const HANDLE_WIDTH: f32 = 10.0;
+
+/// How far a card is indented for each card that holds it, points.
+const INDENT: f32 = 14.0;
 
 /// How far a card may be dragged sideways out of its list and still be dropped there, points.
 const DROP_MARGIN: f32 = 80.0;
@@ -41,6 +46,36 @@ pub(crate) struct Card<'a> {
     pub(crate) actions: &'a [CardAction],
     /// Progress from 0 to 1, shown as a bar until it is complete.
     pub(crate) progress: Option<f32>,
+    /// Whether the cards in it are listed, if it holds others.
+    pub(crate) open: Option<bool>,
+}
+
+/// A card in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CardRow {
+    /// The index of its item.
+    pub(crate) index: usize,
+    /// The number of cards that hold it.
+    pub(crate) depth: usize,
+    /// Whether cards can be dropped into it, below it in the list.
+    pub(crate) is_open: bool,
+}
+
+impl CardRow {
+    /// A card that neither is in others nor holds any.
+    pub(crate) fn single(index: usize) -> Self {
+        Self { index, depth: 0, is_open: false }
+    }
+}
+
+/// Where a dragged card is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DropPlace {
+    /// The index of the item whose row it gets, among the rows without depth.
+    pub(crate) to: usize,
+    /// The index of the item in the row below.
+    pub(crate) below: Option<usize>,
+    pub(crate) depth: usize,
 }
 
 /// What the user does with a card.
@@ -52,8 +87,13 @@ pub(crate) enum CardAction {
     Solo,
     Rename,
     ShowUpToHere,
-    /// Moves it to that index of the list.
-    MoveTo(usize),
+    MoveUp,
+    MoveDown,
+    /// Lists the cards in it, or no longer.
+    Fold,
+    Group,
+    Ungroup,
+    Drop(DropPlace),
 }
 
 impl CardAction {
@@ -66,7 +106,12 @@ impl CardAction {
             Self::Solo => "Show only this",
             Self::Rename => "Rename",
             Self::ShowUpToHere => "Show the terrain up to here",
-            Self::MoveTo(_) => "Move",
+            Self::MoveUp => "Move up",
+            Self::MoveDown => "Move down",
+            Self::Fold => "Fold or unfold",
+            Self::Group => "Group",
+            Self::Ungroup => "Ungroup",
+            Self::Drop(_) => "Move",
         }
     }
 }
@@ -74,8 +119,6 @@ impl CardAction {
 /// What the user did with a card that was drawn.
 pub(crate) struct CardResponse {
     pub(crate) action: Option<CardAction>,
-    /// How far to move it down the list.
-    down: Option<isize>,
     /// The part of the card that can be dragged.
     header: Response,
 }
@@ -107,6 +150,11 @@ impl Card<'_> {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.spacing_mut().button_padding.x = 2.0;
         let handle = handle_ui(ui);
+        let folded = self.open.is_some_and(|open| {
+            let (icon, verb) =
+                if open { (ICON_KEYBOARD_ARROW_DOWN, "Fold") } else { (ICON_KEYBOARD_ARROW_RIGHT, "Unfold") };
+            icon_button(ui, icon, &format!("{verb} {}", self.name)).clicked()
+        });
         let (icon, verb) = if *self.enabled { (ICON_VISIBILITY, "Disable") } else { (ICON_VISIBILITY_OFF, "Enable") };
         if icon_button(ui, icon, &format!("{verb} {}", self.name)).clicked() {
             *self.enabled = !*self.enabled;
@@ -125,9 +173,9 @@ impl Card<'_> {
         // From right to left, so that the name gets the remaining width and is truncated if it is too long.
         let right = Layout::right_to_left(Align::Center);
         let (clicked, name) = ui.with_layout(right, |ui| (self.buttons_ui(ui), self.name_ui(ui))).inner;
-        let CardResponse { action, down, header } = name;
+        let CardResponse { action, header } = name;
         let header = header | handle.on_hover_cursor(CursorIcon::Grab);
-        CardResponse { action: action.or(clicked), down, header }
+        CardResponse { action: action.or(clicked).or(folded.then_some(CardAction::Fold)), header }
     }
 
     /// The buttons at the right of the card.
@@ -154,7 +202,7 @@ impl Card<'_> {
 
     /// The name, which selects and drags the card and has its context menu.
     fn name_ui(&mut self, ui: &mut Ui) -> CardResponse {
-        let (mut action, mut down) = (None, None);
+        let mut action = None;
         let colour = if *self.enabled { colours(ui).text } else { colours(ui).weak };
         let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
         let text = egui::RichText::new(self.name).color(colour);
@@ -178,14 +226,14 @@ impl Card<'_> {
                 }
             }
             ui.separator();
-            for (name, by) in [("Move up", -1), ("Move down", 1)] {
-                if ui.button(name).clicked() {
-                    down = Some(by);
+            for found in [CardAction::MoveUp, CardAction::MoveDown] {
+                if ui.button(found.text()).clicked() {
+                    action = Some(found);
                 }
             }
         });
         let header = if self.doc.is_empty() { response } else { response.on_hover_text(self.doc) };
-        CardResponse { action, down, header }
+        CardResponse { action, header }
     }
 }
 
@@ -206,52 +254,66 @@ fn handle_ui(ui: &mut Ui) -> Response {
 struct DraggedCard {
     list: Id,
     index: usize,
+    /// Where it was pressed, from the left.
+    pressed_x: f32,
 }
 
-/// Draws the cards with these indices from top to bottom, and returns the action on one of them. A card is dragged by
-/// its handle or its name; a line shows where it would be dropped, and Escape cancels.
+/// Draws the cards of these rows from top to bottom, and returns the action on one of them. A card is dragged by its
+/// handle or its name, sideways into and out of the cards that hold others; a line shows where it would be dropped, and
+/// Escape cancels.
 pub(crate) fn cards_ui(
     ui: &mut Ui,
-    indices: &[usize],
+    rows: &[CardRow],
     heights: &mut RowHeights,
     mut card_ui: impl FnMut(&mut Ui, usize) -> CardResponse,
 ) -> Option<(usize, CardAction)> {
     let list = ui.scope_id().with("cards");
     let dragged = DragAndDrop::payload::<DraggedCard>(ui.ctx()).filter(|dragged| dragged.list == list);
-    let dragged = dragged.map(|dragged| dragged.index);
+    let (dragged, pressed_x) =
+        (dragged.as_ref().map(|dragged| dragged.index), dragged.map(|dragged| dragged.pressed_x));
     let (mut action, mut drag_started) = (None, false);
-    let drawn = heights.rows_ui(ui, indices.len(), |ui, at| {
-        let index = indices[at];
-        let shown = ui.push_id(index, |ui| {
+    let drawn = heights.rows_ui(ui, rows.len(), |ui, at| {
+        let CardRow { index, depth, .. } = rows[at];
+        let mut place = ui.available_rect_before_wrap();
+        place.min.x += INDENT * depth.to_f32();
+        let builder = UiBuilder::new().max_rect(place).id_salt(index);
+        let shown = ui.scope_builder(builder, |ui| {
             if dragged == Some(index) {
                 ui.multiply_opacity(0.4);
             }
             card_ui(ui, index)
         });
         drag_started |= shown.inner.header.drag_started();
-        let neighbour = shown.inner.down.and_then(|by| indices.get(at.checked_add_signed(by)?));
-        let found = shown.inner.action.or(neighbour.map(|to| CardAction::MoveTo(*to)));
-        action = action.or(found.map(|found| (index, found)));
+        action = action.or(shown.inner.action.map(|found| (index, found)));
         shown.response.rect
     });
     // The card under the press: in a slow frame the pointer may already be over another one.
     let origin = ui.input(|input| input.pointer.press_origin()).filter(|_| drag_started);
-    if let Some((at, _)) = origin.and_then(|origin| drawn.iter().find(|(_, rect)| rect.contains(origin))) {
-        DragAndDrop::set_payload(ui.ctx(), DraggedCard { list, index: indices[*at] });
+    if let Some(origin) = origin
+        && let Some((at, _)) = drawn.iter().find(|(_, rect)| rect.contains(origin))
+    {
+        DragAndDrop::set_payload(ui.ctx(), DraggedCard { list, index: rows[*at].index, pressed_x: origin.x });
     }
     action.or_else(|| {
-        let from = indices.iter().position(|index| dragged == Some(*index))?;
-        let (to, dropped) = drop_target_ui(ui, &drawn, from)?;
-        dropped.then(|| (indices[from], CardAction::MoveTo(indices[to])))
+        let from = rows.iter().position(|row| dragged == Some(row.index))?;
+        let (place, dropped) = drop_target_ui(ui, &drawn, rows, from, pressed_x?)?;
+        dropped.then(|| (rows[from].index, CardAction::Drop(place)))
     })
 }
 
-/// Shows where the card at position `from` would be dropped among the cards that are drawn; returns that position and
+/// Shows where the card at position `from` would be dropped among the cards that are drawn; returns that place and
 /// whether it is dropped there in this frame; `None` where it would stay, also far outside the list.
-fn drop_target_ui(ui: &Ui, drawn: &[(usize, Rect)], from: usize) -> Option<(usize, bool)> {
+fn drop_target_ui(
+    ui: &Ui,
+    drawn: &[(usize, Rect)],
+    rows: &[CardRow],
+    from: usize,
+    pressed_x: f32,
+) -> Option<(DropPlace, bool)> {
     let (pointer, dropped) = ui.input(|input| (input.pointer.latest_pos(), input.pointer.any_released()));
     let (first, top_card) = drawn.first()?;
-    let across = top_card.x_range();
+    let left = top_card.left() - INDENT * rows[*first].depth.to_f32();
+    let across = egui::Rangef::new(left, top_card.right());
     let pointer = pointer.filter(|pointer| across.expand(DROP_MARGIN).contains(pointer.x))?;
     let visible = ui.clip_rect().y_range();
     if !dropped && (pointer.y < visible.min + SCROLL_MARGIN || pointer.y > visible.max - SCROLL_MARGIN) {
@@ -260,7 +322,10 @@ fn drop_target_ui(ui: &Ui, drawn: &[(usize, Rect)], from: usize) -> Option<(usiz
         ui.ctx().request_repaint();
     }
     let gap = gap_at(drawn, pointer.y);
-    let to = position_in_gap(from, first + gap)?;
+    // How many levels to the right the pointer was dragged.
+    let sideways = ((pointer.x - pressed_x) / INDENT).round().to_i64();
+    let place = place_in_gap(rows, from, first + gap, sideways)?;
+    let across = egui::Rangef::new(left + INDENT * place.depth.to_f32(), across.max);
     let half = 0.5 * ui.spacing().item_spacing.y;
     let y = match gap.checked_sub(1) {
         Some(above) => drawn[above].1.bottom() + half,
@@ -273,7 +338,7 @@ fn drop_target_ui(ui: &Ui, drawn: &[(usize, Rect)], from: usize) -> Option<(usiz
     for x in [across.min + 1.0, across.max - 1.0] {
         ui.painter().circle_filled(egui::pos2(x, y), 3.0, accent);
     }
-    Some((to, dropped))
+    Some((place, dropped))
 }
 
 /// The gap between the drawn cards that is nearest to `y`: 0 is above the first of them.
@@ -281,10 +346,32 @@ fn gap_at(drawn: &[(usize, Rect)], y: f32) -> usize {
     drawn.iter().filter(|(_, rect)| rect.center().y < y).count()
 }
 
-/// The position of the card `from` after it is dropped into a gap; `None` if it stays where it is.
-fn position_in_gap(from: usize, gap: usize) -> Option<usize> {
-    let to = if gap > from { gap - 1 } else { gap };
-    (to != from).then_some(to)
+/// The place of the card at position `from` after it is dropped into a gap, `sideways` levels to the right of where it
+/// was; `None` if it stays where it is.
+fn place_in_gap(rows: &[CardRow], from: usize, gap: usize, sideways: i64) -> Option<DropPlace> {
+    let own = rows[from];
+    let members = rows[from + 1..].iter().take_while(|row| row.depth > own.depth).count();
+    let end = from + members + 1;
+    let is_same = (from..=end).contains(&gap);
+    let (above, below) = if is_same { (from.checked_sub(1), end) } else { (gap.checked_sub(1), gap) };
+    let (above, below) = (above.map(|at| rows[at]), rows.get(below));
+    let least = below.map_or(0, |row| row.depth);
+    let most = above.map_or(0, |row| row.depth + usize::from(row.is_open)).max(least);
+    let is_empty = above.is_some_and(|row| row.is_open && least <= row.depth);
+    // A card that holds none yet takes those that are dropped below it.
+    let wanted =
+        if is_empty && sideways >= 0 { most } else { usize::try_from(own.depth.to_i64() + sideways).unwrap_or(0) };
+    let depth = wanted.clamp(least, most);
+    let to = rows[if is_same {
+        from
+    } else if gap > from {
+        gap - 1
+    } else {
+        gap
+    }]
+    .index;
+    let is_moved = !is_same || depth != own.depth && !(is_empty && sideways == 0);
+    is_moved.then_some(DropPlace { to, below: below.map(|row| row.index), depth })
 }
 
 /// The new index of the item at `at` after the item at `from` was moved to `to`.
@@ -318,8 +405,32 @@ mod tests {
             (2, 5.0, Some(0)),
             (2, 20.0, Some(1)),
         ] {
-            assert_eq!(position_in_gap(from, gap_at(&drawn, y)), expected, "{from} at {y}");
+            let place = place_in_gap(&[0, 1, 2].map(CardRow::single), from, gap_at(&drawn, y), 0);
+            assert_eq!(place.map(|place| place.to), expected, "{from} at {y}");
         }
+    }
+
+    #[test]
+    fn cards_are_dropped_into_and_out_of_others() {
+        let row = |index, depth, is_open| CardRow { index, depth, is_open };
+        // From top to bottom: a card, one that holds two, an empty one, a card.
+        let rows =
+            [row(5, 0, false), row(4, 0, true), row(3, 1, false), row(2, 1, false), row(1, 0, true), row(0, 0, false)];
+        let place =
+            |from, gap, sideways| place_in_gap(&rows, from, gap, sideways).map(|place| (place.below, place.depth));
+        assert_eq!(place(0, 2, 0), Some((Some(3), 1)), "only in it, directly below");
+        assert_eq!(place(0, 3, 0), Some((Some(2), 1)));
+        assert_eq!(
+            (place(0, 4, 0), place(0, 4, 1)),
+            (Some((Some(1), 0)), Some((Some(1), 1))),
+            "below it, or at its end"
+        );
+        assert_eq!((place(0, 5, 0), place(0, 5, -1)), (Some((Some(0), 1)), Some((Some(0), 0))), "the empty one");
+        assert_eq!((place(0, 6, 0), place(0, 6, 3)), (Some((None, 0)), Some((None, 0))));
+        assert_eq!((place(3, 4, 0), place(3, 4, -1)), (None, Some((Some(1), 0))), "out of it at the same place");
+        assert_eq!((place(2, 0, 0), place(2, 4, 0)), (Some((Some(5), 0)), Some((Some(1), 1))));
+        assert_eq!((place(1, 3, 0), place(1, 5, 0), place(1, 0, 0)), (None, Some((Some(0), 1)), Some((Some(5), 0))));
+        assert_eq!(place(5, 5, 0), None, "where it was, although the card above is empty");
     }
 
     #[test]

@@ -59,6 +59,7 @@ registry! {
     symmetry: Symmetry,
     pads: Pads,
     stamps: Stamps,
+    group: StepGroup,
 }
 
 impl AnyOperation {

@@ -8,7 +8,7 @@ use gif::{Encoder, Frame, Repeat};
 use super::order::{FramesOrder, Order};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::stack::Evaluator;
-use crate::engine::stack_memory;
+use crate::engine::stack::memory;
 use crate::engine::texture::paint_once;
 use crate::engine::{Grid, Image, Progress, Recipe};
 use crate::files::formats::image;
@@ -63,7 +63,7 @@ pub(super) fn plan(frames: &FramesOrder, count: usize) -> Result<Vec<PathBuf>, F
 /// as colours and as encoded bytes.
 pub(super) fn bytes(frames: &FramesOrder, recipe: &Recipe, grid: Grid) -> u64 {
     let painting = 4 * 4 * grid.samples() as u64;
-    stack_memory::max_cache_bytes(recipe, grid)
+    memory::max_cache_bytes(recipe, grid)
         + painting
         + 10 * (frames.size[0] as u64).saturating_mul(frames.size[1] as u64)
 }

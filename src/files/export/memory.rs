@@ -4,7 +4,7 @@ use super::plan::Plan;
 use super::{frames, maps, mesh, texture, weights};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::Water;
-use crate::engine::stack_memory;
+use crate::engine::stack::memory;
 use crate::engine::texture::{MAX_PREPARED_BYTES, RequiredMaps, TypeMasks};
 use crate::files::formats::heightmap;
 
@@ -18,7 +18,7 @@ pub fn memory_needed(plan: &Plan) -> u64 {
     let grid = plan.evaluated_grid();
     let map = 4 * grid.samples() as u64;
     let maps = |count: f64| (map.to_f64() * count).ceil().to_u64();
-    let evaluating = maps(stack_memory::peak_maps(&order.recipe, grid));
+    let evaluating = maps(memory::peak_maps(&order.recipe, grid));
     let heightmaps = order.heightmaps.iter().map(|heightmap| heightmap::bytes_written(&heightmap.path, order.grid));
     let [surface_maps, computing_them] = match order.needs_painting() {
         true => {

@@ -102,7 +102,7 @@ impl Default for Scheduler {
 /// Whether a recipe has rivers, which are computed on a separate grid.
 fn has_rivers(recipe: &Recipe) -> bool {
     let grid = Grid::fitted(recipe.world.extent(), SINGLE_THREAD_SAMPLES);
-    recipe.stack.iter().any(|step| step.settings.enabled && step.operation.working_grid(grid) != grid)
+    recipe.active_steps().any(|(_, step)| step.operation.working_grid(grid) != grid)
 }
 
 impl Scheduler {

@@ -1,5 +1,6 @@
 //! Access to the drawn faults of a recipe.
 
+use crate::app::tools::context::enable;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
 use crate::engine::operations::{AnyOperation, Role};
 use crate::engine::parameters::{Group, List, Value};
@@ -16,8 +17,7 @@ pub(super) struct FaultIndex {
 
 /// The enabled steps with drawn faults.
 pub(super) fn enabled_lists(recipe: &Recipe) -> impl Iterator<Item = (usize, &List<DrawnFault>)> {
-    let enabled = recipe.stack.iter().enumerate().filter(|(_, step)| step.settings.enabled);
-    enabled.filter_map(|(i, step)| match &step.operation {
+    recipe.active_steps().filter_map(|(i, step)| match &step.operation {
         AnyOperation::DrawnFaults(DrawnFaults { faults }) => Some((i, faults)),
         _ => None,
     })
@@ -88,16 +88,17 @@ pub(super) fn strike_deg(fault: &DrawnFault) -> f64 {
 /// is none, inserts one above the generators, so that filters apply to the new faults as to all others.
 pub(super) fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
     let is_drawn = |step: &Step| matches!(step.operation, AnyOperation::DrawnFaults(_));
-    if let Some(step) = recipe.stack.get_mut(selected).filter(|step| is_drawn(step)) {
-        step.settings.enabled = true;
+    if recipe.stack.get(selected).is_some_and(is_drawn) {
+        enable(recipe, selected);
         return selected;
     }
-    let is_enabled = |step: &Step| step.settings.enabled && is_drawn(step);
-    if let Some(step) = recipe.stack.iter().rposition(is_enabled) {
+    let topmost = recipe.active_steps().filter(|(_, step)| is_drawn(step)).next_back().map(|(i, _)| i);
+    if let Some(step) = topmost {
         return step;
     }
-    let above = recipe.stack.iter().rposition(|step| step.operation.role() == Role::Generator).map_or(0, |i| i + 1);
-    let mut step = Step::new(DrawnFaults { faults: List::default() });
+    let generator = recipe.stack.iter().rposition(|step| step.operation.role() == Role::Generator);
+    let (above, depth) = generator.map_or((0, 0), |i| (i + 1, recipe.placements()[i].depth));
+    let mut step = Step { depth, ..Step::new(DrawnFaults { faults: List::default() }) };
     step.settings.seed = recipe.unused_seed();
     recipe.stack.insert(above, step);
     above

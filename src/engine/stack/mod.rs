@@ -3,21 +3,27 @@
 //! A step's heights are joined with the heights below by `below + strength · mask · (blend(below, step) − below)`. The
 //! evaluator caches the result after every step and every step's own heights. An edit computes the edited step again;
 //! steps above it that do not read the heights below are only blended again. Operations that accumulate can move from
-//! any cached iteration to any other, in both directions; resumable ones restart from the nearest keyframe. After the
-//! last step, the symmetry of symmetry steps is restored.
+//! any cached iteration to any other, in both directions; resumable ones restart from the nearest keyframe. A group joins
+//! the terrain after its last member with the terrain below the group. After the last step, the symmetry of symmetry
+//! steps is restored.
+
+mod cached_output;
+pub mod memory;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use self::cached_output::{CachedOutput, resumed};
 use super::blending::blend;
-use super::cached_output::{CachedOutput, resumed};
 use super::final_symmetry::{FinalSymmetry, symmetries_to_restore};
+use super::groups::Placement;
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::mask::{Mask, MaskSource, NamedMasks};
 use super::operations::{AnyOperation, EvalContext, PartReport, symmetry_report};
 use super::progress::{Cancelled, Progress};
-use super::recipe::{Recipe, Step};
+use super::recipe::Recipe;
+use super::step::Step;
 use crate::engine::cast::{ToFloat, ToInteger};
 
 /// The terrain of a recipe after `position` iterations of its timeline (`None`: at the end).
@@ -79,10 +85,34 @@ enum CachedTerrain {
 #[derive(Debug)]
 struct CachedStep {
     step: Step,
+    placement: Placement,
     /// The iterations done.
     until: u32,
     terrain: CachedTerrain,
     output: CachedOutput,
+}
+
+/// The terrains below groups, each with the index of the first member.
+type BelowGroups = Vec<(usize, Option<Arc<Heightfield>>)>;
+
+/// Whether each step has an effect at these positions of the timeline. A group has one once the first of its members that
+/// have iterations has begun.
+fn started_steps(recipe: &Recipe, placements: &[Placement], positions: &[u32]) -> Vec<bool> {
+    let is_active = |i: &usize| recipe.stack[*i].settings.enabled && placements[*i].is_in_enabled;
+    let has_started = |i: usize| {
+        let iterates = |i: &usize| recipe.stack[*i].operation.iterations() > 0;
+        if !recipe.stack[i].is_group() {
+            return positions[i] > 0 || !iterates(&i);
+        }
+        let members =
+            || (placements[i].first..i).filter(|member| !recipe.stack[*member].is_group() && is_active(member));
+        if members().any(|member| iterates(&member)) {
+            members().any(|member| positions[member] > 0)
+        } else {
+            members().next().is_some()
+        }
+    };
+    (0..recipe.stack.len()).map(|i| is_active(&i) && has_started(i)).collect()
 }
 
 impl Evaluator {
@@ -188,15 +218,17 @@ impl Evaluator {
         let Some((reported, (grid, ..))) = recipe.stack.get(step).zip(self.valid_for.as_ref()) else {
             return Ok(Vec::new());
         };
-        let below = match step.checked_sub(1).map(|below| self.cache.get(below).map(|cached| &cached.terrain)) {
+        let begins_flat = recipe.placements().get(step).is_some_and(|placement| placement.begins_flat);
+        let below = match step.checked_sub(1).filter(|_| !begins_flat).map(|below| self.cached_terrain(below)) {
             None => None,
-            Some(Some(CachedTerrain::Valid(below))) => below.as_deref(),
-            Some(_) => return Ok(Vec::new()),
+            Some(Some(below)) => below,
+            Some(None) => return Ok(Vec::new()),
         };
         if let AnyOperation::Symmetry(_) = reported.operation {
             return Ok(vec![symmetry_report(self.removed_asymmetry_m())]);
         }
-        let context = EvalContext { grid: *grid, below, stream: reported.stream(recipe.seed), inputs, progress };
+        let (below, stream) = (below.as_deref(), reported.stream(recipe.seed));
+        let context = EvalContext { grid: *grid, below, stream, inputs, progress };
         reported.operation.reports(&context)
     }
 
@@ -210,12 +242,13 @@ impl Evaluator {
         progress: &Progress,
     ) -> Result<Arc<Heightfield>, Cancelled> {
         self.validate_cache(recipe, grid, inputs);
+        let placements = recipe.placements();
         let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
+        let started = started_steps(recipe, &placements, &positions);
         let symmetries = symmetries_to_restore(recipe, grid);
         let stages = recipe.stack.len() + symmetries.len();
         let share = |steps: usize| steps.to_f32() / stages.to_f32();
-        let steps = || recipe.stack.iter().zip(&positions).enumerate();
-        let unchanged = self.unchanged_steps(recipe, &positions);
+        let unchanged = self.unchanged_steps(recipe, &placements, &positions);
         if unchanged < recipe.stack.len() {
             self.final_symmetry = FinalSymmetry::default();
         }
@@ -223,41 +256,51 @@ impl Evaluator {
         if self.masks != recipe.masks {
             self.masks = recipe.masks.clone();
         }
-        // The terrain after the highest unchanged step that has not been dropped from the cache.
-        let valid_terrain = |(i, cached): (usize, &CachedStep)| match &cached.terrain {
-            CachedTerrain::Valid(terrain) => Some((i + 1, terrain.clone())),
-            CachedTerrain::Stale => None,
-        };
-        let known = self.cache.iter().enumerate().take(unchanged).rev().find_map(valid_terrain);
-        let (start, mut below) = known.unwrap_or_default();
+        let (start, mut below_groups) = self.start(unchanged, &placements);
+        let mut terrain = start.checked_sub(1).and_then(|last| self.cached_terrain(last)).flatten();
         if start < recipe.stack.len() {
             self.edited = unchanged.min(recipe.stack.len() - 1);
         }
-        for (i, (step, &until)) in steps().skip(start) {
-            let has_started = step.settings.enabled && (until > 0 || step.operation.iterations() == 0);
-            let mut output = self.take_output(i, step);
-            if has_started {
-                let context =
-                    EvalContext { grid, below: below.as_deref(), stream: step.stream(recipe.seed), inputs, progress };
+        for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate().skip(start) {
+            let placement = placements[i];
+            if placements[i + 1..].iter().any(|other| other.first == i) {
+                below_groups.push((i, terrain.clone()));
+            }
+            // What a group joins with the terrain below it.
+            let of_members = (placement.first < i).then(|| terrain.clone());
+            let below = match below_groups.iter().rfind(|(first, _)| *first == placement.first) {
+                _ if placement.begins_flat => None,
+                Some((_, below)) => below.clone(),
+                None => terrain.take(),
+            };
+            below_groups.retain(|(first, _)| placements[i + 1..].iter().any(|other| other.first == *first));
+            let mut output = self.take_output(i, step, placement);
+            terrain = below.clone();
+            if started[i] {
+                let stream = step.stream(recipe.seed);
+                let context = EvalContext { grid, below: below.as_deref(), stream, inputs, progress };
                 let blended = progress.stage(share(i)..share(i + 1), || {
-                    let own =
-                        progress.stage(0.0..0.9, || self.output(&step.operation, &context, until, &mut output))?;
+                    let own = || match of_members {
+                        Some(members) => Ok(members.unwrap_or_else(|| Arc::new(Heightfield::flat(grid)))),
+                        None => self.output(&step.operation, &context, until, &mut output),
+                    };
+                    let own = progress.stage(0.0..0.9, own)?;
                     progress.stage(0.9..1.0, || blend(&context, own, &step.settings, &recipe.mask_references(..i)))
                 });
                 match blended {
-                    Ok(terrain) => below = Some(terrain),
+                    Ok(blended) => terrain = Some(blended),
                     Err(Cancelled) => {
                         // The next evaluation can resume from the keyframes of this one.
                         let terrain = CachedTerrain::Stale;
-                        self.store(i, CachedStep { step: step.clone(), until, terrain, output });
+                        self.store(i, CachedStep { step: step.clone(), placement, until, terrain, output });
                         return Err(Cancelled);
                     }
                 }
             }
-            let terrain = CachedTerrain::Valid(below.clone());
-            self.store(i, CachedStep { step: step.clone(), until, terrain, output });
+            let cached = CachedTerrain::Valid(terrain.clone());
+            self.store(i, CachedStep { step: step.clone(), placement, until, terrain: cached, output });
         }
-        let last = below.unwrap_or_else(|| Arc::new(Heightfield::flat(grid)));
+        let last = terrain.unwrap_or_else(|| Arc::new(Heightfield::flat(grid)));
         if symmetries.is_empty() {
             self.final_symmetry = FinalSymmetry::default();
             return Ok(last);
@@ -276,12 +319,12 @@ impl Evaluator {
         if !self.is_valid_for(recipe, grid, inputs) {
             return false;
         }
+        let placements = recipe.placements();
         let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
-        let unchanged = self.unchanged_steps(recipe, &positions);
-        let below = self.cache.iter().take(unchanged).rev();
-        let start = unchanged - below.take_while(|cached| matches!(cached.terrain, CachedTerrain::Stale)).count();
+        let unchanged = self.unchanged_steps(recipe, &placements, &positions);
+        let (start, _) = self.start(unchanged, &placements);
         recipe.stack.iter().zip(&positions).enumerate().skip(start).all(|(i, (step, until))| {
-            let Step { operation, settings } = step;
+            let Step { operation, settings, .. } = step;
             let is_single_pass =
                 || operation.iterations() == 0 && operation.working_grid(grid) == grid && !operation.has_own_points();
             // The same output is blended with other heights.
@@ -293,21 +336,49 @@ impl Evaluator {
                         && cached.output.terrain(*until).is_some()
                 })
             };
-            !settings.enabled || is_single_pass() || is_known()
+            !settings.enabled || !placements[i].is_in_enabled || is_single_pass() || is_known()
         })
     }
 
     /// The number of steps, from the lowest up, whose cached terrain is what they give at these positions.
-    fn unchanged_steps(&self, recipe: &Recipe, positions: &[u32]) -> usize {
+    fn unchanged_steps(&self, recipe: &Recipe, placements: &[Placement], positions: &[u32]) -> usize {
         let has_same_masks = |step: &Step| {
             step.settings.mask.iter().all(|mask| {
                 mask.source != MaskSource::Named || self.masks.get(&mask.name) == recipe.masks.get(&mask.name)
             })
         };
-        let is_unchanged = |(cached, (step, until)): &(&CachedStep, (&Step, &u32))| {
-            cached.step.has_same_result(step) && cached.until == **until && has_same_masks(step)
+        let is_unchanged = |i: &usize| {
+            let (cached, step) = (&self.cache[*i], &recipe.stack[*i]);
+            cached.step.has_same_result(step)
+                && cached.placement.has_same_effect(&placements[*i])
+                && cached.until == positions[*i]
+                && has_same_masks(step)
         };
-        self.cache.iter().zip(recipe.stack.iter().zip(positions)).take_while(is_unchanged).count()
+        (0..self.cache.len().min(recipe.stack.len())).take_while(is_unchanged).count()
+    }
+
+    /// The terrain after step `i`, if it is cached: `Some(None)` is flat.
+    fn cached_terrain(&self, i: usize) -> Option<Option<Arc<Heightfield>>> {
+        match &self.cache.get(i)?.terrain {
+            CachedTerrain::Valid(terrain) => Some(terrain.clone()),
+            CachedTerrain::Stale => None,
+        }
+    }
+
+    /// The step at which to start, at most at `unchanged`, such that what is needed from below is cached: the terrain
+    /// below that step and those below the groups around it. The latter are returned, with the first members of the
+    /// groups.
+    fn start(&self, unchanged: usize, placements: &[Placement]) -> (usize, BelowGroups) {
+        let needed = |start: &usize| {
+            start.checked_sub(1).map_or(Some(None), |last| self.cached_terrain(last))?;
+            let firsts: BTreeSet<usize> = placements[*start..].iter().map(|placement| placement.first).collect();
+            let below = |first: usize| {
+                let terrain = first.checked_sub(1).map_or(Some(None), |last| self.cached_terrain(last));
+                terrain.map(|terrain| (first, terrain))
+            };
+            firsts.range(..*start).copied().map(below).collect::<Option<BelowGroups>>().map(|below| (*start, below))
+        };
+        (0..=unchanged).rev().find_map(|start| needed(&start)).unwrap_or_default()
     }
 
     /// Whether the cache belongs to this grid, the recipe's seed and these inputs.
@@ -350,10 +421,12 @@ impl Evaluator {
     }
 
     /// Takes the cached output of step `i`, if it is still valid for `step`.
-    fn take_output(&mut self, i: usize, step: &Step) -> CachedOutput {
+    fn take_output(&mut self, i: usize, step: &Step, placement: Placement) -> CachedOutput {
         match self.cache.get_mut(i) {
-            Some(CachedStep { step: known, output, .. })
-                if known.operation == step.operation && known.settings.seed == step.settings.seed =>
+            Some(CachedStep { step: known, placement: known_placement, output, .. })
+                if known.operation == step.operation
+                    && known.settings.seed == step.settings.seed
+                    && known_placement.begins_flat == placement.begins_flat =>
             {
                 std::mem::take(output)
             }
@@ -440,251 +513,8 @@ pub fn is_pointwise(recipe: &Recipe, grid: Grid) -> bool {
             && operation.working_grid(grid) == grid
             && recipe.mask_sources(settings).all(Mask::is_pointwise)
     };
-    recipe.stack.iter().filter(|step| step.settings.enabled).all(is_step_pointwise)
+    recipe.active_steps().all(|(_, step)| is_step_pointwise(step))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::heightfield::Extent;
-    use crate::engine::operations::FaultRivers;
-    use crate::engine::operations::faults::Faults;
-    use crate::engine::operations::mountains::Mountains;
-    use crate::engine::operations::recursive_filter::RecursiveFilter;
-    use crate::engine::parameters::Band;
-    use crate::engine::recipe::Blend;
-
-    fn grid() -> Grid {
-        Grid::new(Extent { width_m: 1000.0, depth_m: 800.0 }, 41, 33)
-    }
-
-    fn faults(count: u32) -> Step {
-        Step::new(Faults { count, ..Default::default() })
-    }
-
-    fn windy(count: u32) -> Step {
-        Step::new(Faults { count, wind: Some(RecursiveFilter::default()), ..Default::default() })
-    }
-
-    fn recipe(stack: Vec<Step>) -> Recipe {
-        let mut recipe = Recipe { stack, ..Default::default() };
-        for (i, step) in recipe.stack.iter_mut().enumerate() {
-            step.settings.seed = i as u32;
-        }
-        recipe
-    }
-
-    fn terrain(recipe: &Recipe, position: Option<u32>) -> Heightfield {
-        evaluate(recipe, grid(), position, &Inputs::default(), &Progress::new()).expect("not cancelled")
-    }
-
-    #[test]
-    fn coarse_evaluation_uses_preview_grids_of_slow_operations_only() {
-        let rivers = Some(FaultRivers { years: 20_000.0, ..Default::default() });
-        let recipe = |rivers| Recipe {
-            stack: vec![Step::new(Faults { count: 40, rivers, ..Default::default() })],
-            ..Default::default()
-        };
-        let (inputs, progress) = (Inputs::default(), Progress::new());
-        let [exact, coarse] = [false, true].map(|is_coarse| {
-            move |recipe: &Recipe, grid| {
-                let mut evaluator = Evaluator { is_coarse, ..Evaluator::new() };
-                evaluator.evaluate(recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
-            }
-        });
-        let dry = recipe(None);
-        assert_eq!(coarse(&dry, grid()), exact(&dry, grid()));
-        let wet = recipe(rivers);
-        let found = coarse(&wet, grid());
-        let step = &wet.stack[0];
-        let context = EvalContext {
-            grid: grid(),
-            below: None,
-            stream: step.stream(wet.seed),
-            inputs: &inputs,
-            progress: &progress,
-        };
-        let points = step.operation.evaluate(&context, 40, None).expect("not cancelled");
-        assert_eq!(Ok(&*found), step.operation.upsample(&points, &context, 40).as_ref());
-        assert_ne!(found, exact(&wet, grid()));
-        // On a grid finer than the preview grid there is no difference.
-        let fine = Grid::fitted(grid().extent(), 300);
-        assert_eq!(coarse(&wet, fine), exact(&wet, fine));
-    }
-
-    #[test]
-    fn a_mask_reduces_the_effect_of_a_step() {
-        let mut recipe = recipe(vec![faults(40), faults(40)]);
-        let below = terrain(&Recipe { stack: recipe.stack[..1].to_vec(), ..recipe.clone() }, None);
-        let unmasked = terrain(&recipe, None);
-        let border = Mask { source: MaskSource::Border, border_m: 300.0, ..Default::default() };
-        recipe.stack[1].settings.mask = vec![border].into();
-        let masked = terrain(&recipe, None);
-        assert_eq!((masked[(0, 7)], masked[(40, 32)]), (below[(0, 7)], below[(40, 32)]), "no effect at the border");
-        assert_eq!(masked[(20, 16)], unmasked[(20, 16)], "full effect in the middle");
-        // Column 6 is 150 m from the border: half the effect.
-        let half = 0.5 * (below[(6, 16)] + unmasked[(6, 16)]);
-        assert!((masked[(6, 16)] - half).abs() < 1e-3);
-    }
-
-    #[test]
-    fn cached_results_equal_uncached_ones() {
-        let filter = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
-        let mut recipe = recipe(vec![windy(60), faults(30), filter()]);
-        let mut evaluator = Evaluator::new();
-        let inputs = Inputs::default();
-        let mut check = |recipe: &Recipe, position| {
-            let found = evaluator.evaluate(recipe, grid(), position, &inputs, &Progress::new()).expect("not cancelled");
-            assert_eq!(*found, terrain(recipe, position), "at {position:?}");
-        };
-        // Forwards, backwards, across steps, beyond the end.
-        for position in [0, 1, 2, 17, 3, 59, 60, 61, 90, 70, 5, 500] {
-            check(&recipe, Some(position));
-        }
-        recipe.stack[0].settings.strength = 0.5;
-        check(&recipe, None);
-        let mask = Mask { elevation_m: Band { min: 0.0, max: 1e4 }, ..Default::default() };
-        recipe.stack[1].settings.mask = vec![mask].into();
-        check(&recipe, None);
-        recipe.stack[1].settings.enabled = false;
-        check(&recipe, Some(40));
-        recipe.stack.swap(0, 1);
-        check(&recipe, None);
-        recipe.seed += 1;
-        check(&recipe, None);
-        recipe.stack.remove(0);
-        check(&recipe, None);
-    }
-
-    #[test]
-    fn an_edit_evaluates_only_the_operations_that_it_affects() {
-        let mut recipe = recipe(vec![faults(50), faults(20), faults(30)]);
-        let mut evaluator = Evaluator::new();
-        let mut evaluated_by = |recipe: &Recipe| {
-            let before = evaluator.evaluated();
-            evaluator.evaluate(recipe, grid(), None, &Inputs::default(), &Progress::new()).expect("not cancelled");
-            evaluator.evaluated() - before
-        };
-        assert_eq!(evaluated_by(&recipe), 3);
-        recipe.stack[1].settings.strength = 0.7;
-        assert_eq!(evaluated_by(&recipe), 0, "only blending changes");
-        recipe.stack[1] = faults(21);
-        assert_eq!(evaluated_by(&recipe), 1, "only the edited step");
-    }
-
-    #[test]
-    fn the_cache_stays_within_its_limit_and_does_not_change_the_terrain() {
-        let map_bytes = grid().samples() * size_of::<f32>();
-        let blur = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
-        let steps = (0..40).map(|i| if i % 3 == 2 { blur() } else { faults(3 + i) }).collect();
-        let mut recipe = recipe(steps);
-        let limit = 12 * map_bytes;
-        let mut evaluator = Evaluator::new().with_max_bytes(limit);
-        for edited in [0, 39, 39, 20, 20, 5, 38, 1] {
-            recipe.stack[edited].settings.strength *= 0.9;
-            let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new());
-            assert_eq!(*found.expect("not cancelled"), terrain(&recipe, None), "step {edited}");
-            assert!(evaluator.cached_bytes() <= limit, "{} of {limit} bytes", evaluator.cached_bytes());
-        }
-        // The terrain below the edited step is kept, so the next edit of the same step starts there.
-        recipe.stack[39].settings.strength *= 0.9;
-        evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new()).expect("not cancelled");
-        let before = evaluator.evaluated();
-        recipe.stack[39].settings.seed += 1;
-        evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new()).expect("not cancelled");
-        assert_eq!(evaluator.evaluated(), before + 1);
-    }
-
-    #[test]
-    fn an_edit_of_a_named_mask_blends_the_steps_that_use_it() {
-        let mut recipe = recipe(vec![faults(50), faults(20)]);
-        let border = |border_m| vec![Mask { source: MaskSource::Border, border_m, ..Default::default() }];
-        recipe.masks.insert("edge".into(), border(300.0).into());
-        let named = Mask { source: MaskSource::Named, name: "edge".into(), ..Default::default() };
-        recipe.stack[1].settings.mask = vec![named].into();
-        let mut evaluator = Evaluator::new();
-        for border_m in [300.0, 500.0, 20.0] {
-            recipe.masks.insert("edge".into(), border(border_m).into());
-            let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new());
-            let mut own = recipe.clone();
-            own.stack[1].settings.mask = border(border_m).into();
-            assert_eq!(*found.expect("not cancelled"), terrain(&own, None), "{border_m} m");
-        }
-        assert_eq!(evaluator.evaluated(), 2, "no operation is evaluated again");
-        assert!(is_pointwise(&recipe, grid()));
-        recipe.masks.insert("edge".into(), vec![Mask { source: MaskSource::Slope, ..Default::default() }].into());
-        assert!(!is_pointwise(&recipe, grid()));
-    }
-
-    #[test]
-    fn renaming_steps_evaluates_and_blends_nothing() {
-        // An accumulating operation, a resumable one and one that reads the terrain below.
-        let mask = Mask { elevation_m: Band { min: 0.0, max: 1e4 }, ..Default::default() };
-        let mut recipe = recipe(vec![faults(50), windy(20), Step::new(RecursiveFilter::default())]);
-        recipe.stack[1].settings.mask = vec![mask].into();
-        let mut evaluator = Evaluator::new();
-        let mut evaluate = |recipe: &Recipe| {
-            let terrain = evaluator.evaluate(recipe, grid(), None, &Inputs::default(), &Progress::new());
-            (terrain.expect("not cancelled"), evaluator.evaluated())
-        };
-        let (before, evaluated) = evaluate(&recipe);
-        for i in 0..3 {
-            recipe.stack[i].settings.name = format!("Step {i}");
-            let (after, total) = evaluate(&recipe);
-            assert_eq!(total, evaluated, "renaming step {i}");
-            assert!(Arc::ptr_eq(&after, &before), "renaming step {i} blended again");
-        }
-        recipe.stack[1].settings.strength = 0.5;
-        assert_eq!(evaluate(&recipe).1, evaluated + 1, "only the filter depends on the terrain below");
-    }
-
-    #[test]
-    fn operations_that_read_the_terrain_below_follow_its_edits() {
-        let mut recipe = recipe(vec![faults(60), Step::new(Mountains { valleys: 3, ..Default::default() })]);
-        let mut evaluator = Evaluator::new();
-        for count in [60, 61, 20] {
-            recipe.stack[0] = faults(count);
-            let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new());
-            assert_eq!(found.as_deref(), Ok(&terrain(&recipe, None)), "{count} faults below");
-        }
-    }
-
-    #[test]
-    fn steps_that_have_not_started_have_no_effect() {
-        let mut recipe = recipe(vec![faults(10), faults(10)]);
-        recipe.stack[1].settings.blend = Blend::Replace;
-        let alone = recipe.clone();
-        let alone = Recipe { stack: alone.stack[..1].to_vec(), ..alone };
-        assert_eq!(terrain(&recipe, Some(10)), terrain(&alone, None));
-        assert_ne!(terrain(&recipe, Some(11)), terrain(&alone, None));
-        assert_eq!(terrain(&recipe, Some(0)).min_max(), [0.0, 0.0]);
-    }
-
-    #[test]
-    fn a_cancelled_evaluation_leaves_no_stale_results() {
-        let filter = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
-        let mut recipe = recipe(vec![faults(5), filter(), windy(200), filter(), faults(7)]);
-        let mut evaluator = Evaluator::new();
-        let inputs = Inputs::default();
-        let cancelled = Progress::new();
-        cancelled.cancel();
-        assert_eq!(evaluator.evaluate(&recipe, grid(), None, &inputs, &cancelled), Err(Cancelled));
-        let mut stopped = 0;
-        for round in 0..40 {
-            recipe.stack[0] = faults(6 + round);
-            // Cancel at a different point of the stack every time.
-            let progress = Progress::new();
-            let outcome = std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    (0..4000 * round).for_each(|_| std::hint::spin_loop());
-                    progress.cancel();
-                });
-                evaluator.evaluate(&recipe, grid(), None, &inputs, &progress)
-            });
-            stopped += u32::from(outcome.is_err());
-            let found = evaluator.evaluate(&recipe, grid(), None, &inputs, &Progress::new()).expect("not cancelled");
-            assert_eq!(*found, terrain(&recipe, None), "round {round}");
-        }
-        assert!(stopped > 0, "no evaluation was stopped");
-    }
-}
+mod tests;

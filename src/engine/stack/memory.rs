@@ -1,15 +1,15 @@
 //! The memory that the evaluation of a stack takes.
 
-use super::final_symmetry::{self, symmetries_to_restore};
-use super::heightfield::Grid;
-use super::mask::Mask;
-use super::recipe::{Recipe, Step};
-use super::stack::{KEYFRAME_BYTES, MAX_BYTES};
+use super::{KEYFRAME_BYTES, MAX_BYTES};
 use crate::engine::cast::ToFloat;
+use crate::engine::final_symmetry::{self, symmetries_to_restore};
+use crate::engine::heightfield::Grid;
+use crate::engine::mask::Mask;
+use crate::engine::recipe::{Recipe, Step};
 
-/// The maximum size of the cache of a new [`Evaluator`](super::stack::Evaluator) for a recipe on a grid, in bytes.
+/// The maximum size of the cache of a new [`Evaluator`](crate::engine::stack::Evaluator) for a recipe on a grid, in bytes.
 pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
-    let enabled = recipe.stack.iter().filter(|step| step.settings.enabled);
+    let enabled = recipe.active_steps().map(|(_, step)| step);
     let with_keyframes = enabled.clone().filter(|step| step.operation.iterations() > 0).count().max(1);
     let step_bytes = |step: &Step| {
         let [terrain, output] =
@@ -30,7 +30,10 @@ pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
 
 /// The peak memory of evaluating a recipe on a grid without a cache, in maps of f32.
 pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
-    let step_maps = |(at, step): (usize, &Step)| {
+    let placements = recipe.placements();
+    let step_maps = |(at, (i, step)): (usize, (usize, &Step))| {
+        // The terrains below the groups around the step.
+        let below_groups = placements[i].depth.to_f64();
         // Operations count the terrain below as a map, which the first step does not have.
         let missing = if at == 0 { 1.0 } else { 0.0 };
         let working_grid = step.operation.working_grid(grid);
@@ -39,13 +42,13 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
         let of_masks = recipe.mask_sources(&step.settings).map(Mask::peak_maps);
         let masked = of_masks.fold(blended, |sum, maps| sum + maps) - missing;
         if working_grid == grid {
-            return masked.max(step.operation.peak_maps(grid) - missing);
+            return below_groups + masked.max(step.operation.peak_maps(grid) - missing);
         }
         // While upsampling: the maps on the grid and those on the working grid.
         let working =
             step.operation.peak_maps(working_grid) * working_grid.samples().to_f64() / grid.samples().to_f64();
-        masked.max(step.operation.upsample_peak_maps(grid) - missing + working)
+        below_groups + masked.max(step.operation.upsample_peak_maps(grid) - missing + working)
     };
-    let steps = recipe.stack.iter().filter(|step| step.settings.enabled).enumerate().map(step_maps);
+    let steps = recipe.active_steps().enumerate().map(step_maps);
     steps.fold(final_symmetry::peak_maps(recipe, grid).max(1.0), f64::max)
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::fault::FixedHeights;
-use super::heightfield::Heightfield;
-use super::operations::{AnyOperation, EvalContext, Keyframe};
-use super::progress::Cancelled;
 use crate::engine::cast::ToFloat;
+use crate::engine::fault::FixedHeights;
+use crate::engine::heightfield::Heightfield;
+use crate::engine::operations::{AnyOperation, EvalContext, Keyframe};
+use crate::engine::progress::Cancelled;
 
 /// The output of a step's operation before blending, by ascending number of iterations.
 #[derive(Debug, Default)]

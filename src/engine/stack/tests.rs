@@ -1,0 +1,239 @@
+//! Tests of the evaluation of stacks.
+
+use super::*;
+use crate::engine::heightfield::Extent;
+use crate::engine::operations::FaultRivers;
+use crate::engine::operations::faults::Faults;
+use crate::engine::operations::mountains::Mountains;
+use crate::engine::operations::recursive_filter::RecursiveFilter;
+use crate::engine::parameters::Band;
+use crate::engine::recipe::Blend;
+
+fn grid() -> Grid {
+    Grid::new(Extent { width_m: 1000.0, depth_m: 800.0 }, 41, 33)
+}
+
+fn faults(count: u32) -> Step {
+    Step::new(Faults { count, ..Default::default() })
+}
+
+fn windy(count: u32) -> Step {
+    Step::new(Faults { count, wind: Some(RecursiveFilter::default()), ..Default::default() })
+}
+
+fn recipe(stack: Vec<Step>) -> Recipe {
+    let mut recipe = Recipe { stack, ..Default::default() };
+    for (i, step) in recipe.stack.iter_mut().enumerate() {
+        step.settings.seed = i as u32;
+    }
+    recipe
+}
+
+fn terrain(recipe: &Recipe, position: Option<u32>) -> Heightfield {
+    evaluate(recipe, grid(), position, &Inputs::default(), &Progress::new()).expect("not cancelled")
+}
+
+#[test]
+fn coarse_evaluation_uses_preview_grids_of_slow_operations_only() {
+    let rivers = Some(FaultRivers { years: 20_000.0, ..Default::default() });
+    let recipe = |rivers| Recipe {
+        stack: vec![Step::new(Faults { count: 40, rivers, ..Default::default() })],
+        ..Default::default()
+    };
+    let (inputs, progress) = (Inputs::default(), Progress::new());
+    let [exact, coarse] = [false, true].map(|is_coarse| {
+        move |recipe: &Recipe, grid| {
+            let mut evaluator = Evaluator { is_coarse, ..Evaluator::new() };
+            evaluator.evaluate(recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
+        }
+    });
+    let dry = recipe(None);
+    assert_eq!(coarse(&dry, grid()), exact(&dry, grid()));
+    let wet = recipe(rivers);
+    let found = coarse(&wet, grid());
+    let step = &wet.stack[0];
+    let context =
+        EvalContext { grid: grid(), below: None, stream: step.stream(wet.seed), inputs: &inputs, progress: &progress };
+    let points = step.operation.evaluate(&context, 40, None).expect("not cancelled");
+    assert_eq!(Ok(&*found), step.operation.upsample(&points, &context, 40).as_ref());
+    assert_ne!(found, exact(&wet, grid()));
+    // On a grid finer than the preview grid there is no difference.
+    let fine = Grid::fitted(grid().extent(), 300);
+    assert_eq!(coarse(&wet, fine), exact(&wet, fine));
+}
+
+#[test]
+fn a_mask_reduces_the_effect_of_a_step() {
+    let mut recipe = recipe(vec![faults(40), faults(40)]);
+    let below = terrain(&Recipe { stack: recipe.stack[..1].to_vec(), ..recipe.clone() }, None);
+    let unmasked = terrain(&recipe, None);
+    let border = Mask { source: MaskSource::Border, border_m: 300.0, ..Default::default() };
+    recipe.stack[1].settings.mask = vec![border].into();
+    let masked = terrain(&recipe, None);
+    assert_eq!((masked[(0, 7)], masked[(40, 32)]), (below[(0, 7)], below[(40, 32)]), "no effect at the border");
+    assert_eq!(masked[(20, 16)], unmasked[(20, 16)], "full effect in the middle");
+    // Column 6 is 150 m from the border: half the effect.
+    let half = 0.5 * (below[(6, 16)] + unmasked[(6, 16)]);
+    assert!((masked[(6, 16)] - half).abs() < 1e-3);
+}
+
+#[test]
+fn cached_results_equal_uncached_ones() {
+    let filter = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
+    let mut recipe = recipe(vec![windy(60), faults(30), filter()]);
+    let mut evaluator = Evaluator::new();
+    let inputs = Inputs::default();
+    let mut check = |recipe: &Recipe, position| {
+        let found = evaluator.evaluate(recipe, grid(), position, &inputs, &Progress::new()).expect("not cancelled");
+        assert_eq!(*found, terrain(recipe, position), "at {position:?}");
+    };
+    // Forwards, backwards, across steps, beyond the end.
+    for position in [0, 1, 2, 17, 3, 59, 60, 61, 90, 70, 5, 500] {
+        check(&recipe, Some(position));
+    }
+    recipe.stack[0].settings.strength = 0.5;
+    check(&recipe, None);
+    let mask = Mask { elevation_m: Band { min: 0.0, max: 1e4 }, ..Default::default() };
+    recipe.stack[1].settings.mask = vec![mask].into();
+    check(&recipe, None);
+    recipe.stack[1].settings.enabled = false;
+    check(&recipe, Some(40));
+    recipe.stack.swap(0, 1);
+    check(&recipe, None);
+    recipe.seed += 1;
+    check(&recipe, None);
+    recipe.stack.remove(0);
+    check(&recipe, None);
+}
+
+#[test]
+fn an_edit_evaluates_only_the_operations_that_it_affects() {
+    let mut recipe = recipe(vec![faults(50), faults(20), faults(30)]);
+    let mut evaluator = Evaluator::new();
+    let mut evaluated_by = |recipe: &Recipe| {
+        let before = evaluator.evaluated();
+        evaluator.evaluate(recipe, grid(), None, &Inputs::default(), &Progress::new()).expect("not cancelled");
+        evaluator.evaluated() - before
+    };
+    assert_eq!(evaluated_by(&recipe), 3);
+    recipe.stack[1].settings.strength = 0.7;
+    assert_eq!(evaluated_by(&recipe), 0, "only blending changes");
+    recipe.stack[1] = faults(21);
+    assert_eq!(evaluated_by(&recipe), 1, "only the edited step");
+}
+
+#[test]
+fn the_cache_stays_within_its_limit_and_does_not_change_the_terrain() {
+    let map_bytes = grid().samples() * size_of::<f32>();
+    let blur = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
+    let steps = (0..40).map(|i| if i % 3 == 2 { blur() } else { faults(3 + i) }).collect();
+    let mut recipe = recipe(steps);
+    let limit = 12 * map_bytes;
+    let mut evaluator = Evaluator::new().with_max_bytes(limit);
+    for edited in [0, 39, 39, 20, 20, 5, 38, 1] {
+        recipe.stack[edited].settings.strength *= 0.9;
+        let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new());
+        assert_eq!(*found.expect("not cancelled"), terrain(&recipe, None), "step {edited}");
+        assert!(evaluator.cached_bytes() <= limit, "{} of {limit} bytes", evaluator.cached_bytes());
+    }
+    // The terrain below the edited step is kept, so the next edit of the same step starts there.
+    recipe.stack[39].settings.strength *= 0.9;
+    evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new()).expect("not cancelled");
+    let before = evaluator.evaluated();
+    recipe.stack[39].settings.seed += 1;
+    evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new()).expect("not cancelled");
+    assert_eq!(evaluator.evaluated(), before + 1);
+}
+
+#[test]
+fn an_edit_of_a_named_mask_blends_the_steps_that_use_it() {
+    let mut recipe = recipe(vec![faults(50), faults(20)]);
+    let border = |border_m| vec![Mask { source: MaskSource::Border, border_m, ..Default::default() }];
+    recipe.masks.insert("edge".into(), border(300.0).into());
+    let named = Mask { source: MaskSource::Named, name: "edge".into(), ..Default::default() };
+    recipe.stack[1].settings.mask = vec![named].into();
+    let mut evaluator = Evaluator::new();
+    for border_m in [300.0, 500.0, 20.0] {
+        recipe.masks.insert("edge".into(), border(border_m).into());
+        let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new());
+        let mut own = recipe.clone();
+        own.stack[1].settings.mask = border(border_m).into();
+        assert_eq!(*found.expect("not cancelled"), terrain(&own, None), "{border_m} m");
+    }
+    assert_eq!(evaluator.evaluated(), 2, "no operation is evaluated again");
+    assert!(is_pointwise(&recipe, grid()));
+    recipe.masks.insert("edge".into(), vec![Mask { source: MaskSource::Slope, ..Default::default() }].into());
+    assert!(!is_pointwise(&recipe, grid()));
+}
+
+#[test]
+fn renaming_steps_evaluates_and_blends_nothing() {
+    // An accumulating operation, a resumable one and one that reads the terrain below.
+    let mask = Mask { elevation_m: Band { min: 0.0, max: 1e4 }, ..Default::default() };
+    let mut recipe = recipe(vec![faults(50), windy(20), Step::new(RecursiveFilter::default())]);
+    recipe.stack[1].settings.mask = vec![mask].into();
+    let mut evaluator = Evaluator::new();
+    let mut evaluate = |recipe: &Recipe| {
+        let terrain = evaluator.evaluate(recipe, grid(), None, &Inputs::default(), &Progress::new());
+        (terrain.expect("not cancelled"), evaluator.evaluated())
+    };
+    let (before, evaluated) = evaluate(&recipe);
+    for i in 0..3 {
+        recipe.stack[i].settings.name = format!("Step {i}");
+        let (after, total) = evaluate(&recipe);
+        assert_eq!(total, evaluated, "renaming step {i}");
+        assert!(Arc::ptr_eq(&after, &before), "renaming step {i} blended again");
+    }
+    recipe.stack[1].settings.strength = 0.5;
+    assert_eq!(evaluate(&recipe).1, evaluated + 1, "only the filter depends on the terrain below");
+}
+
+#[test]
+fn operations_that_read_the_terrain_below_follow_its_edits() {
+    let mut recipe = recipe(vec![faults(60), Step::new(Mountains { valleys: 3, ..Default::default() })]);
+    let mut evaluator = Evaluator::new();
+    for count in [60, 61, 20] {
+        recipe.stack[0] = faults(count);
+        let found = evaluator.evaluate(&recipe, grid(), None, &Inputs::default(), &Progress::new());
+        assert_eq!(found.as_deref(), Ok(&terrain(&recipe, None)), "{count} faults below");
+    }
+}
+
+#[test]
+fn steps_that_have_not_started_have_no_effect() {
+    let mut recipe = recipe(vec![faults(10), faults(10)]);
+    recipe.stack[1].settings.blend = Blend::Replace;
+    let alone = recipe.clone();
+    let alone = Recipe { stack: alone.stack[..1].to_vec(), ..alone };
+    assert_eq!(terrain(&recipe, Some(10)), terrain(&alone, None));
+    assert_ne!(terrain(&recipe, Some(11)), terrain(&alone, None));
+    assert_eq!(terrain(&recipe, Some(0)).min_max(), [0.0, 0.0]);
+}
+
+#[test]
+fn a_cancelled_evaluation_leaves_no_stale_results() {
+    let filter = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
+    let mut recipe = recipe(vec![faults(5), filter(), windy(200), filter(), faults(7)]);
+    let mut evaluator = Evaluator::new();
+    let inputs = Inputs::default();
+    let cancelled = Progress::new();
+    cancelled.cancel();
+    assert_eq!(evaluator.evaluate(&recipe, grid(), None, &inputs, &cancelled), Err(Cancelled));
+    let mut stopped = 0;
+    for round in 0..40 {
+        recipe.stack[0] = faults(6 + round);
+        // Cancel at a different point of the stack every time.
+        let progress = Progress::new();
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                (0..4000 * round).for_each(|_| std::hint::spin_loop());
+                progress.cancel();
+            });
+            evaluator.evaluate(&recipe, grid(), None, &inputs, &progress)
+        });
+        stopped += u32::from(outcome.is_err());
+        let found = evaluator.evaluate(&recipe, grid(), None, &inputs, &Progress::new()).expect("not cancelled");
+        assert_eq!(*found, terrain(&recipe, None), "round {round}");
+    }
+    assert!(stopped > 0, "no evaluation was stopped");
+}
