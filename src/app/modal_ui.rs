@@ -14,6 +14,7 @@ use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::files_ui;
 use crate::app::dialogs::{about, closing};
 use crate::app::document::{Draft, Unsaved};
+use crate::app::tools::tool::Tool;
 use crate::app::views::scene::{RenderDialogResponse, RenderTask};
 use crate::app::widgets::{default_button_ui, modal};
 use crate::app::{App, commands};
@@ -219,6 +220,15 @@ fn shortcuts_ui(ctx: &Context) -> bool {
                     ui.label(command.text());
                     ui.weak(ui.ctx().format_shortcut(shortcut));
                 }
+                ui.end_row();
+            }
+        });
+        ui.add_space(8.0);
+        ui.strong("While a tool is active");
+        egui::Grid::new("tools").num_columns(2).spacing([32.0, 4.0]).show(ui, |ui| {
+            for tool in Tool::ALL {
+                ui.label(tool.text());
+                ui.weak(tool.hint());
                 ui.end_row();
             }
         });

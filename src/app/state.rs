@@ -129,6 +129,9 @@ pub(crate) struct Selection {
     pub(crate) step: usize,
     /// The seeds of the groups whose members are not listed.
     pub(crate) folded: BTreeSet<u32>,
+    /// The item of its parameters that is selected on the views, see
+    /// [`selected_item`](crate::app::tools::tool_bar::Tools::selected_item).
+    pub(crate) item: Vec<(&'static str, usize)>,
     /// The parameter of the selected step to scroll to in the next frame.
     pub(crate) reveal: Option<&'static str>,
     /// The heights of the steps' cards.

@@ -24,6 +24,7 @@ pub mod landforms;
 pub mod light;
 pub mod map_view;
 pub mod mask;
+pub mod mirroring;
 pub mod mutation;
 pub mod operations;
 pub mod origin;

@@ -74,6 +74,48 @@ fn a_click_and_a_drag_add_strokes_each_as_one_undo_entry() {
 }
 
 #[test]
+fn what_is_drawn_moved_and_undone_is_mirrored() {
+    let (mut editor, middle) = editor_with_brush();
+    editor.get_by_label("Mirror what is drawn").click();
+    editor.run_steps(3);
+    editor.get_by_label("Mirror both ways").click();
+    editor.run_steps(3);
+    let before = entries(&editor);
+    draw(&mut editor, middle + egui::vec2(-50.0, -30.0), &[[10.0, 0.0], [20.0, 10.0]]);
+    assert_eq!((strokes(&editor).len(), entries(&editor)), (4, before + 1));
+    let world = editor.state().document.project().recipe.world.clone();
+    let starts: Vec<_> = strokes(&editor).iter().map(|stroke| stroke.points_m[0]).collect();
+    assert!((starts[0].x_m + starts[1].x_m - world.width_m).abs() < 1e-6 && starts[0].z_m == starts[1].z_m);
+    assert!((starts[0].z_m + starts[2].z_m - world.depth_m).abs() < 1e-6 && starts[0].x_m == starts[2].x_m);
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert!(strokes(&editor).is_empty());
+    // Cancelled with its images.
+    drag(&mut editor, middle + egui::vec2(-50.0, -30.0), &[[10.0, 0.0]]);
+    assert_eq!(strokes(&editor).len(), 4);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    editor.drop_at(middle);
+    editor.run_steps(2);
+    assert!(strokes(&editor).is_empty());
+    // A pad and its images move together.
+    press(&mut editor, Modifiers::NONE, Key::K);
+    let centres = |editor: &Harness<'static, App>| match top(editor) {
+        AnyOperation::Pads(Pads { pads }) => pads.iter().map(|pad| pad.centre_m).collect::<Vec<_>>(),
+        _ => Vec::new(),
+    };
+    draw(&mut editor, middle + egui::vec2(20.0, 20.0), &[[20.0, 10.0], [30.0, 20.0]]);
+    let drawn = centres(&editor);
+    draw(&mut editor, middle + egui::vec2(35.0, 30.0), &[[10.0, 0.0], [20.0, 0.0]]);
+    let moved = centres(&editor);
+    assert_eq!((drawn.len(), moved.len()), (4, 4));
+    let by_m: Vec<f64> = drawn.iter().zip(&moved).map(|(from, to)| to.x_m - from.x_m).collect();
+    assert!(by_m[0] > 1.0, "{by_m:?}");
+    let follows = by_m.iter().zip([1.0, -1.0, 1.0, -1.0]).all(|(by, sign)| (by - sign * by_m[0]).abs() < 1e-6);
+    assert!(follows, "{by_m:?}");
+    press(&mut editor, Modifiers::NONE, Key::Delete);
+    assert!(centres(&editor).is_empty());
+}
+
+#[test]
 fn a_stroke_raises_the_terrain_where_it_was_drawn() {
     let (mut editor, middle) = editor_with_brush();
     let terrain =
@@ -204,7 +246,13 @@ fn clicks_draw_a_path_whose_nodes_can_be_moved_and_removed() {
     let drawn = nodes(&editor);
     assert_eq!(drawn.len(), 3);
     press(&mut editor, Modifiers::NONE, Key::Enter);
+    editor.run_steps(4);
+    let fold =
+        |editor: &Harness<'static, App>, node: usize| editor.query_by_label(&format!("Fold Node {node}")).is_some();
+    assert!(fold(&editor, 3) && !fold(&editor, 2), "the panel follows the selected node");
     draw(&mut editor, middle + egui::vec2(0.0, 40.0), &[[0.0, -10.0], [0.0, -30.0]]);
+    editor.run_steps(4);
+    assert!(fold(&editor, 2), "the panel follows the selected node");
     let moved = nodes(&editor);
     assert!(moved[0] == drawn[0] && moved[1].at_m.z_m < drawn[1].at_m.z_m && moved[2] == drawn[2], "{moved:?}");
     press(&mut editor, Modifiers::NONE, Key::Delete);

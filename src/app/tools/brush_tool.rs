@@ -171,6 +171,7 @@ impl<S: BrushStroke> BrushTool<S> {
         if next.uses_height() {
             if !is_picked {
                 ui.weak("to where the stroke begins; Alt+click picks a height");
+                self.has_height = ui.button("Type a height").clicked();
             } else if ui.button("Reset").on_hover_text("Flatten to the height where each stroke begins").clicked() {
                 self.has_height = false;
             }

@@ -28,9 +28,11 @@ impl BoxItem for Pad {
         Step::new(Pads { pads: List::default() })
     }
 
-    /// A pad with two opposite corners at the ends of the drag.
+    /// A pad with two opposite corners at the ends of the drag; a square one if it snaps.
     fn drawn(&self, _world: Extent, from: Point, to_m: [f64; 2], snaps: bool) -> Option<Self> {
-        let [width_m, depth_m] = [to_m[0] - from.x_m, to_m[1] - from.z_m].map(|m| snapped_m(m, snaps));
+        let sides_m = [to_m[0] - from.x_m, to_m[1] - from.z_m];
+        let longer_m = snapped_m(sides_m[0].abs().max(sides_m[1].abs()), snaps);
+        let [width_m, depth_m] = if snaps { sides_m.map(|m| longer_m.copysign(m)) } else { sides_m };
         if width_m.abs() < 1.0 || depth_m.abs() < 1.0 {
             return None;
         }

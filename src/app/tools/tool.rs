@@ -50,13 +50,15 @@ impl Tool {
     }
 
     /// What to do with the tool.
-    pub(super) fn hint(self) -> &'static str {
+    pub(crate) fn hint(self) -> &'static str {
         match self {
             Self::Fault => "Drag on a map to draw a fault",
             Self::Brush => "Drag on a view. Shift smooths, Ctrl inverts, [ and ] change the radius",
             Self::MaskBrush => "Drag to paint where the step acts or the type appears. Ctrl erases, Q hides the tint",
-            Self::Path => "Click to add nodes, Enter ends. Drag nodes, double-click a curve to insert one",
-            Self::Pad => "Drag to draw a pad. Drag its corners, or its handle to turn it",
+            Self::Path => {
+                "Click to add nodes, Enter ends. Drag nodes, double-click a curve to insert one, right-click for more"
+            }
+            Self::Pad => "Drag to draw a pad, with Shift a square. Drag its corners, or its handle to turn it",
             Self::Stamp => {
                 "Click to place a stamp. Drag its corners (Shift keeps proportions), or its handle to turn it"
             }

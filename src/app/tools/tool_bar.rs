@@ -3,7 +3,10 @@
 //! A tool edits the frame's copy of the recipe, as sliders do, so undo and previews need no code here. At most one of
 //! the tools in the tool bar is active.
 
-use egui::{Button, Key, Modifiers, RichText, Role, TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText};
+use egui::{
+    Button, ComboBox, Key, Modifiers, RichText, Role, Stroke as Line, TextStyle, TextWrapMode, Ui, WidgetInfo,
+    WidgetText,
+};
 
 use super::box_tool::BoxTool;
 use super::brush_tool::BrushTool;
@@ -13,13 +16,18 @@ use super::mask_overlay::MaskOverlay;
 use super::path_tool::PathTool;
 use super::stamp_tool::StampTool;
 use super::tool::Tool;
-use super::tool_view::ToolView;
+use super::tool_view::{ToolView, draw_line};
 use crate::app::commands::Command;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::views::map_transform::MapTransform;
+use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::Extent;
 use crate::engine::mask::PaintedStroke;
+use crate::engine::mirroring::mirror_edits;
 use crate::engine::operations::pads::Pad;
 use crate::engine::operations::sculpt::Stroke;
+use crate::engine::operations::symmetry::Kind;
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
 
@@ -30,6 +38,8 @@ const ROW_HEIGHT: f32 = 28.0;
 #[derive(Debug, Default)]
 pub(crate) struct Tools {
     active: Option<Tool>,
+    /// The symmetry by which what is drawn is repeated.
+    mirror: Option<Kind>,
     pub(crate) fault: FaultTool,
     brush: BrushTool<Stroke>,
     mask_brush: BrushTool<PaintedStroke>,
@@ -94,8 +104,36 @@ impl Tools {
         self.stamp.boxes.document_changed();
     }
 
+    /// The item of a step's parameters that is selected on the views: the keys of the lists that hold it, from the outer
+    /// one in, with indices.
+    pub(crate) fn selected_item(&self) -> Vec<(&'static str, usize)> {
+        let of_list = |key, selected: Option<(usize, usize)>| selected.map(|(_, i)| (key, i)).into_iter().collect();
+        match self.active {
+            Some(Tool::Path) => self.path.selected_item(),
+            Some(Tool::Pad) => of_list("pads", self.pad.selected()),
+            Some(Tool::Stamp) => of_list("stamps", self.stamp.boxes.selected()),
+            Some(Tool::Fault | Tool::Brush | Tool::MaskBrush) | None => Vec::new(),
+        }
+    }
+
+    /// The symmetry by which what the active tool draws is repeated, if the world has that shape.
+    fn mirror(&self, world: Extent) -> Option<Kind> {
+        let is_square = world.width_m == world.depth_m;
+        self.mirror.filter(|kind| self.active.is_some() && (is_square || !kind.needs_square()))
+    }
+
+    /// Repeats the edits since `before` on the images of what was edited; call it once a frame after the views.
+    pub(crate) fn mirror_edits(&self, before: &Recipe, recipe: &mut Recipe) {
+        if let Some(kind) = self.mirror(recipe.world.extent()) {
+            mirror_edits(before, recipe, kind);
+        }
+    }
+
     /// Handles the pointer on a view of any kind and draws the active tool there; returns a command to execute.
     pub(crate) fn view_ui(&mut self, ui: &Ui, view: &dyn ToolView, context: &mut ToolContext) -> Option<Command> {
+        if let Some(kind) = self.mirror(context.recipe.world.extent()) {
+            draw_axes(ui, view, kind, context.recipe.world.extent());
+        }
         match self.active? {
             Tool::Fault => None,
             Tool::Brush => self.brush.ui(ui, view, context),
@@ -155,6 +193,7 @@ impl Tools {
             }
             if let Some(tool) = self.active {
                 ui.separator();
+                mirror_ui(ui, &mut self.mirror, recipe.world.extent());
                 hint_ui(ui, tool.hint());
             }
         });
@@ -176,6 +215,51 @@ impl Tools {
             }
         });
         command
+    }
+}
+
+/// Chooses the symmetry by which what is drawn is repeated.
+fn mirror_ui(ui: &mut Ui, mirror: &mut Option<Kind>, world: Extent) {
+    let label = |kind: Option<Kind>| kind.map_or("No mirroring", Kind::label);
+    let is_square = world.width_m == world.depth_m;
+    let list = ComboBox::from_id_salt("mirror").selected_text(label(*mirror)).width(150.0).show_ui(ui, |ui| {
+        ui.selectable_value(mirror, None, label(None));
+        for kind in Kind::ALL {
+            let fits = is_square || !kind.needs_square();
+            ui.add_enabled_ui(fits, |ui| ui.selectable_value(mirror, Some(*kind), kind.label()))
+                .inner
+                .on_disabled_hover_text("For square worlds");
+        }
+    });
+    let doc = "Repeats what you draw, move or delete on its mirror images, so that the map stays fair";
+    let response = list.response.on_hover_text(doc);
+    response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Mirror what is drawn"));
+}
+
+/// Draws the axes of a symmetry, or its centre.
+fn draw_axes(ui: &Ui, view: &dyn ToolView, kind: Kind, world: Extent) {
+    const POINTS: usize = 64;
+    const CENTRE: f64 = 0.02;
+    let Extent { width_m, depth_m } = world;
+    let [across, down] = [[[0.5, 0.0], [0.5, 1.0]], [[0.0, 0.5], [1.0, 0.5]]];
+    let half = CENTRE;
+    let centre = [[[0.5 - half, 0.5], [0.5 + half, 0.5]], [[0.5, 0.5 - half], [0.5, 0.5 + half]]];
+    let axes: &[[[f64; 2]; 2]] = match kind {
+        Kind::MirrorEastWest => &[across],
+        Kind::MirrorNorthSouth => &[down],
+        Kind::MirrorDiagonal => &[[[0.0, 0.0], [1.0, 1.0]]],
+        Kind::MirrorAntidiagonal => &[[[1.0, 0.0], [0.0, 1.0]]],
+        Kind::BothMirrors => &[across, down],
+        Kind::Rotate2 | Kind::Rotate4 => &centre,
+    };
+    let line = Line::new(1.0, colours(ui).accent.gamma_multiply(0.6));
+    for [from, to] in axes {
+        let place = |i: usize| {
+            let share = i.to_f64() / POINTS.to_f64();
+            let [x, z]: [f64; 2] = std::array::from_fn(|axis| from[axis] + share * (to[axis] - from[axis]));
+            [x * width_m, z * depth_m]
+        };
+        draw_line(view, (0..=POINTS).map(place), line);
     }
 }
 

@@ -294,6 +294,12 @@ impl App {
             }
             None => self.ui.layout.tree.ui(&mut panes, ui),
         }
+        let item = self.ui.tools.selected_item();
+        if item != self.ui.selection.item {
+            self.ui.parameters.reveal_item(item.clone());
+            self.ui.selection.item = item;
+        }
+        self.ui.tools.mirror_edits(&self.document.project().recipe, &mut project.recipe);
         if let Some(view) = maximise {
             self.maximise(view);
         }

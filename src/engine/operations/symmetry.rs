@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
 use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
+use crate::engine::heightfield::{Extent, Grid, Heightfield, MAX_HEIGHT_M};
 use crate::engine::parameters::{ParameterError, Spec, choices, parameters};
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -71,7 +71,7 @@ parameters! {
         /// Which parts of the map are equal.
         kind: Kind = Kind::MirrorEastWest, Spec::new("Kind");
         /// Whether the parts are summed, or one is copied to the others.
-        method: Method = Method::Sum, Spec::new("Method");
+        method: Method = Method::Fold, Spec::new("Method");
         /// The part that is copied: the one in this direction from the middle. A direction along a mirror axis means
         /// the part clockwise of it.
         keep: Side = Side::West, Spec::new("Keep").when("method", &["fold"]);
@@ -96,7 +96,7 @@ type Sample = [usize; 2];
 /// An isometry of the map: swaps east with south and west with north, or not, and then mirrors east–west and
 /// north–south, or not.
 #[derive(Clone, Copy, Debug)]
-struct Isometry {
+pub(in crate::engine) struct Isometry {
     swaps: bool,
     mirrors: [bool; 2],
 }
@@ -122,16 +122,31 @@ impl Isometry {
     }
 
     /// The direction into which a direction is moved.
-    fn turned(self, [x, z]: [f64; 2]) -> [f64; 2] {
+    pub(in crate::engine) fn turned(self, [x, z]: [f64; 2]) -> [f64; 2] {
         let turned = if self.swaps { [z, x] } else { [x, z] };
         std::array::from_fn(|axis| if self.mirrors[axis] { -turned[axis] } else { turned[axis] })
+    }
+}
+
+impl Isometry {
+    /// The place onto which a place of a map is moved, both in metres from its north-west corner. An isometry that swaps
+    /// the axes needs a square map.
+    pub(in crate::engine) fn place_m(self, [x_m, z_m]: [f64; 2], extent: Extent) -> [f64; 2] {
+        let moved = if self.swaps { [z_m, x_m] } else { [x_m, z_m] };
+        let sides_m = [extent.width_m, extent.depth_m];
+        std::array::from_fn(|axis| if self.mirrors[axis] { sides_m[axis] - moved[axis] } else { moved[axis] })
+    }
+
+    /// Whether it makes mirror images, rather than turning.
+    pub(in crate::engine) fn reflects(self) -> bool {
+        self.swaps ^ self.mirrors[0] ^ self.mirrors[1]
     }
 }
 
 impl Kind {
     /// The isometries, the identity first. Those that move a part onto a neighbour come before the half turn that
     /// follows from them.
-    fn isometries(self) -> &'static [Isometry] {
+    pub(in crate::engine) fn isometries(self) -> &'static [Isometry] {
         match self {
             Self::MirrorEastWest => &[IDENTITY, EAST_WEST],
             Self::MirrorNorthSouth => &[IDENTITY, NORTH_SOUTH],
@@ -143,8 +158,8 @@ impl Kind {
         }
     }
 
-    /// Whether columns become rows.
-    fn needs_square(self) -> bool {
+    /// Whether it needs a square map, because it swaps the axes.
+    pub fn needs_square(self) -> bool {
         self.isometries().iter().any(|isometry| isometry.swaps)
     }
 }
@@ -440,7 +455,7 @@ mod tests {
     fn sums_match_values_computed_by_hand() {
         // The mean is 3; columns 200 m apart, blended over 200 m.
         let below = terrain(&[&[1.0, 3.0, 5.0], &[0.0, 9.0, 0.0]]);
-        let summed = modified(&Symmetry { blend_m: 200.0, ..Default::default() }, &below);
+        let summed = modified(&Symmetry { method: Method::Sum, blend_m: 200.0, ..Default::default() }, &below);
         // 400 m between the outer columns: Σ = 1 + exp(−2). The middle is on the axis: Σ = 2, unchanged.
         let factor = (2.0 / (1.0 + libm::exp(-2.0))).sqrt();
         let expected = [3.0, 3.0, 3.0, 3.0 - 3.0 * factor, 9.0, 3.0 - 3.0 * factor];
@@ -448,7 +463,7 @@ mod tests {
             assert!((f64::from(*found) - expected).abs() < 1e-6, "{found} not {expected}");
         }
         // Without a width only the axis itself coincides.
-        let sharp = modified(&Symmetry { blend_m: 0.0, ..Default::default() }, &below);
+        let sharp = modified(&Symmetry { method: Method::Sum, blend_m: 0.0, ..Default::default() }, &below);
         assert!((f64::from(sharp[(0, 1)]) - (3.0 - 3.0 * 2.0_f64.sqrt())).abs() < 1e-6);
         assert_eq!(sharp[(1, 1)], 9.0);
     }

@@ -58,6 +58,8 @@ pub(crate) struct ParameterState {
     pub(super) typed: HashMap<Id, String>,
     /// The list to which an item was just added, and the index of the item, to scroll to it.
     pub(super) added: Option<(Id, usize)>,
+    /// Items to unfold and to scroll to: the keys of lists, each within an item of the one before, with indices.
+    pub(super) revealed: Vec<(&'static str, usize)>,
     /// The unfolded groups of lists.
     pub(super) unfolded: HashMap<Id, BTreeSet<usize>>,
     /// The heights of the rows of lists.
@@ -74,6 +76,17 @@ impl ParameterState {
     /// The message about the last typed number, if that number was not accepted as it was typed.
     pub(crate) fn take_message(&mut self) -> Option<String> {
         self.message.take()
+    }
+
+    /// Unfolds and scrolls to an item: the keys of lists, each within an item of the one before, with indices.
+    pub(crate) fn reveal_item(&mut self, item: Vec<(&'static str, usize)>) {
+        self.revealed = item;
+    }
+
+    /// The index of the item to unfold in the list with a key, once.
+    pub(super) fn take_revealed(&mut self, key: &str) -> Option<usize> {
+        let is_next = self.revealed.first().is_some_and(|(next, _)| *next == key);
+        is_next.then(|| self.revealed.remove(0).1)
     }
 
     /// The index of the item in a list for which the user wants to choose a file, once.

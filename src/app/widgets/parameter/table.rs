@@ -99,6 +99,10 @@ fn list_ui(
     let Value::List(items) = value else { return false };
     let list = ui.scope_id().with("list");
     let mut unfolded = context.state.unfolded.remove(&list).unwrap_or_default();
+    if let Some(i) = context.state.take_revealed(parameter.key).filter(|i| *i < items.len()) {
+        unfolded.insert(i);
+        context.state.added = Some((list, i));
+    }
     let added = context.state.added.filter(|(id, _)| *id == list).map(|(_, i)| i);
     let top = ui.cursor().top();
     let (mut changed, mut removed, mut wants_file) = (Vec::new(), None, false);
@@ -142,7 +146,8 @@ fn list_ui(
     });
     if let Some(added) = added {
         if drawn.iter().any(|(i, _)| *i == added) || added >= items.len() {
-            context.state.added = None;
+            // An item within this one may be next.
+            context.state.added = context.state.added.filter(|(id, _)| *id != list);
         } else {
             heights.scroll_to(ui, top, added);
         }
