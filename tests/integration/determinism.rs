@@ -215,9 +215,10 @@ const GOLDEN_OPERATIONS: &[(&str, u64)] = &[
     ("finite_filter", 0xf4a4_5563_8e0a_410b),
     ("band_filter", 0x900e_1882_980c_43eb),
     ("kernel_filter", 0xdfcb_bb65_6d19_65ac),
-    ("symmetry", 0x7e14_0a3a_8705_ccbe),
+    ("symmetry", 0x9031_3cd8_1758_ad12),
     ("pads", 0x4453_3edd_d0ea_4618),
     ("stamps", 0xaf73_a096_84b7_386c),
+    ("group", 0x7a2b_00c8_0fd0_f748),
 ];
 
 fn check_golden(recipes: &[(&'static str, Recipe)], golden: &[(&str, u64)]) {

@@ -259,7 +259,7 @@ fn begin_heights(before: &AnyOperation, operation: &mut AnyOperation, terrain: &
 
 /// Says what the parts of a step are like once they are built.
 fn reports_ui(ui: &mut Ui, reports: &[PartReport]) {
-    for PartReport { title, text, warning } in reports {
+    for PartReport { title, text, warning, .. } in reports {
         ui.add_space(2.0);
         ui.label(RichText::new(format!("{title}: {text}")).size(11.0).color(colours(ui).weak));
         if let Some(warning) = warning {

@@ -1,6 +1,7 @@
 //! What tools read and edit, and where they put what they make.
 
 use crate::engine::Heightfield;
+use crate::engine::operations::PartReport;
 use crate::engine::parameters::Point;
 use crate::engine::recipe::{Recipe, Step};
 use crate::engine::recipe_masks::MaskOwner;
@@ -14,6 +15,8 @@ pub(crate) struct ToolContext<'a> {
     pub(crate) selected_type: Option<usize>,
     /// The terrain that is shown.
     pub(crate) terrain: Option<&'a Heightfield>,
+    /// The reports on the parts of the selected step, as it is shown.
+    pub(crate) reports: &'a [PartReport],
     /// The difference between the highest and the lowest height shown, metres.
     pub(crate) range_m: f64,
     /// The position on the timeline, iterations.

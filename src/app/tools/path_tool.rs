@@ -12,6 +12,7 @@ use crate::app::widgets::theme::colours;
 use crate::engine::Heightfield;
 use crate::engine::curve::{PIECES_PER_SPAN, arc_lengths_m, curve_points};
 use crate::engine::operations::AnyOperation;
+use crate::engine::operations::LinePoint;
 use crate::engine::operations::paths::{Path, PathKind, PathNode, Paths};
 use crate::engine::parameters::{Group, List, Point};
 use crate::engine::recipe::{Recipe, Step};
@@ -365,6 +366,13 @@ impl PathTool {
                 view.painter().circle(at, radius, fill, Stroke::new(1.5, Color32::from_black_alpha(170)));
             }
         }
+        let step = *context.selected_step;
+        if self.dragged.is_none() {
+            let reported = context.reports.iter().filter_map(|report| report.line.as_ref());
+            for line in reported.filter(|line| path_at(context.recipe, PathIndex { step, path: line.item }).is_some()) {
+                draw_works(view, &line.points);
+            }
+        }
         let from = match (self.first, self.selected.filter(|_| self.is_drawing)) {
             (Some(first), _) => Some(first),
             (None, Some(index)) => path_at(context.recipe, index).and_then(|path| path.nodes.last()).map(|n| n.at_m),
@@ -394,6 +402,61 @@ impl PathTool {
             note(ui, view.painter(), Align2::LEFT_TOP, at, &text);
         }
     }
+}
+
+/// The share of the greatest grade from which on a road counts as steep.
+const STEEP: f64 = 0.9;
+
+/// The colours of grades within the limit, near it and over it, and of cuts and fills. They are seen on maps of any
+/// colour, so they do not depend on the theme.
+const WITHIN: Color32 = Color32::from_rgb(0x5c, 0xc8, 0x6a);
+const NEAR: Color32 = Color32::from_rgb(0xf0, 0xb4, 0x3c);
+const OVER: Color32 = Color32::from_rgb(0xe8, 0x50, 0x46);
+const CUT: Color32 = Color32::from_rgb(0xd9, 0x7a, 0x4a);
+const FILL: Color32 = Color32::from_rgb(0x5a, 0xa9, 0xe6);
+
+/// The height of a cut or a fill that is shown, metres.
+const SHOWN_WORKS_M: f64 = 0.5;
+
+/// Draws what a road or a river is like along its line: its grade in the middle, within the limit, near it and over it,
+/// and its cuts and fills along the edges.
+fn draw_works(view: &dyn ToolView, points: &[LinePoint]) {
+    let grade = |point: &LinePoint| match point.grade_share {
+        _ if point.is_tight => OVER,
+        share if share > 1.0 + 1e-6 => OVER,
+        share if share >= STEEP => NEAR,
+        _ => WITHIN,
+    };
+    let works = |point: &LinePoint| match point.fill_m {
+        fill_m if fill_m > SHOWN_WORKS_M => Some(FILL),
+        fill_m if fill_m < -SHOWN_WORKS_M => Some(CUT),
+        _ => None,
+    };
+    let across = |i: usize| {
+        let (from, to) = (points[i.saturating_sub(1)].at_m, points[(i + 1).min(points.len() - 1)].at_m);
+        let along = [to[0] - from[0], to[1] - from[1]];
+        let length_m = libm::hypot(along[0], along[1]).max(1e-9);
+        [-along[1] / length_m, along[0] / length_m]
+    };
+    let beside = |i: usize, side: f64| {
+        let (LinePoint { at_m, half_m, .. }, [x, z]) = (points[i], across(i));
+        [at_m[0] + side * half_m * x, at_m[1] + side * half_m * z]
+    };
+    let runs = |colour: &dyn Fn(&LinePoint) -> Option<Color32>, place: &dyn Fn(usize) -> [f64; 2], width: f32| {
+        let mut start = 0;
+        while start + 1 < points.len() {
+            let end = (start + 1..points.len()).find(|i| colour(&points[*i]) != colour(&points[start]));
+            let end = end.unwrap_or(points.len() - 1);
+            if let Some(colour) = colour(&points[start]) {
+                draw_line(view, (start..=end).map(place), Stroke::new(width, colour));
+            }
+            start = end;
+        }
+    };
+    for side in [-1.0, 1.0] {
+        runs(&works, &|i| beside(i, side), 1.5);
+    }
+    runs(&|point| Some(grade(point)), &|i| points[i].at_m, 2.5);
 }
 
 /// A place on the map, on the snapping grid if it `snaps`.

@@ -29,6 +29,7 @@ use crate::app::views::{View, overlay};
 use crate::app::widgets::theme;
 use crate::app::{App, panels};
 use crate::engine::Recipe;
+use crate::engine::operations::PartReport;
 use crate::engine::parameters::{Range, TextureName};
 use crate::engine::recipe_masks::MaskOwner;
 use crate::files::import::SHIPPED_TEXTURES;
@@ -160,8 +161,7 @@ impl App {
         });
         let (selected, reveal) = (self.ui.selection.step, self.ui.selection.reveal.take());
         let shown = self.ui.preview.shown.as_ref();
-        let reports = shown.filter(|shown| shown.request.reported_step == Some(selected)).map(|shown| &*shown.reports);
-        let reports = reports.unwrap_or_default();
+        let reports = shown_reports(shown, selected);
         let mut context = StackContext {
             at,
             timeline: self.document.timeline(),
@@ -261,6 +261,7 @@ impl App {
         let before = self.ui.preview.compare.note(&self.document);
         let total = self.total();
         let range_m = self.ui.preview.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
+        let reports = shown_reports(self.ui.preview.shown.as_ref(), self.ui.selection.step);
         let mut panes = Panes {
             maps: &mut self.ui.maps,
             texture_panel: &mut self.ui.texture_panel,
@@ -271,6 +272,7 @@ impl App {
             tools: &mut self.ui.tools,
             before,
             profile: self.settings.unfolded.contains(Section::Profile.title()).then_some(&mut self.ui.profile),
+            reports,
             range_m: range_m.unwrap_or_default(),
             at: self.ui.playback.position(total),
             is_at_end: self.ui.playback.position(total) == total,
@@ -322,6 +324,12 @@ fn map_commands(view: View) -> [Command; 5] {
     [Command::Tool(Tool::Fault), Command::ProfileLine, Command::FrameViews, alone, Command::Export]
 }
 
+/// The reports on the parts of the selected step, as it is shown.
+fn shown_reports(shown: Option<&Preview>, selected: usize) -> &[PartReport] {
+    let of_step = shown.filter(|shown| shown.request.reported_step == Some(selected));
+    of_step.map_or(&[], |shown| &shown.reports)
+}
+
 /// The views in their panes.
 struct Panes<'a> {
     maps: &'a mut Maps,
@@ -332,6 +340,7 @@ struct Panes<'a> {
     /// The selected terrain type, if it was selected later than the step.
     selected_type: Option<usize>,
     tools: &'a mut Tools,
+    reports: &'a [PartReport],
     /// The note while the state before the last edit is shown.
     before: Option<String>,
     /// The profile line, while its section is unfolded.
@@ -355,6 +364,7 @@ impl Panes<'_> {
             selected_step: &mut *self.selected_step,
             selected_type: self.selected_type,
             terrain: self.shown.map(|shown| &*shown.terrain),
+            reports: self.reports,
             range_m: self.range_m,
             at: self.at,
             is_playing: self.is_playing,

@@ -391,7 +391,7 @@ impl Operation for Pads {
             let text = format!("at {height_m:.1} m, {}", report::volumes([*cut_m3, *fill_m3]));
             let later = overlapped_by.first().map(|later| later + 1);
             let warning = later.map(|later| format!("pad {later} cuts into it; move one of them away"));
-            Some(PartReport { title: format!("Pad {}", i + 1), text, warning })
+            Some(PartReport { title: format!("Pad {}", i + 1), text, warning, line: None })
         };
         Ok(reports.iter().enumerate().filter_map(part).collect())
     }

@@ -9,6 +9,32 @@ pub struct PartReport {
     pub text: String,
     /// What is wrong with it, and what to do.
     pub warning: Option<String>,
+    /// What it is like along its line, if it has one.
+    pub line: Option<PartLine>,
+}
+
+/// What a part, such as a road, is like along its line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartLine {
+    /// The index of the part in its step.
+    pub item: usize,
+    /// Places along it, from the first to the last.
+    pub points: Vec<LinePoint>,
+}
+
+/// What a road or a river is like at a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinePoint {
+    /// The place, metres east and south of the map's north-west corner.
+    pub at_m: [f64; 2],
+    /// Half the width there.
+    pub half_m: f64,
+    /// The grade from there to the next place, as a share of the greatest one that is allowed.
+    pub grade_share: f64,
+    /// Whether the bend there is tighter than half the width.
+    pub is_tight: bool,
+    /// The height above the terrain before; negative in cuts, metres.
+    pub fill_m: f64,
 }
 
 /// A whole number with its thousands separated by commas, rounded to three significant digits if it is longer: 12,300.
@@ -47,7 +73,7 @@ pub(in crate::engine) fn symmetry_report(removed_m: f32) -> PartReport {
         0.0 => "the map is symmetric after the last step".into(),
         removed_m => format!("later steps broke it by up to {removed_m:.2} m, which is evened out after the last step"),
     };
-    PartReport { title: "Symmetry".into(), text, warning: None }
+    PartReport { title: "Symmetry".into(), text, warning: None, line: None }
 }
 
 #[cfg(test)]

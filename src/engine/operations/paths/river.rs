@@ -3,7 +3,7 @@
 use super::carriageway::Carriageway;
 use super::terrain_map::TerrainMap;
 use super::path::{Path, PathCurve};
-use super::road::{PathReport, tangent, tightest_radius};
+use super::road::{PathReport, points, tangent, tightest_radius};
 use super::stations::Stations;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::curve::distance_m;
@@ -21,10 +21,11 @@ pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> 
     let mut water = stations.smoothed(land, path.smooth_m);
     stations.let_fall(&mut water, &held, path.fall);
     let bed = Carriageway::new(&stations, water.clone(), tangent(path.bank_deg), path.depth_m);
+    let along = points(&stations, &water, land, 0.0);
     let start = if path.grow { 0.7 } else { 0.0 };
     let works = progress.stage(start..1.0, || bed.lay(land, progress))?;
     let report = PathReport::new(&stations, &water, works);
-    Ok(PathReport { tightest_radius: tightest_radius(&curve.points, false), ..report })
+    Ok(PathReport { tightest_radius: tightest_radius(&curve.points, false), points: along, ..report })
 }
 
 /// Widens the river with the square root of the area A(s) that drains to it, as many times as at the first node:
@@ -110,6 +111,6 @@ mod tests {
         assert!(curve.halves_m.windows(2).all(|pair| pair[0] <= pair[1]));
         assert!(*curve.halves_m.last().expect("points") > 20.0, "{:?}", curve.halves_m.last());
         let reports = with_context(&valley, |context| paths([river]).path_reports(context)).expect("not cancelled");
-        assert!(reports[0].expect("a river").earthworks.cut_m3 > 0.0);
+        assert!(reports[0].as_ref().expect("a river").earthworks.cut_m3 > 0.0);
     }
 }

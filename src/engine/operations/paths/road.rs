@@ -5,7 +5,7 @@ use super::terrain_map::TerrainMap;
 use super::path::{Path, PathKind};
 use super::stations::Stations;
 use crate::engine::curve::{Piece, distance_m};
-use crate::engine::operations::report::{self, PartReport};
+use crate::engine::operations::report::{self, LinePoint, PartLine, PartReport};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// The height of a wall between two stretches that is worth a warning.
@@ -15,7 +15,7 @@ const MIN_WALL_M: f64 = 1.0;
 const MIN_END_M: f64 = 2.0;
 
 /// What a road or a river is like once it is built.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PathReport {
     /// The length along the curve.
     pub length_m: f64,
@@ -27,8 +27,37 @@ pub struct PathReport {
     /// The end that is farthest above or below the terrain around it: its place, and its height above that terrain.
     /// `None` for closed paths.
     pub open_end: Option<([f64; 2], f64)>,
+    /// What it is like along its curve.
+    pub points: Vec<LinePoint>,
     /// What was moved.
     pub earthworks: Earthworks,
+}
+
+/// The most places along a path that are reported.
+const MAX_POINTS: usize = 512;
+
+/// What a path with these heights at its stations is like along its curve, on the terrain before it is built.
+/// `limit` is the greatest grade that is allowed.
+pub(super) fn points(stations: &Stations, heights: &[f64], land: &TerrainMap, limit: f64) -> Vec<LinePoint> {
+    let count = stations.points.len();
+    let every = count.div_ceil(MAX_POINTS).max(1);
+    let shown: Vec<usize> = (0..count).step_by(every).chain((!(count - 1).is_multiple_of(every)).then_some(count - 1)).collect();
+    let at = |i: usize| shown[i.min(shown.len() - 1)];
+    let point = |(i, &station): (usize, &usize)| {
+        let next = at(i + 1);
+        let length_m = stations.lengths_m[next] - stations.lengths_m[station];
+        let grade = if length_m > 0.0 { (heights[next] - heights[station]).abs() / length_m } else { 0.0 };
+        let bend = [at(i.saturating_sub(1)), station, next].map(|station| stations.points[station]);
+        let is_tight = tightest_radius(&bend, false).is_some_and(|(radius_m, _)| radius_m < stations.halves_m[station]);
+        LinePoint {
+            at_m: stations.points[station],
+            half_m: stations.halves_m[station],
+            grade_share: if limit > 0.0 { grade / limit } else { 0.0 },
+            is_tight,
+            fill_m: heights[station] - land.height_at(stations.points[station]),
+        }
+    };
+    shown.iter().enumerate().map(point).collect()
 }
 
 impl PathReport {
@@ -39,12 +68,13 @@ impl PathReport {
             greatest_grade: stations.greatest_grade(heights),
             tightest_radius: None,
             open_end: None,
+            points: Vec::new(),
             earthworks,
         }
     }
 
     /// The report in words on a path at an index of its list.
-    pub(super) fn part(&self, index: usize, path: &Path) -> PartReport {
+    pub(super) fn part(self, index: usize, path: &Path) -> PartReport {
         let Earthworks { cut_m3, fill_m3, wall } = self.earthworks;
         let kind = if path.kind == PathKind::River { "River" } else { "Road" };
         let mut text = format!("{}, grade at most {:.1} %", report::length(self.length_m), 100.0 * self.greatest_grade);
@@ -63,7 +93,7 @@ impl PathReport {
             let (at, side) = (report::place(at), if height_m > 0.0 { "above" } else { "below" });
             format!("it ends {:.0} m {side} the terrain at {at}; make it longer there, or allow a steeper grade", height_m.abs())
         });
-        PartReport { title: format!("{kind} {}", index + 1), text, warning: tight.or(wall).or(open_end) }
+        PartReport { title: format!("{kind} {}", index + 1), text, warning: tight.or(wall).or(open_end), line: Some(PartLine { item: index, points: self.points }) }
     }
 }
 
@@ -98,12 +128,13 @@ pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> 
     let smoothed = heights.clone();
     stations.hold(&mut heights, &held, path.max_grade);
     stations.limit_grade(&mut heights, &held, path.max_grade);
+    let along = points(&stations, &heights, land, path.max_grade);
     let works = Carriageway::new(&stations, heights.clone(), tangent(path.bank_deg), 0.0).lay(land, progress)?;
     let report = PathReport::new(&stations, &heights, works);
     let last = heights.len() - 1;
     let ends = [0, last].map(|i| (stations.points[i], heights[i] - smoothed[i]));
     let open_end = ends.into_iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).filter(|_| !curve.is_closed);
-    Ok(PathReport { tightest_radius: tightest_radius(&curve.points, curve.is_closed), open_end, ..report })
+    Ok(PathReport { tightest_radius: tightest_radius(&curve.points, curve.is_closed), open_end, points: along, ..report })
 }
 
 #[cfg(test)]
@@ -243,7 +274,7 @@ mod tests {
         let nodes: Vec<[f64; 2]> = (0..8).map(node).collect();
         let road = Path { closed: true, smooth_m: 0.0, ..path(PathKind::Road, &nodes) };
         let reports = with_context(&plane, |context| paths([road]).path_reports(context)).expect("not cancelled");
-        let report = reports[0].expect("a road");
+        let report = reports[0].as_ref().expect("a road");
         let (radius_m, _) = report.tightest_radius.expect("bends");
         assert!((report.length_m - 1000.0 * std::f64::consts::PI).abs() < 30.0, "{report:?}");
         // The curvature of a uniform spline at a node of an octagon is (5 − 6·cos 45°)/sin² 45° over the radius.
@@ -261,7 +292,7 @@ mod tests {
         let mut road = path(PathKind::Road, &[[500.0, 2000.0], [2500.0, 2000.0], [2500.0, 2040.0], [500.0, 2040.0]]);
         (road.nodes[0].height_m, road.nodes[3].height_m) = (Some(900.0), Some(1100.0));
         let reports = with_context(&plane, |context| paths([road]).path_reports(context)).expect("not cancelled");
-        let wall = reports[0].expect("a road").earthworks.wall.expect("a wall");
+        let wall = reports[0].as_ref().expect("a road").earthworks.wall.expect("a wall");
         assert!(wall.height_m > 100.0 && wall.at_m[0] < 800.0, "{wall:?}");
     }
 
