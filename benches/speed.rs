@@ -53,7 +53,7 @@ const RATIOS: [Row; 12] = [
     ("200 BSP trees of depth 5, 1024²", |name| trees_row(name, square(1024), 200)),
     ("1000 sine faults, 1024²", |name| faults_row(name, square(1024), Profile::Sine, 1000, 100)),
     ("1000 smooth faults, 1024²", |name| faults_row(name, square(1024), Profile::Smooth, 1000, 100)),
-    ("20 passes of the recursive filter, 1024²", |name| filter_row(name, square(1024))),
+    ("20 passes of directional smoothing, 1024²", |name| filter_row(name, square(1024))),
     ("texture of 5 types, 1024²", |name| {
         texture_row(name, square(1024), &TextureRecipe::starter(), &BTreeMap::new());
     }),

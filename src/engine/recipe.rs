@@ -30,7 +30,7 @@ parameters! {
         /// A fixed height range for exports and for elevations in percent. Empty: from the lowest to the highest point
         /// of the terrain.
         height_range_m: Option<Band> = None,
-            Spec::number("Height range", -100_000.0, 100_000.0).slider(-1000.0, 5000.0).unit("m");
+            Spec::number("Height range", -100_000.0, 100_000.0).slider(-1000.0, 5000.0).unit("m").none("as the terrain");
     }
 }
 
@@ -422,7 +422,7 @@ mod tests {
         assert_eq!((&two[0], &two[1]["combine"], &two[1]["seed"]), (&one, &json!("union"), &json!(3)));
         assert_eq!(mask(two.clone()), Ok(two));
         for (wrong, message) in [
-            (json!({"feather_deg": 99}), "stack.0.mask.feather_deg: Feather must be"),
+            (json!({"feather_deg": 99}), "stack.0.mask.feather_deg: Falloff must be"),
             (json!([slope, {"combine": "xor"}]), "stack.0.mask.1.combine: Combine must be"),
             (json!({"strokes": [{"points_m": []}]}), "points_m"),
             (json!(3), "stack.0.mask: it must be an object"),
@@ -456,7 +456,7 @@ mod tests {
             assert_eq!(checked.err().map(|error| error.to_string()).as_deref(), message);
         }
         let wrong = Recipe::from_json(&json!({"masks": {"meadow": {"feather_deg": 99}}})).expect_err("refused");
-        assert!(wrong.to_string().starts_with("masks.meadow.feather_deg: Feather must be"), "{wrong}");
+        assert!(wrong.to_string().starts_with("masks.meadow.feather_deg: Falloff must be"), "{wrong}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl ShadingMode {
 
     pub(crate) fn label(self) -> &'static str {
         match self {
-            Self::Texture => "Texture",
+            Self::Texture => "Textured",
             Self::Clay => "Clay",
             Self::Elevation => "Elevation",
             Self::Slope => "Slope",
@@ -31,7 +31,7 @@ impl ShadingMode {
     pub(crate) fn tooltip(self) -> &'static str {
         match self {
             Self::Texture => "The colours of the texture view: all materials, or the weight of one terrain type",
-            Self::Clay => "White clay: the shape without its colours",
+            Self::Clay => "Clay: the shape without its colours",
             Self::Elevation => "From green lowlands to white summits",
             Self::Slope => "From green for walkable slopes to red for 45° and steeper",
             Self::Wireframe => "The triangles of the mesh; distant ones are larger",

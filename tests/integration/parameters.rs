@@ -1,9 +1,13 @@
 //! Every parameter has complete and consistent metadata.
 
+use upthrust::engine::fault::Profile;
 use upthrust::engine::light::Light;
 use upthrust::engine::mask::Mask;
 use upthrust::engine::operations::AnyOperation;
-use upthrust::engine::parameters::{Choice, Kind, Parameter, Parameters, Scale, Value};
+use upthrust::engine::operations::bsp_faults::BspFaults;
+use upthrust::engine::operations::circles::Circles;
+use upthrust::engine::operations::faults::Faults;
+use upthrust::engine::parameters::{Choice, Kind, Parameter, Parameters, Scale, Value, group_values};
 use upthrust::engine::recipe::{StepSettings, World};
 use upthrust::engine::texture::{TerrainType, TextureSettings};
 
@@ -146,7 +150,7 @@ fn keys_are_unique_and_conditions_can_hold() {
         let same = table.iter().filter(|row| row.key == parameter.key).count();
         let snake =
             parameter.key.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
-        let can_hold = parameter.when.is_none_or(|(key, values)| {
+        let can_hold = [parameter.when, parameter.both_sides].into_iter().flatten().all(|(key, values)| {
             table.iter().find(|row| row.key == key).is_some_and(|row| match row.kind {
                 Kind::Choice(choices) => values.iter().all(|value| choices.iter().any(|choice| choice.key == *value)),
                 _ => values.iter().all(|value| ["true", "false"].contains(value)),
@@ -156,10 +160,24 @@ fn keys_are_unique_and_conditions_can_hold() {
         found([
             (same > 1, "the key is not unique".into()),
             (!snake, "the key is not in snake case".into()),
-            (!can_hold, format!("its condition can never hold {:?}", parameter.when)),
+            (!can_hold, format!("a condition can never hold: {:?}, {:?}", parameter.when, parameter.both_sides)),
             (!choices(parameter.kind).is_empty() && !known, "its default is not one of its choices".into()),
         ])
     });
+}
+
+#[test]
+fn the_throw_is_twice_the_displacement_where_one_side_rises_and_the_other_sinks() {
+    let throw = |operation: AnyOperation| {
+        let values = group_values(operation.group());
+        let throws = operation.table().iter().filter_map(|parameter| parameter.throw(&values)).collect::<Vec<f64>>();
+        throws.first().copied()
+    };
+    let faults = |profile| Faults { displacement_m: 400.0, profile, ..Faults::default() };
+    assert_eq!(throw(faults(Profile::Smooth).into()), Some(800.0));
+    assert_eq!(throw(faults(Profile::Cosine).into()), None, "a ridge");
+    assert_eq!(throw(BspFaults { displacement_m: 15.0, ..BspFaults::default() }.into()), Some(30.0));
+    assert_eq!(throw(Circles::default().into()), None, "a hill only rises");
 }
 
 #[test]

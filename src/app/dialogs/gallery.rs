@@ -35,7 +35,7 @@ const MAX_COLUMNS: usize = 4;
 
 /// The sections in their order.
 const SECTIONS: [(Section, &str); 3] =
-    [(Section::User, "Your presets"), (Section::Landscape, "Landscapes"), (Section::Source, "From publications")];
+    [(Section::User, "Your presets"), (Section::Landscape, "Landscapes"), (Section::Source, "Classic algorithms")];
 
 /// The prefixes of the names of presets that follow a published source.
 const SOURCES: [&str; 4] = ["krten", "lighthouse", "traagen", "flipcode"];

@@ -57,7 +57,7 @@ pub(crate) fn recovery_ui(ctx: &Context, projects: &[RecoveredProject]) -> Optio
                 ui.add_space(4.0);
             }
         });
-        ui.weak("Discarded projects stay for a week in the folder shown in Help > About.");
+        ui.weak("Discarded projects are kept for a week (Help > About shows where).");
         ui.add_space(8.0);
         let discard = if projects.len() == 1 { "Discard" } else { "Discard all" };
         let (discard, later) =

@@ -195,12 +195,9 @@ fn value_text(parameter: &Parameter, value: &Value) -> Option<String> {
         unit => format!(" {unit}"),
     };
     Some(match value {
-        Value::None => match (parameter.kind, parameter.key) {
-            (Kind::Group(_), _) => "off".into(),
-            // As their controls show it.
-            (_, "active_set") => "all".into(),
-            (_, "fallback") => "nearest type".into(),
-            _ => "none".into(),
+        Value::None => match parameter.kind {
+            Kind::Group(_) => "off".into(),
+            _ => parameter.none.to_lowercase(),
         },
         Value::Group(_) => "on".into(),
         Value::Boolean(on) => if *on { "on" } else { "off" }.into(),
@@ -258,11 +255,11 @@ mod tests {
             "Faults: Line placement uniform (normal form) to through two points",
         );
         check("stack.0.wind.k=0.5", "stack.0.wind", "Faults: Wind erosion off to on");
-        check("stack.1.enabled=false", "stack.1.enabled", "Recursive filter: Enabled on to off");
+        check("stack.1.enabled=false", "stack.1.enabled", "Directional smoothing: Enabled on to off");
         check("world.width_m=512", "world.width_m", "Width 4096 m to 512 m");
         check("texture.types.0.slope_deg=[0, 30]", "texture.types.0.slope_deg", "Meadow: Slope 0–22° to 0–30°");
         check("light.azimuth_deg=90", "light.sun", "Sun azimuth 315° to 90°");
-        check("texture.fallback=\"Rock\"", "texture.fallback", "Fallback nearest type to Rock");
+        check("texture.fallback=\"Rock\"", "texture.fallback", "Uncovered ground nearest type to Rock");
         check("light.ambient=0.5", "light.ambient", "Ambient light 0.35 to 0.5");
     }
 
@@ -275,7 +272,7 @@ mod tests {
             describe(&before, &after).map(|change| change.name)
         };
         assert_eq!(name(&|stack| stack.push(Step::new(Faults::default()))).as_deref(), Some("Add Faults"));
-        assert_eq!(name(&|stack| drop(stack.remove(1))).as_deref(), Some("Delete Recursive filter"));
+        assert_eq!(name(&|stack| drop(stack.remove(1))).as_deref(), Some("Delete Directional smoothing"));
         assert_eq!(name(&|stack| stack.swap(0, 1)).as_deref(), Some("Reorder steps"));
         assert_eq!(name(&|_| {}), None);
     }

@@ -20,8 +20,8 @@ use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::texture::{TerrainType, TextureRecipe, TypeBlend, Unit};
 use crate::worker::{InputFiles, Preview};
 
-/// Parameters of a terrain type that have a control on its card, and those of its texture.
-const ON_CARD: [&str; 2] = ["enabled", "colour"];
+/// Parameters of a terrain type that have a control of their own on its card, and those of its texture.
+const ON_CARD: [&str; 3] = ["enabled", "colour", "set"];
 const OF_TEXTURE: [&str; 2] = ["repeat_m", "tint"];
 
 /// The key of a type's mask.
@@ -86,7 +86,7 @@ fn list_ui(
     let textures = TextureChoices { thumbnails: context.thumbnails, files: context.files, imported: &imported };
     let overrides = elevation_overrides(recipe.texture.settings.unit, range_m);
     let shares = Shares::new(context.shown);
-    let indices = panel.listed(&recipe.texture);
+    let (indices, sets) = (panel.listed(&recipe.texture), panel.sets(&recipe.texture));
     let (texture, named) = (&mut recipe.texture, &recipe.masks);
     let mut command = None;
     let mut heights = std::mem::take(&mut panel.row_heights);
@@ -96,12 +96,12 @@ fn list_ui(
         let state = &mut *context.parameters;
         let parameters =
             ParameterContext { overrides: &overrides, textures: Some(textures), ..ParameterContext::new(state) };
-        let note = type_note(texture, i, &shares);
         let of_mask = |mask: &Mask| mask.missing(named, &|name| context.files.contains_key(name));
         let missing = texture.types[i].mask.iter().find_map(of_mask).map(|(_, what)| what);
+        let extras = TypeExtras { note: type_note(texture, i, &shares), missing, sets: &sets };
         // The list is changed only if the type is: a changed list no longer shares its items with the document.
         let mut terrain_type = texture.types[i].clone();
-        let (response, wants_file) = card_ui(ui, &mut terrain_type, i, panel, note, parameters, missing);
+        let (response, wants_file) = card_ui(ui, &mut terrain_type, i, panel, parameters, &extras);
         if terrain_type != texture.types[i] {
             texture.types[i] = terrain_type;
         }
@@ -142,7 +142,7 @@ fn settings_ui(ui: &mut Ui, texture: &mut TextureRecipe, range_m: Band, state: &
     let covering = texture.active().filter(is_base);
     let names: Vec<String> = covering.map(|terrain_type| terrain_type.name.clone()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    name_ui(ui, &mut texture.settings, "fallback", "Nearest type", &names, state);
+    name_ui(ui, &mut texture.settings, "fallback", &names, false, state);
 }
 
 /// Adds a type that covers all elevations to the end of the list, and selects it.
@@ -204,7 +204,7 @@ fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, panel: &mut TexturePanelSta
     };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(4.0);
-        let small = RichText::new("Set").size(11.0).color(colours(ui).weak);
+        let small = RichText::new("Climate set").size(11.0).color(colours(ui).weak);
         ui.label(small).on_hover_text("Climates or seasons: each set has its own terrain types");
         if choices.len() <= MAX_SET_LABELS {
             for set in choices.iter() {
@@ -366,6 +366,15 @@ pub(crate) fn tint_of(texture: Option<&TextureName>) -> Option<f64> {
     texture.filter(|texture| !texture.is_shipped()).map(|_| 0.0)
 }
 
+/// What the card of a type shows besides the type.
+struct TypeExtras<'a> {
+    note: TypeNote,
+    /// What its mask lacks.
+    missing: Option<&'static str>,
+    /// The sets that there are.
+    sets: &'a [Option<String>],
+}
+
 /// A type's card, with its parameters if it is selected; also returns the key of the parameter for which the user wants
 /// to choose a file.
 fn card_ui(
@@ -373,9 +382,8 @@ fn card_ui(
     terrain_type: &mut TerrainType,
     i: usize,
     panel: &TexturePanelState,
-    note: TypeNote,
     mut parameters: ParameterContext,
-    missing: Option<&'static str>,
+    extras: &TypeExtras,
 ) -> (CardResponse, Option<&'static str>) {
     let selected = panel.selected == Some(i);
     let (name, mut enabled, mut colour) = (terrain_type.name.clone(), terrain_type.enabled, terrain_type.colour);
@@ -386,7 +394,7 @@ fn card_ui(
     let card = Card {
         name: &name,
         doc: "",
-        note: note.text(),
+        note: extras.note.text(),
         enabled: &mut enabled,
         colour: Some(&mut colour),
         thumbnail: Some(terrain_type.texture.as_ref().and_then(thumbnail).map(egui::TextureHandle::id)),
@@ -399,12 +407,14 @@ fn card_ui(
     let mut wants_file = None;
     let response = card.ui(ui, |ui| {
         if selected {
-            ui.label(RichText::new(note.sentence()).size(11.0).color(colours(ui).weak));
+            ui.label(RichText::new(extras.note.sentence()).size(11.0).color(colours(ui).weak));
             let before = terrain_type.texture.clone();
             // Without a texture there is nothing to repeat or to tint.
             let hidden = [&ON_CARD[..], if before.is_some() { &[] } else { &OF_TEXTURE }].concat();
             wants_file = group_ui(ui, terrain_type, &hidden, &mut parameters);
-            if let Some(what) = missing {
+            let sets: Vec<&str> = extras.sets.iter().filter_map(Option::as_deref).collect();
+            name_ui(ui, terrain_type, "set", &sets, true, parameters.state);
+            if let Some(what) = extras.missing {
                 let text = format!("{}. Until then the type does not appear.", capitalised(what));
                 ui.colored_label(ui.visuals().error_fg_color, text);
             }

@@ -8,9 +8,14 @@ use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::tests::{editor, pause, press, settle};
 use crate::engine::Step;
+use crate::engine::fault::Profile;
 use crate::engine::operations::AnyOperation;
+use crate::engine::operations::clamp::Clamp;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::faults::Faults;
+use crate::engine::operations::fluvial_erosion::FluvialErosion;
+use crate::engine::operations::heightmap::Heightmap;
+use crate::engine::operations::levels::Levels;
 
 #[test]
 fn buttons_disable_duplicate_and_delete_a_step() {
@@ -127,6 +132,36 @@ fn drawn_faults_are_added_disabled_and_removed_in_the_list() {
         press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     }
     assert_eq!(faults(&editor), first);
+}
+
+#[test]
+fn a_displacement_states_the_throw_of_its_fault() {
+    let mut editor = editor();
+    pause(&mut editor);
+    for (profile, is_stated) in [(Profile::Smooth, true), (Profile::Cosine, false)] {
+        let faults = Faults { count: 3, displacement_m: 400.0, profile, ..Faults::default() };
+        editor.state_mut().edit(|project| project.recipe.stack = vec![Step::new(faults)]);
+        editor.run_steps(4);
+        assert_eq!(editor.query_by_label("±400 m (800 m throw)").is_some(), is_stated, "{profile:?}");
+    }
+}
+
+#[test]
+fn values_that_are_left_empty_say_what_that_means() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let cases = [
+        (Clamp { high_m: None, ..Clamp::default() }.into(), "unlimited"),
+        (FluvialErosion { sea_m: None, ..FluvialErosion::default() }.into(), "none"),
+        (Levels::default().into(), "highest point"),
+        (AnyOperation::from(Heightmap::default()), "as in the file"),
+    ];
+    for (operation, text) in cases {
+        let step = Step::new(operation.clone());
+        editor.state_mut().edit(|project| project.recipe.stack = vec![step]);
+        editor.run_steps(4);
+        assert!(editor.query_all_by_role_and_label(Role::Label, text).count() > 0, "{}: {text}", operation.key());
+    }
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn choosing_a_set_filters_the_cards_and_adds_one_undo_entry() {
         assert_eq!(listed, cards, "{choice}");
         assert_eq!(editor.state().document.history().0.len(), entries + i + 1);
     }
-    assert_eq!(editor.state().document.undo_name(), Some("Set Summer to all"));
+    assert_eq!(editor.state().document.undo_name(), Some("Climate set Summer to all"));
     editor.state_mut().ui.texture_panel.selected = Some(2);
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Button, "Summer").click();
@@ -213,15 +213,24 @@ fn typing_a_set_name_on_a_card_creates_the_set() {
     editor.state_mut().ui.texture_panel.selected = Some(1);
     pause(&mut editor);
     assert!(editor.query_by_role_and_label(Role::Button, "All").is_none(), "there are no sets to choose from");
-    editor.get_by_role_and_label(Role::TextInput, "Set").focus();
+    editor.get_by_role_and_label(Role::ComboBox, "Climate set").click();
+    editor.run_steps(2);
+    editor.get_by_role_and_label(Role::TextInput, "New climate set").focus();
     editor.run_steps(2);
     type_text(&mut editor, "Monsoon");
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
+    editor.run_steps(3);
     assert_eq!(editor.state().document.project().recipe.texture.types[1].set, "Monsoon");
-    assert_eq!(editor.state().document.undo_name(), Some("Grass: Set none to Monsoon"));
+    assert_eq!(editor.state().document.undo_name(), Some("Grass: Climate set none to Monsoon"));
     editor.get_by_role_and_label(Role::Button, "Monsoon").click();
     editor.run_steps(3);
     assert_eq!(active_set(&editor).as_deref(), Some("Monsoon"));
+    editor.get_by_role_and_label(Role::ComboBox, "Climate set").click();
+    editor.run_steps(2);
+    let all = editor.get_all_by_role_and_label(Role::Button, "All").last().expect("the entry of the list");
+    all.click();
+    editor.run_steps(3);
+    assert_eq!(editor.state().document.project().recipe.texture.types[1].set, "", "a set from the list");
 }
 
 #[test]

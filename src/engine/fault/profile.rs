@@ -28,6 +28,11 @@ choices! {
 }
 
 impl Profile {
+    /// The keys of the profiles with a vertical offset between their sides: one side rises by the displacement, the
+    /// other sinks by it.
+    pub(in crate::engine) const TWO_SIDED: &'static [&'static str] =
+        &["step", "ramp", "smooth", "exponential", "gaussian", "linear", "biweight"];
+
     /// Whether the profile depends on the width of the fault zone.
     pub fn has_zone(self) -> bool {
         self != Self::Step

@@ -9,7 +9,7 @@ choices! {
         /// Along the whole border, which keeps its heights; valleys open to it everywhere.
         Border = "border", "Whole border";
         /// At the lowest points of the border, as in a section cut out of a larger range.
-        Hollows = "hollows", "Hollows of the border";
+        Hollows = "hollows", "Lowest border points";
         /// At the lowest points of the north side.
         North = "north", "North side";
         /// At the lowest points of the east side.

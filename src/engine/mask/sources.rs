@@ -75,14 +75,14 @@ parameters! {
         /// border of a polygon, that beyond the edge of a path or a pad, for example over its banks, or the width over
         /// which an image is blurred. Empty: 100 for elevations, 0 otherwise.
         feather_m: Option<f64> = None,
-            Spec::number("Feather", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m")
+            Spec::number("Falloff", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m").none("automatic")
                 .when("source", &["elevation", "polygon", "path", "pad", "image"]);
         /// The slopes of the terrain below on which the step has its full effect.
         slope_deg: Band = Band { min: 0.0, max: 30.0 },
             Spec::number("Slope", 0.0, 90.0).unit("°").when("source", &["slope"]);
         /// The angle over which the effect fades out on gentler and steeper slopes.
         feather_deg: f64 = 10.0,
-            Spec::number("Feather", 0.0, 90.0).slider(0.0, 45.0).unit("°").when("source", &["slope"]);
+            Spec::number("Falloff", 0.0, 90.0).slider(0.0, 45.0).unit("°").when("source", &["slope"]);
         /// The distance from the border at which the effect is full.
         border_m: f64 = 500.0,
             Spec::number("Border", 0.0, 1_000_000.0).slider(1.0, 4000.0).unit("m").logarithmic()
@@ -100,14 +100,14 @@ parameters! {
             Spec::number("Wetness", -10.0, 40.0).slider(0.0, 20.0).when("source", &["wetness"]);
         /// The difference in the index over which the effect fades out to drier and wetter terrain.
         feather_wetness: f64 = 2.0,
-            Spec::number("Feather", 0.0, 40.0).slider(0.0, 8.0).when("source", &["wetness"]);
+            Spec::number("Falloff", 0.0, 40.0).slider(0.0, 8.0).when("source", &["wetness"]);
         /// The valley floor index at which the effect is full: slopes have less than 0.5, small valley floors 1 or 2,
         /// wide plains up to 4.
         sediment: Band = Band { min: 1.5, max: 4.0 },
             Spec::number("Sediment", 0.0, 4.0).when("source", &["sediment"]);
         /// The difference in the index over which the effect fades out to less and more sediment.
         feather_sediment: f64 = 0.5,
-            Spec::number("Feather", 0.0, 4.0).slider(0.0, 2.0).when("source", &["sediment"]);
+            Spec::number("Falloff", 0.0, 4.0).slider(0.0, 2.0).when("source", &["sediment"]);
         /// The curvatures at which the effect is full: positive in hollows, negative on ridges. A bowl with a radius of
         /// 500 m has a curvature of 2 per km.
         curvature: Band = Band { min: 1.0, max: 100_000.0 },
@@ -115,7 +115,7 @@ parameters! {
                 .when("source", &["curvature"]);
         /// The difference in curvature over which the effect fades out.
         feather_curvature: f64 = 1.0,
-            Spec::number("Feather", 0.0, 100_000.0).slider(0.0, 10.0).unit("/km").sparse().when("source", &["curvature"]);
+            Spec::number("Falloff", 0.0, 100_000.0).slider(0.0, 10.0).unit("/km").sparse().when("source", &["curvature"]);
         /// The size of the hollows and ridges.
         scale_m: f64 = 100.0,
             Spec::number("Scale", 0.0, 100_000.0).slider(1.0, 2000.0).unit("m").logarithmic().sparse()

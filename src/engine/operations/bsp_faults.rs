@@ -45,7 +45,8 @@ parameters! {
         /// Height by which the first fault of a tree raises one side and lowers the other. Every level below moves half
         /// as far.
         displacement_m: f64 = 15.0,
-            Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 500.0).unit("m").logarithmic();
+            Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 500.0).unit("m").logarithmic()
+                .both_sides("layout", &["structured", "unstructured"]);
         /// How the faults of a tree are arranged.
         layout: Layout = Layout::Structured, Spec::new("Layout");
         /// Fades the displacement towards the border of the map, which makes an island on level terrain.
@@ -53,7 +54,7 @@ parameters! {
         /// Height below which faults never lower the terrain. Leaves wide plains between the highlands. Empty: no
         /// floor.
         floor_m: Option<f64> = None, Spec::number("Floor", -100_000.0, 100_000.0).slider(-500.0, 500.0).unit("m");
-        /// A recursive filter that runs after every tree, so that old faults are smoother than recent ones.
+        /// Directional smoothing that runs after every tree, so that old faults are smoother than recent ones.
         wind: Option<RecursiveFilter> = Some(RecursiveFilter { k: 0.2, ..Default::default() }),
             Spec::new("Wind erosion");
         /// Rivers that cut valleys every few trees, so that the range grows together with its valleys.

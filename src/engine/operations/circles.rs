@@ -26,7 +26,7 @@ parameters! {
         displacement_m: f64 = 30.0,
             Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 300.0).unit("m").logarithmic();
         /// Probability of a hill rather than a hollow.
-        up_chance: f64 = 0.7, Spec::number("Hill probability", 0.0, 1.0);
+        up_chance: f64 = 0.7, Spec::number("Raise probability", 0.0, 1.0);
     }
 }
 

@@ -15,10 +15,10 @@ parameters! {
     /// Limits the heights to a range. Lower or higher terrain becomes level.
     pub struct Clamp {
         /// Minimum height; lower terrain is filled up to it, as by a lake. Empty: no limit.
-        low_m: Option<f64> = Some(0.0), Spec::number("Minimum", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
+        low_m: Option<f64> = Some(0.0), Spec::number("Minimum", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("unlimited");
         /// Maximum height; higher terrain is cut off at it, as by a plateau. Empty: no limit. Takes precedence over a
         /// higher minimum.
-        high_m: Option<f64> = None, Spec::number("Maximum", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m");
+        high_m: Option<f64> = None, Spec::number("Maximum", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m").none("unlimited");
         /// Range of heights on each side of a limit over which the edge is rounded. 0 leaves a sharp edge; values
         /// larger than the distance between the limits have no further effect.
         softness_m: f64 = 0.0, Spec::number("Softness", 0.0, 10_000.0).slider(0.0, 500.0).unit("m");

@@ -23,7 +23,8 @@ parameters! {
             Spec::number("End", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m");
         /// Height by which the right side rises and the left side sinks. Negative values reverse the sides.
         displacement_m: f64 = 100.0,
-            Spec::number("Displacement", -10_000.0, 10_000.0).slider(-2000.0, 2000.0).unit("m");
+            Spec::number("Displacement", -10_000.0, 10_000.0).slider(-2000.0, 2000.0).unit("m")
+                .both_sides("profile", Profile::TWO_SIDED);
         /// Cross-section of the fault, from a cliff to a wave.
         profile: Profile = Profile::Smooth, Spec::new("Profile");
         /// Width of the fault zone on each side of the line. Wide zones give soft slopes.
@@ -34,7 +35,7 @@ parameters! {
                 ]);
         /// Distance beyond each end over which the fault fades out. Empty: the fault runs across the whole map.
         reach_m: Option<f64> = None,
-            Spec::number("Fade-out length", 0.0, 1_000_000.0).slider(0.0, 4000.0).unit("m");
+            Spec::number("Fade-out length", 0.0, 1_000_000.0).slider(0.0, 4000.0).unit("m").none("unlimited");
         /// Iteration of the step in which the fault appears. 0 and 1 both mean the first.
         at: u32 = 1, Spec::number("At iteration", 0.0, 1_000_000.0).slider(1.0, 100.0);
         /// Whether the fault has any effect.

@@ -17,7 +17,7 @@ parameters! {
     /// whole terrain rises by the average amount that the rivers remove.
     pub struct FaultRivers {
         /// Number of faults between two river steps.
-        every: u32 = 5, Spec::number("Interval", 1.0, 10_000.0).slider(1.0, 100.0).unit("faults").logarithmic();
+        every: u32 = 5, Spec::number("Every N faults", 1.0, 10_000.0).slider(1.0, 100.0).unit("faults").logarithmic();
         /// Duration of a river step. Longer steps erode more of the faults.
         years: f64 = 2000.0,
             Spec::number("Duration", 1.0, 10_000_000.0).slider(100.0, 100_000.0).unit("years").logarithmic();
@@ -38,7 +38,7 @@ parameters! {
         deposition: f64 = 0.0, Spec::number("Deposition", 0.0, 10.0).slider(0.0, 2.0);
         /// Slope at which hillsides slide. Empty: slopes of any steepness stand.
         critical_slope_deg: Option<f64> = Some(38.0),
-            Spec::number("Critical slope", 1.0, 89.0).slider(20.0, 60.0).unit("°");
+            Spec::number("Critical slope", 1.0, 89.0).slider(20.0, 60.0).unit("°").none("unlimited");
     }
 }
 

@@ -63,6 +63,7 @@ parameters! {
         /// Height by which the first fault raises one side and lowers the other.
         displacement_m: f64 = 20.0,
             Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 500.0).unit("m").logarithmic()
+                .both_sides("profile", Profile::TWO_SIDED)
                 .when("decay", &["constant", "linear", "harmonic", "countdown", "exponential"]);
         /// How the displacement changes from the first fault to the last.
         decay: Decay = Decay::Linear, Spec::new("Decay");
@@ -84,10 +85,10 @@ parameters! {
             .into(),
             Spec::number("Sizes", 0.0, 10_000.0).slider(0.0, 200.0).unit("m").when("decay", &["sizes"]);
         /// Truncates every displacement to whole metres, like the integer heights of 1994.
-        truncate: bool = false, Spec::new("Whole metres");
+        truncate: bool = false, Spec::new("Round to metres");
         /// Probability that a random side of a fault rises rather than falls. Values away from 0.5 favour raised or
         /// lowered blocks.
-        up_chance: f64 = 0.5, Spec::number("Uplift probability", 0.0, 1.0);
+        up_chance: f64 = 0.5, Spec::number("Raise probability", 0.0, 1.0);
         /// Cross-section of the faults, from cliffs to waves.
         profile: Profile = Profile::Smooth, Spec::new("Profile");
         /// Width of the fault zone on each side of the line. Wide zones give soft, rolling terrain.
@@ -98,7 +99,7 @@ parameters! {
                 ]);
         /// Numbers of the faults to leave out, for example those converted to drawn faults.
         skipped: List<u32> = List::default(), Spec::number("Skipped faults", 1.0, 1_000_000.0).slider(1.0, 5000.0);
-        /// A recursive filter that runs after every fault, so that old faults are smoother than recent ones.
+        /// Directional smoothing that runs after every fault, so that old faults are smoother than recent ones.
         wind: Option<RecursiveFilter> = None, Spec::new("Wind erosion");
         /// Rivers that cut valleys every few faults, so that the range grows together with its valleys.
         rivers: Option<FaultRivers> = None, Spec::new("Rivers");

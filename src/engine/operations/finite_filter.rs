@@ -56,7 +56,7 @@ fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, lag: f64, direction: Directi
 
 impl Operation for FiniteFilter {
     const KEY: &'static str = "finite_filter";
-    const LABEL: &'static str = "Finite filter";
+    const LABEL: &'static str = "Neighbour smoothing";
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -17,7 +17,7 @@ choices! {
         /// The same uplift everywhere.
         Uniform = "uniform", "Uniform";
         /// Proportional to the height of the terrain below: full at the highest point, none at the lowest.
-        Height = "height", "Follows height";
+        Height = "height", "Input height";
     }
 }
 
@@ -37,7 +37,7 @@ parameters! {
         /// and steeper.
         uplift_mm: f64 = 0.6, Spec::number("Uplift rate", 0.0, 1000.0).slider(0.0, 10.0).unit("mm/year");
         /// How uplift is distributed over the map.
-        uplift_by: UpliftBy = UpliftBy::Height, Spec::new("Uplift pattern");
+        uplift_by: UpliftBy = UpliftBy::Height, Spec::new("Uplift by");
         /// How strongly erosion grows with the drainage area (m). Low values make all valleys alike and need a higher
         /// erodibility; high values make flat trunk valleys with steep heads.
         area_exponent: f64 = 0.5, Spec::number("Area exponent", 0.0, 1.0).slider(0.3, 0.7);
@@ -56,7 +56,7 @@ parameters! {
         /// Slope at which hillsides slide. Steeper slopes break down to it, which makes straight flanks and sharp
         /// crests. Empty: slopes of any steepness stand.
         critical_slope_deg: Option<f64> = Some(38.0),
-            Spec::number("Critical slope", 1.0, 89.0).slider(20.0, 60.0).unit("°");
+            Spec::number("Critical slope", 1.0, 89.0).slider(20.0, 60.0).unit("°").none("unlimited");
         /// How much river courses deviate at random. At 0 rivers run straight down even slopes, along the eight
         /// directions of the grid.
         stray: f64 = 1.0, Spec::number("Flow randomness", 0.0, 1.0);

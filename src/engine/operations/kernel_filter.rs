@@ -139,7 +139,7 @@ fn from_middle(i: usize, side: usize) -> f64 {
 
 impl Operation for KernelFilter {
     const KEY: &'static str = "kernel_filter";
-    const LABEL: &'static str = "Kernel filter";
+    const LABEL: &'static str = "Convolution";
 
     fn role(&self) -> Role {
         Role::Modifier

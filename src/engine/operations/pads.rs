@@ -54,7 +54,7 @@ parameters! {
         /// Height at the centre. Empty: the mean height of the terrain under the pad, so that about as much is cut as
         /// filled.
         height_m: Option<f64> = None,
-            Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m");
+            Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("mean of terrain");
         /// Slope of the pad, metres of height per metre: 0 is level, 0.02 lets water run off.
         grade: f64 = 0.0, Spec::number("Grade", 0.0, 2.0).slider(0.0, 0.2).percent();
         /// Compass direction in which the pad rises, clockwise from north.

@@ -44,9 +44,9 @@ parameters! {
         /// Weight of the previous sample. 0 has no effect; near 1 the terrain becomes a plain.
         k: f64 = 0.4, Spec::number("Strength k", 0.0, 0.9999).slider(0.0, 0.95);
         /// Strength along east and west. Empty: same as k.
-        k_x: Option<f64> = None, Spec::number("Strength east–west", 0.0, 0.9999).slider(0.0, 0.95);
+        k_x: Option<f64> = None, Spec::number("Strength east–west", 0.0, 0.9999).slider(0.0, 0.95).none("as k");
         /// Strength along north and south. Empty: same as k.
-        k_z: Option<f64> = None, Spec::number("Strength north–south", 0.0, 0.9999).slider(0.0, 0.95);
+        k_z: Option<f64> = None, Spec::number("Strength north–south", 0.0, 0.9999).slider(0.0, 0.95).none("as k");
         /// Samples along the longer side for which k is specified. It is converted to other resolutions, so that the
         /// result does not depend on the resolution of the map.
         reference_samples: u32 = 257,
@@ -374,7 +374,7 @@ fn delay_columns(pieces: &mut [&mut [f32]], delay: f64, swept: &mut Vec<f32>) {
 
 impl Operation for RecursiveFilter {
     const KEY: &'static str = "recursive_filter";
-    const LABEL: &'static str = "Recursive filter";
+    const LABEL: &'static str = "Directional smoothing";
 
     fn role(&self) -> Role {
         Role::Modifier

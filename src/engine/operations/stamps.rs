@@ -53,7 +53,7 @@ parameters! {
         /// Height from the lowest to the highest point of the stamp. Empty: as in its file; an image has 1000 m from
         /// black to white.
         height_m: Option<f64> = None,
-            Spec::number("Height", 0.0, 20_000.0).slider(0.0, 2000.0).unit("m");
+            Spec::number("Height", 0.0, 20_000.0).slider(0.0, 2000.0).unit("m").none("as in the file");
         /// Factor of the heights. Negative values turn hills into hollows.
         scale: f64 = 1.0, Spec::number("Height factor", -100.0, 100.0).slider(-2.0, 2.0);
         /// How the stamp is combined with the terrain below it.
@@ -64,9 +64,9 @@ parameters! {
         /// Height of the stamp's border, which is the median of its heights. Empty: 0 for sums and differences and 1
         /// for products, so that the border changes nothing; otherwise that of the terrain under the centre.
         base_m: Option<f64> = None,
-            Spec::number("Border height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m");
+            Spec::number("Border height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("automatic");
         /// Distance from the edge over which the stamp fades in.
-        feather_m: f64 = 100.0, Spec::number("Feather", 0.0, MAX_COORDINATE_M).slider(0.0, 1000.0).unit("m");
+        feather_m: f64 = 100.0, Spec::number("Falloff", 0.0, MAX_COORDINATE_M).slider(0.0, 1000.0).unit("m");
         /// Whether the stamp has any effect.
         enabled: bool = true, Spec::new("Enabled");
     }

@@ -60,8 +60,8 @@ pub trait Field: Sized {
 impl Spec {
     /// The row of the table for a field of type `F`.
     pub fn row<F: Field>(self, key: &'static str, doc: &'static str, default: &F) -> Parameter {
-        let Self { label, unit, hard, slider, scale, when, is_fixed, needs_items, is_sparse, .. } = self;
-        let Self { is_unwrapped, is_percent, .. } = self;
+        let Self { label, unit, hard, slider, scale, none, when, both_sides, is_fixed, .. } = self;
+        let Self { needs_items, is_sparse, is_unwrapped, is_percent, .. } = self;
         let (slider, default) = (slider.unwrap_or(hard), default.to_value());
         let (kind, nullable, doc) = (F::KIND, F::NULLABLE, doc.trim());
         Parameter {
@@ -70,12 +70,14 @@ impl Spec {
             unit,
             kind,
             nullable,
+            none,
             hard,
             slider,
             scale,
             default,
             doc,
             when,
+            both_sides,
             is_fixed,
             needs_items,
             is_sparse,

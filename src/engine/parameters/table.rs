@@ -123,6 +123,15 @@ impl Kind {
     }
 }
 
+/// A choice or switch of the same struct, with the values for which something holds.
+type Condition = Option<(&'static str, &'static [&'static str])>;
+
+/// Whether a condition holds, given the values of the parameters in the same struct.
+fn holds(condition: (&'static str, &'static [&'static str]), values: &Values) -> bool {
+    let (key, names) = condition;
+    values.get(key).is_none_or(|value| value.switch_name().is_some_and(|name| names.contains(&name)))
+}
+
 /// The largest weight of a weighted value.
 const MAX_WEIGHT: f64 = 1e9;
 
@@ -137,8 +146,10 @@ pub struct Parameter {
     pub unit: &'static str,
     /// The kind of value that it takes.
     pub kind: Kind,
-    /// Whether `null` is a valid value, meaning "none" or "automatic".
+    /// Whether `null` is a valid value.
     pub nullable: bool,
+    /// What the editor calls `null`, such as "unlimited".
+    pub none: &'static str,
     /// The range of valid values.
     pub hard: Range,
     /// The range of the slider.
@@ -150,7 +161,9 @@ pub struct Parameter {
     /// A sentence that describes its effect.
     pub doc: &'static str,
     /// The choice or switch that it depends on: the parameter applies only while that has one of these values.
-    pub when: Option<(&'static str, &'static [&'static str])>,
+    pub when: Condition,
+    /// Of a displacement by which one side rises and the other sinks: the choice that decides whether it does.
+    pub both_sides: Condition,
     /// Whether variations leave it unchanged.
     pub is_fixed: bool,
     /// Whether an empty list is refused.
@@ -196,9 +209,14 @@ impl Parameter {
 
     /// Whether the parameter has an effect, given the values of the parameters in the same struct.
     pub fn applies(&self, values: &Values) -> bool {
-        self.when.is_none_or(|(key, names)| {
-            values.get(key).is_none_or(|value| value.switch_name().is_some_and(|name| names.contains(&name)))
-        })
+        self.when.is_none_or(|condition| holds(condition, values))
+    }
+
+    /// The vertical offset of the two sides that a displacement moves apart: twice its amount; `None` for any other
+    /// number.
+    pub fn throw(&self, values: &Values) -> Option<f64> {
+        self.both_sides.filter(|condition| holds(*condition, values))?;
+        values.get(self.key)?.as_number().map(|displacement| 2.0 * displacement.abs())
     }
 
     /// Checks a value against the parameter's kind and hard range.
@@ -310,7 +328,9 @@ pub struct Spec {
     pub(super) hard: Range,
     pub(super) slider: Option<Range>,
     pub(super) scale: Scale,
-    pub(super) when: Option<(&'static str, &'static [&'static str])>,
+    pub(super) none: &'static str,
+    pub(super) when: Condition,
+    pub(super) both_sides: Condition,
     pub(super) is_fixed: bool,
     pub(super) needs_items: bool,
     pub(super) is_sparse: bool,
@@ -328,7 +348,9 @@ impl Spec {
             hard: unlimited,
             slider: None,
             scale: Scale::Linear,
+            none: "none",
             when: None,
+            both_sides: None,
             is_fixed: false,
             needs_items: false,
             is_sparse: false,
@@ -365,6 +387,18 @@ impl Spec {
     /// Makes the slider logarithmic.
     pub const fn logarithmic(mut self) -> Self {
         self.scale = Scale::Logarithmic;
+        self
+    }
+
+    /// Sets what the editor calls `null`.
+    pub const fn none(mut self, none: &'static str) -> Self {
+        self.none = none;
+        self
+    }
+
+    /// Says that by this displacement one side rises and the other sinks, while the choice `key` has one of `values`.
+    pub const fn both_sides(mut self, key: &'static str, values: &'static [&'static str]) -> Self {
+        self.both_sides = Some((key, values));
         self
     }
 

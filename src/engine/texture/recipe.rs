@@ -63,9 +63,9 @@ parameters! {
         /// The measure in which slope limits fade.
         slope_mode: SlopeMode = SlopeMode::Degrees, Spec::new("Slopes in");
         /// The climate or season to show: types of other sets are left out; empty: all sets together.
-        active_set: Option<String> = None, Spec::new("Set");
+        active_set: Option<String> = None, Spec::new("Climate set").none("All");
         /// The terrain type used where no other one applies; empty: the one whose limits are nearest.
-        fallback: Option<String> = None, Spec::new("Fallback");
+        fallback: Option<String> = None, Spec::new("Uncovered ground").none("Nearest type");
     }
 }
 
@@ -87,29 +87,29 @@ parameters! {
         elevation: Band = Band { min: 0.0, max: 100.0 },
             Spec::number("Elevation", -100_000.0, 100_000.0).slider(0.0, 100.0);
         /// The width of the fade above and below its elevations; 0 is a sharp edge.
-        elevation_release: f64 = 10.0, Spec::number("Elevation feather", 0.0, 100_000.0).slider(0.0, 50.0);
+        elevation_release: f64 = 10.0, Spec::number("Elevation falloff", 0.0, 100_000.0).slider(0.0, 50.0);
         /// The slopes on which the type appears: 0° is level, 90° vertical.
         slope_deg: Band = Band { min: 0.0, max: 90.0 }, Spec::number("Slope", 0.0, 90.0).unit("°");
         /// The width of the fade on gentler and steeper slopes; 0 is a sharp edge.
-        slope_release_deg: f64 = 10.0, Spec::number("Slope feather", 0.0, 90.0).slider(0.0, 45.0).unit("°");
-        /// How far its elevations shift up on slopes facing the skew azimuth, and down on those facing away: snow
+        slope_release_deg: f64 = 10.0, Spec::number("Slope falloff", 0.0, 90.0).slider(0.0, 45.0).unit("°");
+        /// How far its elevations shift up on slopes facing the aspect direction, and down on those facing away: snow
         /// reaches lower on the shady side.
-        skew: f64 = 0.0, Spec::number("Skew", -100_000.0, 100_000.0).slider(-50.0, 50.0);
-        /// The compass direction of the skew, clockwise from north; usually that of the sun at noon.
-        skew_azimuth_deg: f64 = 180.0, Spec::number("Skew azimuth", -360.0, 360.0).slider(0.0, 360.0).unit("°");
+        skew: f64 = 0.0, Spec::number("Aspect shift", -100_000.0, 100_000.0).slider(-50.0, 50.0);
+        /// The compass direction of the shift, clockwise from north; usually that of the sun at noon.
+        skew_azimuth_deg: f64 = 180.0, Spec::number("Aspect direction", -360.0, 360.0).slider(0.0, 360.0).unit("°");
         /// The humidity at which it appears, from 0 (dry ridges) to 1 (wet hollows), and the width of the fade; empty:
         /// any.
-        humidity: Option<Limits> = None, Spec::number("Humidity", 0.0, 1.0);
+        humidity: Option<Limits> = None, Spec::number("Humidity", 0.0, 1.0).none("any");
         /// The shade in which it appears, from 0 (sun all day) to 1 (shade all day), and the width of the fade; the day
         /// is that of the equinox at 45° north; empty: any.
-        shadow: Option<Limits> = None, Spec::number("Shade", 0.0, 1.0);
+        shadow: Option<Limits> = None, Spec::number("Shade", 0.0, 1.0).none("any");
         /// Where the type appears within these limits: by strokes of a brush, a polygon, an image and more, and by several
         /// of these together. Empty: everywhere.
         mask: List<Mask> = List::default(), Spec::new("Mask").unwrapped().sparse();
         /// How the type combines with the others.
         blend: TypeBlend = TypeBlend::Normal, Spec::new("Blend");
         /// The climate or season that it belongs to; empty: all of them.
-        set: String = String::new(), Spec::new("Set");
+        set: String = String::new(), Spec::new("Climate set").none("All");
         /// Whether the type is used.
         enabled: bool = true, Spec::new("Enabled");
     }

@@ -19,7 +19,7 @@ fn invalid_projects_are_refused() {
     );
     check(
         &project(&json!([{"operation": "faults", "up_chance": 1.5}])),
-        "Uplift probability must be from 0 to 1, not 1.5",
+        "Raise probability must be from 0 to 1, not 1.5",
     );
     check("{\"format\": 1, \"recipe\": {\"world\": {\"width_m\": NaN}}}", "not a project");
     check("{\"format\": 99}", "newer");
@@ -85,12 +85,12 @@ fn invalid_build_arguments_are_refused() {
         ("build p.upthrust.json -o out --threads 0", 2, "--threads"),
         ("build -o out", 2, "SOURCE"),
         ("build p.upthrust.json -o out --set stack.0.count=NaN", 2, "Count must be a whole number"),
-        ("build p.upthrust.json -o out --set stack.0.up_chance=nan", 2, "Uplift probability must be a number"),
+        ("build p.upthrust.json -o out --set stack.0.up_chance=nan", 2, "Raise probability must be a number"),
         ("build p.upthrust.json -o out --set stack.0.conut=3", 2, "did you mean \"count\"?"),
         (
             "build p.upthrust.json -o out --set stack.0.up_chance=1.5",
             2,
-            "Uplift probability must be from 0 to 1, not 1.5",
+            "Raise probability must be from 0 to 1, not 1.5",
         ),
         ("build p.upthrust.json -o out --set stack.7.count=3", 2, "stack.7.count"),
         ("build p.upthrust.json -o out --set stack.0.count", 2, "PATH=VALUE"),

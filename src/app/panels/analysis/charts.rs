@@ -21,7 +21,7 @@ pub(super) fn heights_ui(ui: &mut Ui, preview: &Preview, shows_curve: &mut bool)
     ui.horizontal(|ui| {
         ui.selectable_value(shows_curve, false, "Histogram").on_hover_text("The share of the terrain at each height");
         let doc = "The hypsometric curve: the share of the terrain above each height";
-        ui.selectable_value(shows_curve, true, "Hypsometric curve").on_hover_text(doc);
+        ui.selectable_value(shows_curve, true, "Cumulative curve").on_hover_text(doc);
     });
     if *shows_curve {
         // The share above the lower bound of each bin, and none above the highest point.
@@ -32,7 +32,7 @@ pub(super) fn heights_ui(ui: &mut Ui, preview: &Preview, shows_curve: &mut bool)
             above -= f64::from(*share);
         }
         points.push([0.0, high]);
-        let shown = plot("Hypsometric curve", 112.0, |percent| format!("{percent:.0} %"), true);
+        let shown = plot("Cumulative curve", 112.0, |percent| format!("{percent:.0} %"), true);
         shown.show(ui, |plot| {
             let line = Line::new("Share above", PlotPoints::from(points)).color(colours.text).width(1.25);
             plot.line(line.allow_hover(false));

@@ -1,6 +1,6 @@
 //! Controls for switches, choices, colours, texts and names.
 
-use egui::{Button, ComboBox, Response, TextEdit, Ui};
+use egui::{Button, ComboBox, Key, PopupCloseBehavior, Response, Role, TextEdit, Ui, WidgetInfo};
 
 use super::context::{ParameterContext, ParameterState};
 use super::label::label_ui;
@@ -116,13 +116,13 @@ fn file_title(name: &FileName) -> String {
     capitalised(&stem.replace('-', " "))
 }
 
-/// A row for a parameter that holds one of several names, or none of them.
+/// A row for a parameter that holds one of several names, or none of them. New names can be typed if it `takes_new`.
 pub(crate) fn name_ui(
     ui: &mut Ui,
     group: &mut dyn Group,
     key: &str,
-    none: &str,
     names: &[&str],
+    takes_new: bool,
     state: &mut ParameterState,
 ) {
     let Some(parameter) = group.table().iter().find(|parameter| parameter.key == key) else { return };
@@ -130,16 +130,26 @@ pub(crate) fn name_ui(
     let mut value = before.clone();
     ui.horizontal(|ui| {
         let label = label_ui(ui, parameter, &mut value, &mut ParameterContext::new(state));
-        let chosen = value.as_text().unwrap_or(none).to_string();
-        let combo = ComboBox::from_id_salt(key).selected_text(chosen).width(ui.available_width()).truncate();
-        let shown = combo.show_ui(ui, |ui| {
-            if ui.selectable_label(value.is_none(), none).clicked() {
-                value = Value::None;
+        let chosen = value.as_text().filter(|name| !name.is_empty()).map(String::from);
+        let combo = ComboBox::from_id_salt(key).width(ui.available_width()).truncate();
+        let combo = combo.selected_text(chosen.as_deref().unwrap_or(parameter.none));
+        let shown = combo.close_behavior(PopupCloseBehavior::CloseOnClickOutside).show_ui(ui, |ui| {
+            let mut picked = None;
+            if ui.selectable_label(chosen.is_none(), parameter.none).clicked() {
+                picked = Some(if parameter.nullable { Value::None } else { Value::from("") });
             }
             for name in names {
-                if ui.selectable_label(value.as_text() == Some(*name), *name).clicked() {
-                    value = Value::from(*name);
+                if ui.selectable_label(chosen.as_deref() == Some(*name), *name).clicked() {
+                    picked = Some(Value::from(*name));
                 }
+            }
+            if takes_new {
+                let new = new_name_ui(ui, &format!("New {}", parameter.label.to_lowercase()), state);
+                picked = picked.or(new.map(|name| Value::from(name.as_str())));
+            }
+            if let Some(picked) = picked {
+                value = picked;
+                ui.close();
             }
         });
         shown.response.labelled_by(label.id);
@@ -148,4 +158,19 @@ pub(crate) fn name_ui(
         // Any text is valid.
         let _ = group.set(key, &value);
     }
+}
+
+/// A field for a name that is not in the list yet; returns the name once Enter is pressed.
+fn new_name_ui(ui: &mut Ui, hint: &str, state: &mut ParameterState) -> Option<String> {
+    let id = ui.scope_id().with("new name");
+    let mut text = state.typed.remove(&id).unwrap_or_default();
+    let response = ui.add(TextEdit::singleline(&mut text).hint_text(hint));
+    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, hint));
+    if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter)) && !text.trim().is_empty() {
+        return Some(text.trim().into());
+    }
+    if !text.is_empty() {
+        state.typed.insert(id, text);
+    }
+    None
 }

@@ -68,7 +68,7 @@ fn lock_ui(ui: &mut Ui, rect: egui::Rect, parameter: &Parameter, locks: &mut Loc
 fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
     ui.label(parameter.doc);
     let default = &parameter.default;
-    let text = if default.is_none() { "none".into() } else { default.to_json().to_string() };
+    let text = if default.is_none() { parameter.none.into() } else { default.to_json().to_string() };
     let text: String = text.chars().take(MAX_DEFAULT_CHARS).collect();
     let unit = if parameter.unit.is_empty() { String::new() } else { format!(" in {}", parameter.unit) };
     let hint = if value == default { "" } else { " (double-click to reset)" };

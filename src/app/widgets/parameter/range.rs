@@ -59,7 +59,7 @@ pub(super) fn limits_ui(
         ui.horizontal(|ui| {
             let width = half_width(ui);
             let height = ui.spacing().interact_size.y;
-            let fade = ui.add_sized([width, height], Label::new(RichText::new("fade").color(colours(ui).weak)));
+            let fade = ui.add_sized([width, height], Label::new(RichText::new("falloff").color(colours(ui).weak)));
             let field = number_field(ui, parameter, release, width, context.state);
             field.labelled_by(fade.id).on_hover_text("Width of the fade outside the limits");
         });

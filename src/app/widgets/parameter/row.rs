@@ -35,11 +35,7 @@ fn switch_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, label: &Resp
         *value = if on { initial_value(parameter) } else { Value::None };
     }
     if !on {
-        ui.weak(match parameter.kind {
-            Kind::Limits => "any",
-            Kind::Texture => "none",
-            _ => "auto",
-        });
+        ui.weak(parameter.none);
     }
     on
 }

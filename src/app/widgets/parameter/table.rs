@@ -1,11 +1,11 @@
 //! The controls of a group, one below another.
 
-use egui::{Align, Ui};
+use egui::{Align, RichText, Ui};
 use egui_material_icons::icons::ICON_CLOSE;
 
 use super::choice::{boolean_ui, choice_ui, colour_ui, file_ui, text_ui};
 use super::context::ParameterContext;
-use super::label::label_ui;
+use super::label::{LABEL_WIDTH, label_ui};
 use super::list::{item_header_ui, list_header_ui, new_item, unfolded_after_removal, weighted_ui};
 use super::number::number_ui;
 use super::range::{band_ui, limits_ui, matrix_ui, point_ui};
@@ -46,6 +46,7 @@ fn table_ui(
         if hidden.contains(&parameter.key) || !parameter.applies(values) {
             continue;
         }
+        let throw = parameter.throw(values);
         let Some(value) = values.get_mut(parameter.key) else { continue };
         let found = context.overrides.iter().find(|found| found.key == parameter.key);
         let overridden = found.map(|found| Parameter { slider: found.range, unit: found.unit, ..parameter.clone() });
@@ -55,6 +56,9 @@ fn table_ui(
             context.state.focus_next = true;
         }
         let row = ui.push_id(parameter.key, |ui| parameter_ui(ui, shown, value, context));
+        if let Some(throw) = throw {
+            throw_ui(ui, throw);
+        }
         if is_revealed {
             // Not every control has a field that takes the focus.
             context.state.focus_next = false;
@@ -65,6 +69,21 @@ fn table_ui(
         }
     }
     wants_file
+}
+
+/// Says below a displacement how far it moves the two sides apart.
+fn throw_ui(ui: &mut Ui, throw: f64) {
+    ui.horizontal(|ui| {
+        ui.add_space(LABEL_WIDTH + ui.spacing().item_spacing.x);
+        let text = format!("\u{b1}{} m ({} m throw)", rounded(0.5 * throw), rounded(throw));
+        ui.label(RichText::new(text).size(11.0).color(colours(ui).weak));
+    });
+}
+
+/// A length with as many decimals as its field has.
+fn rounded(length_m: f64) -> f64 {
+    let factor = if length_m < 20.0 { 100.0 } else { 10.0 };
+    (length_m * factor).round() / factor
 }
 
 /// One row, or several for groups and lists; returns whether the user wants to choose a file.

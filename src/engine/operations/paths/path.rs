@@ -58,10 +58,10 @@ parameters! {
         /// Height of a road, or of a river's water, at the node. For ridges and valleys, their height or depth. Empty:
         /// from the terrain, or from the nodes beside it.
         height_m: Option<f64> = None,
-            Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
+            Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("automatic");
         /// Width of the path at the node. Empty: the width of the path.
         width_m: Option<f64> = None,
-            Spec::number("Width", 0.1, 1_000_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
+            Spec::number("Width", 0.1, 1_000_000.0).slider(1.0, 1000.0).unit("m").logarithmic().none("as the path");
     }
 }
 
@@ -98,12 +98,13 @@ parameters! {
         /// Height by which the right side of a fault rises and the left side sinks. Negative values reverse the sides.
         displacement_m: f64 = 100.0,
             Spec::number("Displacement", -10_000.0, 10_000.0).slider(-2000.0, 2000.0).unit("m")
-                .when("kind", &["fault"]);
+                .both_sides("fault_profile", Profile::TWO_SIDED).when("kind", &["fault"]);
         /// Cross-section of the fault, from a cliff to a wave.
         fault_profile: Profile = Profile::Smooth, Spec::new("Fault profile").when("kind", &["fault"]);
         /// Distance beyond each end over which the fault fades out. Empty: it goes straight on across the map.
         reach_m: Option<f64> = Some(400.0),
-            Spec::number("Fade-out length", 0.0, 1_000_000.0).slider(0.0, 4000.0).unit("m").when("kind", &["fault"]);
+            Spec::number("Fade-out length", 0.0, 1_000_000.0).slider(0.0, 4000.0).unit("m").none("unlimited")
+                .when("kind", &["fault"]);
         /// Whether the path has any effect.
         enabled: bool = true, Spec::new("Enabled");
     }
