@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use egui::{Context, Key};
 
+use crate::app::commands::ParameterOwner;
 use crate::app::commands::menus::FreeMemory;
 use crate::app::commands::seed_generator::SeedGenerator;
 use crate::app::dialogs::closing::Closing;
@@ -132,8 +133,8 @@ pub(crate) struct Selection {
     /// The item of its parameters that is selected on the views, see
     /// [`selected_item`](crate::app::tools::tool_bar::Tools::selected_item).
     pub(crate) item: Vec<(&'static str, usize)>,
-    /// The parameter of the selected step to scroll to in the next frame.
-    pub(crate) reveal: Option<&'static str>,
+    /// The parameter to scroll to in the next frame.
+    pub(crate) reveal: Option<(ParameterOwner, &'static str)>,
     /// The heights of the steps' cards.
     pub(crate) row_heights: RowHeights,
 }

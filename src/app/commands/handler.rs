@@ -6,13 +6,14 @@ use crate::app::App;
 use crate::app::commands::stack_edits::{
     add_step_at, duplicate_step, find_again, move_item, place_beside, stack_rows, step_after_undo,
 };
-use crate::app::commands::{Command, ImportTarget};
+use crate::app::commands::{Command, ImportTarget, ParameterOwner};
 use crate::app::dialogs::file_dialogs::DialogPurpose;
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::operation_picker;
 use crate::app::document::Document;
 use crate::app::panels::analysis::Section;
 use crate::app::panels::status::CopyableText;
+use crate::app::panels::types;
 use crate::app::state::Side;
 use crate::app::views::View;
 use crate::app::views::map_transform::MapViewport;
@@ -79,10 +80,12 @@ impl App {
             }
             C::Group(_) | C::Ungroup(_) | C::FoldGroup(_) => self.execute_groups(command),
             C::MoveType { from, to } => self.move_type(from, to),
+            C::AddType => self.add_type(),
+            C::SelectType(i) => self.select_type(i),
             C::MoveUp => self.move_selected(ctx, true),
             C::MoveDown => self.move_selected(ctx, false),
             C::SelectStep(i) => (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (i, false),
-            C::ShowParameter { step, key } => self.show_parameter(step, key),
+            C::ShowParameter { of, key } => self.show_parameter(of, key),
             C::SeekToStep(_)
             | C::TogglePlay
             | C::Restart
@@ -455,9 +458,36 @@ impl App {
     }
 
     /// Selects a step and scrolls to one of its parameters.
-    fn show_parameter(&mut self, step: usize, key: &'static str) {
-        (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (step, false);
-        (self.settings.shows_left, self.ui.layout.front, self.ui.selection.reveal) = (true, Side::Left, Some(key));
+    fn show_parameter(&mut self, of: ParameterOwner, key: &'static str) {
+        if let ParameterOwner::Step(step) = of {
+            (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (step, false);
+        }
+        self.show_panel(if of == ParameterOwner::Light { Side::Right } else { Side::Left });
+        self.ui.selection.reveal = Some((of, key));
+    }
+
+    /// Adds a terrain type that covers all elevations, and selects it.
+    fn add_type(&mut self) {
+        let mut project = (**self.document.project()).clone();
+        let range_m = types::range_m(&project.recipe, self.ui.preview.shown.as_ref());
+        types::add_type(&mut project.recipe.texture, &mut self.ui.texture_panel, range_m);
+        self.document.commit(project, None);
+        self.show_panel(Side::Right);
+    }
+
+    fn select_type(&mut self, i: usize) {
+        let panel = &mut self.ui.texture_panel;
+        (panel.selected, panel.scrolls_to_selected, panel.was_selected_last) = (Some(i), true, true);
+        self.show_panel(Side::Right);
+    }
+
+    /// Shows a side panel, in a narrow window instead of the other one.
+    fn show_panel(&mut self, side: Side) {
+        match side {
+            Side::Left => self.settings.shows_left = true,
+            Side::Right => self.settings.shows_right = true,
+        }
+        self.ui.layout.front = side;
     }
 
     /// Starts drawing the profile line with the next drag on a map, or stops that.
@@ -465,7 +495,7 @@ impl App {
         self.ui.profile.is_drawing ^= true;
         if self.ui.profile.is_drawing {
             self.ui.tools.deactivate();
-            (self.settings.shows_right, self.ui.layout.front) = (true, Side::Right);
+            self.show_panel(Side::Right);
             self.ui.analysis.reveal(Section::Profile, &mut self.settings.unfolded);
         }
     }

@@ -340,7 +340,7 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
     groups(
         context,
         &[
-            &[Command::PickOperation],
+            &[Command::PickOperation, Command::AddType],
             &[Command::NewSeed, Command::PreviousSeed, Command::Variations],
             &[
                 Command::Tool(Tool::Fault),

@@ -67,6 +67,15 @@ impl ImportTarget {
     }
 }
 
+/// What a parameter belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ParameterOwner {
+    /// The step at that index.
+    Step(usize),
+    World,
+    Light,
+}
+
 /// An action of the user. Menus and panels return commands; the command handler executes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Command {
@@ -128,9 +137,13 @@ pub(crate) enum Command {
     MoveUp,
     MoveDown,
     SelectStep(usize),
-    /// Scrolls to a parameter of a step, or to its name, and focuses its field.
+    /// Adds a terrain type.
+    AddType,
+    /// Selects a terrain type, by index, and scrolls to it.
+    SelectType(usize),
+    /// Scrolls to a parameter and focuses its field.
     ShowParameter {
-        step: usize,
+        of: ParameterOwner,
         key: &'static str,
     },
     /// Seeks to the iteration at which a step is complete and those above it have not begun.
@@ -298,7 +311,8 @@ impl Command {
             Self::MoveStep { .. } | Self::MoveType { .. } => "Move".into(),
             Self::MoveUp => "Move selected card up".into(),
             Self::MoveDown => "Move selected card down".into(),
-            Self::SelectStep(_) => "Select".into(),
+            Self::SelectStep(_) | Self::SelectType(_) => "Select".into(),
+            Self::AddType => "Add terrain type".into(),
             Self::SeekToStep(_) => "Seek to this step".into(),
             Self::ChooseFile(_) => "Choose a file…".into(),
             Self::TogglePlay => "Play or pause".into(),
@@ -342,6 +356,42 @@ impl Command {
             Self::FrameTimings => "Show frame times".into(),
             Self::Shortcuts => "Shortcuts".into(),
             Self::About => "About Upthrust".into(),
+        }
+    }
+
+    /// Other words for it, under which the palette finds it.
+    pub(crate) fn words(&self) -> &'static str {
+        match self {
+            Self::New => "project empty",
+            Self::Open => "project load",
+            Self::OpenGallery => "templates examples",
+            Self::SavePreset => "template",
+            Self::ImportHeightmap => "dem lidar image",
+            Self::Export => "save mesh png exr tiff raw engine",
+            Self::SaveRender => "screenshot picture image",
+            Self::SaveTurntable => "animation frames",
+            Self::PickOperation => "operation generator filter erosion layer",
+            Self::AddType => "snow grass rock sand mud forest ice lava material texture colour layer",
+            Self::MoveUp | Self::MoveDown => "reorder order",
+            Self::TogglePlay => "animation timeline",
+            Self::NewSeed => "random shuffle",
+            Self::Variations => "random alternatives mutate",
+            Self::ProfileLine => "cross-section elevation",
+            Self::FrameViews => "zoom fit centre camera",
+            Self::ViewThreeQuarter | Self::ViewFromAbove | Self::ViewFromSide => "camera perspective",
+            Self::MaximiseHeightmap | Self::MaximiseTexture | Self::MaximiseScene => "full enlarge",
+            Self::LeftPanel => "stack hide show",
+            Self::RightPanel => "types light analysis hide show",
+            Self::WaterLevel => "sea lake ocean",
+            Self::PreviewSamples(_) | Self::ExportSize => "resolution quality detail",
+            Self::ShowBefore | Self::SplitMaps => "compare",
+            Self::Theme(_) => "colours appearance",
+            Self::Scale(_) | Self::LargerInterface | Self::SmallerInterface | Self::ResetInterfaceScale => "zoom font",
+            Self::FrameTimings => "fps performance",
+            Self::Shortcuts => "keys keyboard help",
+            Self::About => "version licence folder",
+            Self::Tool(tool) => tool.words(),
+            _ => "",
         }
     }
 

@@ -1,20 +1,20 @@
-//! The command palette: every command, step, parameter and preset, found by typing.
+//! The command palette: every command, step, parameter, terrain type and preset, found by typing.
 
 use egui::{
     Align, Align2, Area, Context, FontId, Frame, Id, Layout, Margin, Modal, Rect, Response, RichText, Role, Sense, Ui,
     Vec2, WidgetInfo,
 };
 
-use crate::app::commands::Command;
 #[cfg(test)]
 use crate::app::commands::menus::ViewModes;
 use crate::app::commands::menus::{Entry, MENUS, MenuContext};
+use crate::app::commands::{Command, ParameterOwner};
 use crate::app::widgets::ModalWindow;
 use crate::app::widgets::search::{SearchTexts, typed_texts};
 use crate::app::widgets::search_list::{Arrangement, SearchItem, SearchLayout, SearchList};
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
-use crate::engine::parameters::{Kind, group_values};
+use crate::engine::parameters::{Group, Kind, group_values};
 use crate::engine::{AnyOperation, Recipe};
 use crate::files::targets;
 use crate::project::{ProjectFile, preset_projects};
@@ -40,6 +40,10 @@ impl PaletteEntry {
         let texts = SearchTexts::new(text, &place, doc);
         Self { command, text: text.into(), place, note: String::new(), is_enabled: true, texts }
     }
+
+    fn with_words(self, words: &str) -> Self {
+        Self { texts: self.texts.with_words(words), ..self }
+    }
 }
 
 /// The window of the palette.
@@ -64,13 +68,21 @@ impl Palette {
         }
         for operation in AnyOperation::all() {
             let (add, doc) = (Command::AddStep(operation.key()), operation.doc());
-            entries.push(PaletteEntry::new(add, operation.label(), "Add step".into(), doc));
+            let entry = PaletteEntry::new(add, operation.label(), "Add step".into(), doc);
+            entries.push(entry.with_words(operation.words()));
         }
         for (i, target) in targets::ALL.iter().enumerate() {
             let export = Command::ExportFor(i);
             entries.push(PaletteEntry::new(export, &export.text(), "File › Export".into(), target.key));
         }
-        add_parameters(&context.document.project().recipe, &mut entries);
+        let recipe = &context.document.project().recipe;
+        add_steps(recipe, &mut entries);
+        add_parameters(&recipe.world, ParameterOwner::World, "World", &mut entries);
+        add_parameters(&recipe.light, ParameterOwner::Light, "Light", &mut entries);
+        for (i, terrain_type) in recipe.texture.types.iter().enumerate() {
+            let select = Command::SelectType(i);
+            entries.push(PaletteEntry::new(select, &terrain_type.name, "Terrain type".into(), ""));
+        }
         for (i, (_, ProjectFile { project, .. })) in preset_projects().iter().enumerate() {
             let open = Command::OpenPreset(i);
             entries.push(PaletteEntry::new(open, &project.name, "Preset".into(), &project.description));
@@ -132,6 +144,7 @@ fn add_menu(ctx: &Context, place: &str, menu: &[Entry], entries: &mut Vec<Palett
                     found.texts = found.texts.with_name(&item.command.text());
                 }
                 let keys = item.command.shortcut().map(|shortcut| ctx.format_shortcut(&shortcut));
+                found.texts = found.texts.with_words(item.command.words());
                 found.note = if item.is_set == Some(true) { "on".into() } else { keys.unwrap_or_default() };
                 found.is_enabled = item.is_enabled;
                 entries.push(found);
@@ -143,18 +156,26 @@ fn add_menu(ctx: &Context, place: &str, menu: &[Entry], entries: &mut Vec<Palett
 }
 
 /// Adds the steps of the stack from the top, each with its parameters.
-fn add_parameters(recipe: &Recipe, entries: &mut Vec<PaletteEntry>) {
+fn add_steps(recipe: &Recipe, entries: &mut Vec<PaletteEntry>) {
     for (i, step) in recipe.stack.iter().enumerate().rev() {
-        let title = step.title();
         let select = Command::SelectStep(i);
-        entries.push(PaletteEntry::new(select, title, "Step".into(), step.operation.doc()));
-        let values = group_values(step.operation.group());
-        for parameter in step.operation.group().table() {
-            let has_row = !matches!(parameter.kind, Kind::Weighted | Kind::List(_));
-            if has_row && parameter.applies(&values) {
-                let show = Command::ShowParameter { step: i, key: parameter.key };
-                entries.push(PaletteEntry::new(show, parameter.label, title.into(), parameter.doc));
-            }
+        entries.push(PaletteEntry::new(select, step.title(), "Step".into(), step.operation.doc()));
+        add_parameters(step.operation.group(), ParameterOwner::Step(i), step.title(), entries);
+    }
+}
+
+/// Adds the parameters of a group that have a row of their own.
+fn add_parameters(group: &dyn Group, of: ParameterOwner, title: &str, entries: &mut Vec<PaletteEntry>) {
+    let values = group_values(group);
+    for parameter in group.table() {
+        let has_row = !matches!(parameter.kind, Kind::Weighted | Kind::List(_));
+        if has_row && parameter.applies(&values) {
+            let show = Command::ShowParameter { of, key: parameter.key };
+            let entry = PaletteEntry::new(show, parameter.label, title.into(), parameter.doc);
+            // The names of its choices.
+            let choices = if let Kind::Choice(choices) = parameter.kind { choices } else { &[] };
+            let labels: Vec<&str> = choices.iter().map(|choice| choice.label).collect();
+            entries.push(entry.with_words(&labels.join(" ")));
         }
     }
 }
@@ -192,12 +213,11 @@ mod tests {
     use super::*;
     use crate::app::document::Document;
     use crate::app::tasks::settings::Settings;
+    use crate::app::tools::tool::Tool;
     use crate::app::widgets::search::words;
 
-    #[test]
-    fn words_find_commands_steps_parameters_and_presets() {
-        let (_, project) = &preset_projects()[0];
-        let (document, settings) = (Document::new(project.clone()), Settings::default());
+    fn palette(project: ProjectFile) -> Palette {
+        let (document, settings) = (Document::new(project), Settings::default());
         let context = MenuContext {
             document: &document,
             settings: &settings,
@@ -209,12 +229,21 @@ mod tests {
             free_bytes: None,
             view_modes: ViewModes::default(),
         };
-        let palette = Palette::new(&Context::default(), &context);
-        let best = |query: &str| {
-            let words = words(query);
-            let ranked = palette.entries.iter().filter_map(|entry| Some((entry.texts.rank(&words)?, entry)));
-            ranked.min_by_key(|(rank, entry)| (*rank, !entry.is_enabled)).map(|(_, entry)| entry.command)
-        };
+        Palette::new(&Context::default(), &context)
+    }
+
+    /// The command that is selected first.
+    fn best(palette: &Palette, query: &str) -> Option<Command> {
+        let words = words(query);
+        let ranked = palette.entries.iter().filter_map(|entry| Some((entry.texts.rank(&words)?, entry)));
+        ranked.min_by_key(|(rank, entry)| (*rank, !entry.is_enabled)).map(|(_, entry)| entry.command)
+    }
+
+    #[test]
+    fn words_find_commands_steps_parameters_and_presets() {
+        let (_, project) = &preset_projects()[0];
+        let palette = palette(project.clone());
+        let best = |query: &str| best(&palette, query);
         assert_eq!(best("export"), Some(Command::Export));
         assert_eq!(best("dark"), Some(Command::Theme(egui::ThemePreference::Dark)));
         assert_eq!(best("thermal"), Some(Command::AddStep("thermal_erosion")));
@@ -224,8 +253,28 @@ mod tests {
         let row = &step.operation.group().table()[0];
         assert_eq!(
             best(&format!("{} {}", step.title(), row.label)),
-            Some(Command::ShowParameter { step: top, key: row.key })
+            Some(Command::ShowParameter { of: ParameterOwner::Step(top), key: row.key })
         );
         assert_eq!(best("no such thing"), None);
+        let snow = project.project.recipe.texture.types.iter().position(|terrain_type| terrain_type.name == "Snow");
+        assert_eq!(best("snow"), snow.map(Command::SelectType), "a type that there is");
+    }
+
+    #[test]
+    fn what_people_call_things_leads_to_them() {
+        let palette = palette(ProjectFile::default());
+        for (query, command) in [
+            ("road", Command::Tool(Tool::Path)),
+            ("river", Command::Tool(Tool::Path)),
+            ("paint", Command::Tool(Tool::MaskBrush)),
+            ("flat", Command::Tool(Tool::Pad)),
+            ("cliff", Command::Tool(Tool::Fault)),
+            ("mirror", Command::AddStep("symmetry")),
+            ("snow", Command::AddType),
+            ("occlusion", Command::ShowParameter { of: ParameterOwner::Light, key: "occlusion" }),
+            ("height range", Command::ShowParameter { of: ParameterOwner::World, key: "height_range_m" }),
+        ] {
+            assert_eq!(best(&palette, query), Some(command), "{query}");
+        }
     }
 }

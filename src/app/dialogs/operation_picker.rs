@@ -53,6 +53,7 @@ impl OperationPicker {
     pub(crate) fn new() -> Self {
         let entry = |operation: AnyOperation| {
             let texts = SearchTexts::new(operation.label(), operation.key(), operation.doc());
+            let texts = texts.with_words(operation.words());
             Entry { operation, texts }
         };
         let entries = AnyOperation::all().into_iter().map(entry).collect();
@@ -124,7 +125,7 @@ impl OperationPicker {
             item_width: CARD.size.x,
             gap: GAP,
             height: self.full_height(arrangement).min(max_height - 76.0).max(CARD.size.y),
-            empty: "No operation matches. Try what it does: smooth, cut, hills…",
+            empty: "No operation matches. Try what it does: smooth, cut, hills… Find a command also searches tools and types.",
         };
         let section = |role: Role| SECTIONS.iter().position(|(known, _)| *known == role).unwrap_or_default();
         let items = self.entries.iter().map(|Entry { operation, texts }| {
@@ -191,6 +192,17 @@ mod tests {
         assert_eq!(best("FAULTS"), Some("faults"));
         assert_eq!(best("blur gauss"), Some("gaussian_blur"));
         assert_eq!(best("edge_fade"), Some("edge_fade"));
+        for (query, key) in [
+            ("road", "paths"),
+            ("river", "fluvial_erosion"),
+            ("paint", "sculpt"),
+            ("flat", "pads"),
+            ("mirror", "symmetry"),
+            ("cliff", "drawn_faults"),
+            ("recursive", "recursive_filter"),
+        ] {
+            assert_eq!(best(query), Some(key), "{query}");
+        }
         assert!(ranked("imported").iter().any(|(_, key)| *key == "heightmap"));
         assert!(ranked("terrace faults").is_empty());
         assert_eq!(ranked("  ").len(), picker.entries.len());

@@ -25,12 +25,14 @@ pub(crate) struct RightPanelContext<'a> {
     pub(crate) analysis: (&'a mut AnalysisPanel, AnalysisContext<'a>),
     pub(crate) variations: &'a mut Variations,
     pub(crate) parameters: &'a mut ParameterState,
+    /// The key of the parameter of the light to scroll to and to focus.
+    pub(crate) reveal: Option<&'static str>,
 }
 
 /// Draws the panel; returns the user's command.
 pub(crate) fn right_ui(ui: &mut Ui, context: RightPanelContext) -> Option<Command> {
-    let RightPanelContext { recipe, files, thumbnails, shown, texture_panel, analysis, variations, parameters } =
-        context;
+    let RightPanelContext { recipe, files, thumbnails, shown, texture_panel, analysis, variations, .. } = context;
+    let RightPanelContext { parameters, reveal, .. } = context;
     let (analysis, mut analysis_context) = analysis;
     let sections = |ui: &mut Ui| {
         let mut types = TypesContext { files, thumbnails, shown, parameters: &mut *parameters };
@@ -38,7 +40,7 @@ pub(crate) fn right_ui(ui: &mut Ui, context: RightPanelContext) -> Option<Comman
         ui.add_space(12.0);
         heading(ui, "Light");
         compass_ui(ui, &mut recipe.light);
-        let mut light = ParameterContext::new(parameters);
+        let mut light = ParameterContext { reveal, ..ParameterContext::new(parameters) };
         ui.push_id("light", |ui| group_ui(ui, &mut recipe.light, &[], &mut light));
         ui.add_space(12.0);
         analysis.ui(ui, &mut analysis_context, parameters);

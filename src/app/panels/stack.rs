@@ -6,7 +6,7 @@ use egui::{Align, Layout, RichText, ScrollArea, Ui};
 use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::commands::stack_edits::{StepPlace, place_beside, stack_rows};
-use crate::app::commands::{Command, FileSlot};
+use crate::app::commands::{Command, FileSlot, ParameterOwner};
 use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::Draft;
 use crate::app::preview::thumbnails::Thumbnails;
@@ -54,8 +54,8 @@ pub(crate) struct StackContext<'a> {
     pub(crate) terrain: Option<&'a Heightfield>,
     /// The reports on the parts of the selected step.
     pub(crate) reports: &'a [PartReport],
-    /// The key of the parameter to scroll to and to focus.
-    pub(crate) reveal: Option<&'static str>,
+    /// The parameter to scroll to and to focus.
+    pub(crate) reveal: Option<(ParameterOwner, &'static str)>,
     pub(crate) thumbnails: &'a Thumbnails,
     pub(crate) operation_picker: &'a mut OperationPicker,
     pub(crate) parameters: &'a mut ParameterState,
@@ -92,7 +92,8 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
         command = command.take().or(selected_ui(ui, recipe, files, &mut view.locked, context));
         ui.add_space(12.0);
         heading(ui, "World");
-        let mut world = ParameterContext::new(context.parameters);
+        let reveal = context.reveal.filter(|(of, _)| *of == ParameterOwner::World).map(|(_, key)| key);
+        let mut world = ParameterContext { reveal, ..ParameterContext::new(context.parameters) };
         ui.push_id("world", |ui| group_ui(ui, &mut recipe.world, &[], &mut world));
         let mut place = Place { origin: origin.clone() };
         let mut parameters = ParameterContext::new(context.parameters);
@@ -163,7 +164,7 @@ fn command_for(stack: &[Step], rows: &[CardRow], i: usize, action: CardAction) -
     let beside = |up: bool| place_beside(stack, rows, i, up).map(|to| Command::MoveStep { from: i, to });
     Some(match action {
         CardAction::Select | CardAction::Solo => Command::SelectStep(i),
-        CardAction::Rename => Command::ShowParameter { step: i, key: "name" },
+        CardAction::Rename => Command::ShowParameter { of: ParameterOwner::Step(i), key: "name" },
         CardAction::ShowUpToHere => Command::SeekToStep(i),
         CardAction::Delete => Command::DeleteStep(i),
         CardAction::Duplicate => Command::DuplicateStep(i),
@@ -186,7 +187,8 @@ fn selected_ui(
     locked: &mut List<String>,
     context: &mut StackContext,
 ) -> Option<Command> {
-    let (selected, reveal) = (context.selected, context.reveal);
+    let selected = context.selected;
+    let reveal = context.reveal.filter(|(of, _)| *of == ParameterOwner::Step(selected)).map(|(_, key)| key);
     let step = recipe.stack.get_mut(selected)?;
     // A step keeps its seed when it moves, and with it what is unfolded. The settings contain the seed, whose control
     // would lose a drag that changes its own id.

@@ -52,8 +52,7 @@ pub(crate) fn types_ui(
     panel: &mut TexturePanelState,
     context: &mut TypesContext,
 ) -> Option<Command> {
-    let shown_range = context.shown.map(|preview| preview.summary.range_m());
-    let range_m = recipe.world.height_range_m.or(shown_range).unwrap_or(DEFAULT_RANGE_M);
+    let range_m = range_m(recipe, context.shown);
     let texture = &mut recipe.texture;
     let adds = ui.horizontal(|ui| {
         heading(ui, "Terrain types");
@@ -143,6 +142,12 @@ fn settings_ui(ui: &mut Ui, texture: &mut TextureRecipe, range_m: Band, state: &
     let names: Vec<String> = covering.map(|terrain_type| terrain_type.name.clone()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     name_ui(ui, &mut texture.settings, "fallback", &names, false, state);
+}
+
+/// The heights from 0 to 100 percent: the fixed ones of the world, or those of the terrain that is shown.
+pub(crate) fn range_m(recipe: &Recipe, shown: Option<&Preview>) -> Band {
+    let of_shown = shown.map(|preview| preview.summary.range_m());
+    recipe.world.height_range_m.or(of_shown).unwrap_or(DEFAULT_RANGE_M)
 }
 
 /// Adds a type that covers all elevations to the end of the list, and selects it.

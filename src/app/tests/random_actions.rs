@@ -2,8 +2,8 @@
 //! may panic, and undoing everything restores the first document.
 
 use crate::app::App;
-use crate::app::commands::Command;
 use crate::app::commands::stack_edits::StepPlace;
+use crate::app::commands::{Command, ParameterOwner};
 use crate::app::dialogs::file_dialogs::DialogBackend;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::tools::tool::Tool;
@@ -139,13 +139,14 @@ fn any_command(app: &App, rng: &mut Rng) -> Command {
             Command::Ungroup(Some(other)),
             Command::FoldGroup(other),
             Command::SeekToStep(step),
-            Command::ShowParameter { step, key: "name" },
+            Command::ShowParameter { of: ParameterOwner::Step(step), key: "name" },
             Command::ConvertFault { step, number: 1 + below(rng, 30) as u32 },
         ]);
     }
     let types = recipe.texture.types.len();
     if types > 0 {
         found.push(Command::MoveType { from: below(rng, types), to: below(rng, types) });
+        found.extend([Command::AddType, Command::SelectType(below(rng, types))]);
     }
     // The walk sets the size of the preview itself.
     found.retain(|command| !matches!(command, Command::PreviewSamples(_) | Command::ExportSize | Command::Quit));

@@ -38,6 +38,18 @@ impl Tool {
         }
     }
 
+    /// Other words for it, under which the search finds it.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Fault => "cliff escarpment scarp line",
+            Self::Brush => "raise lower flatten smooth roughen erase hand",
+            Self::MaskBrush => "texture material colour",
+            Self::Path => "road river street track ridge valley ditch spline",
+            Self::Pad => "flat flatten level foundation house plot",
+            Self::Stamp => "crater landform mountain paste",
+        }
+    }
+
     pub(super) fn icon(self) -> MaterialIcon {
         match self {
             Self::Fault => ICON_POLYLINE,

@@ -2,9 +2,9 @@
 
 use egui::{CentralPanel, Context, DragAndDrop, Frame, Key, Modifiers, Panel, Popup, Role, Ui, WidgetInfo};
 
-use crate::app::commands::Command;
 use crate::app::commands::menus::{self, MenuContext};
 use crate::app::commands::palette::Palette;
+use crate::app::commands::{Command, ParameterOwner};
 use crate::app::document::Draft;
 use crate::app::panels::analysis::{AnalysisContext, Section};
 use crate::app::panels::compass::sun_ui;
@@ -159,7 +159,8 @@ impl App {
             low: f64::from(shown.summary.min_m).floor(),
             high: f64::from(shown.summary.max_m).ceil(),
         });
-        let (selected, reveal) = (self.ui.selection.step, self.ui.selection.reveal.take());
+        let selected = self.ui.selection.step;
+        let reveal = self.ui.selection.reveal.take_if(|(of, _)| *of != ParameterOwner::Light);
         let shown = self.ui.preview.shown.as_ref();
         let reports = shown_reports(shown, selected);
         let mut context = StackContext {
@@ -202,6 +203,7 @@ impl App {
             is_playing: self.ui.playback.is_playing(),
             crosshair_m,
         };
+        let reveal = self.ui.selection.reveal.take_if(|(of, _)| *of == ParameterOwner::Light).map(|(_, key)| key);
         let context = RightPanelContext {
             recipe,
             files,
@@ -211,6 +213,7 @@ impl App {
             analysis: (&mut self.ui.analysis, analysis_context),
             variations: &mut self.ui.variations,
             parameters: &mut self.ui.parameters,
+            reveal,
         };
         panels::right::right_ui(ui, context)
     }

@@ -5,30 +5,83 @@ use egui_material_icons::icons::ICON_SEARCH;
 
 use crate::app::widgets::theme::colours;
 
-/// The texts by which an item is found: its name, a key or a place, and a sentence; all in lower case.
+/// The texts by which an item is found, in lower case.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SearchTexts([String; 3]);
+pub(crate) struct SearchTexts {
+    name: String,
+    /// Other words for it.
+    words: String,
+    /// Its key or its place.
+    key: String,
+    /// A sentence.
+    doc: String,
+}
+
+/// Where a word occurs in a text; better first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Occurrence {
+    /// As a whole word.
+    Whole,
+    /// At the beginning of a word.
+    Beginning,
+    /// Elsewhere.
+    Middle,
+}
+
+/// The best occurrence of a word in a text, `None` if it does not occur.
+fn occurrence(text: &str, word: &str) -> Option<Occurrence> {
+    let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+    let kind = |(at, found): (usize, &str)| {
+        let [before, after] = [text[..at].chars().next_back(), text[at + found.len()..].chars().next()];
+        match (is_letter(before), is_letter(after)) {
+            (false, false) => Occurrence::Whole,
+            (false, true) => Occurrence::Beginning,
+            (true, _) => Occurrence::Middle,
+        }
+    };
+    text.match_indices(word).map(kind).min()
+}
 
 impl SearchTexts {
     pub(crate) fn new(name: &str, key: &str, doc: &str) -> Self {
-        Self([name, key, doc].map(str::to_lowercase))
+        let [name, key, doc] = [name, key, doc].map(str::to_lowercase);
+        Self { name, words: String::new(), key, doc }
+    }
+
+    /// Adds other words for the item.
+    pub(crate) fn with_words(self, words: &str) -> Self {
+        Self { words: words.to_lowercase(), ..self }
     }
 
     /// Replaces the name.
     pub(crate) fn with_name(self, name: &str) -> Self {
-        let Self([_, key, doc]) = self;
-        Self([name.to_lowercase(), key, doc])
+        Self { name: name.to_lowercase(), ..self }
     }
 
-    /// How well the item matches all words, by the worst match: less is better; `None` if a word does not occur.
+    /// How well the item matches all words, by the worst match: less is better; `None` if a word does not occur. Whole
+    /// words are better than beginnings of words, and the middle of a word counts only in names and keys.
     pub(crate) fn rank(&self, words: &[String]) -> Option<usize> {
-        let [name, key, doc] = &self.0;
-        let rank = |word: &String| {
-            let begins = |text: &str| text.split([' ', '-', '_']).any(|part| part.starts_with(word));
-            let matches = [name.starts_with(word), begins(name), name.contains(word), key.contains(word), begins(doc)];
-            matches.iter().position(|matches| *matches).or_else(|| doc.contains(word).then_some(matches.len()))
-        };
-        words.iter().map(rank).try_fold(0, |worst, rank| Some(worst.max(rank?)))
+        words.iter().map(|word| self.rank_of(word)).try_fold(0, |worst, rank| Some(worst.max(rank?)))
+    }
+
+    fn rank_of(&self, word: &str) -> Option<usize> {
+        let Self { name, words, key, doc } = self;
+        let [in_name, in_words, in_key, in_doc] = [name, words, key, doc].map(|text| occurrence(text, word));
+        let (whole, beginning, middle) =
+            (Some(Occurrence::Whole), Some(Occurrence::Beginning), Some(Occurrence::Middle));
+        let is_first = name.starts_with(word);
+        let matches = [
+            name == word,
+            is_first && in_name == whole,
+            in_name == whole || in_words == whole,
+            is_first,
+            in_name == beginning || in_words == beginning,
+            in_key == whole || in_key == beginning,
+            in_doc == whole,
+            in_doc == beginning,
+            in_name == middle || in_key == middle,
+        ];
+        matches.into_iter().position(|matches| matches)
     }
 }
 
@@ -62,4 +115,28 @@ pub(crate) fn typed_texts(events: &[egui::Event]) -> impl Iterator<Item = &str> 
         egui::Event::Text(text) => Some(text.as_str()),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_words_and_beginnings_are_found_before_middles() {
+        let rank = |texts: SearchTexts| texts.rank(&words("road"));
+        let ordered = [
+            SearchTexts::new("Road", "", ""),
+            SearchTexts::new("Road width", "", ""),
+            SearchTexts::new("Paths", "", "").with_words("river road"),
+            SearchTexts::new("Roads and paths", "", ""),
+            SearchTexts::new("Draw roads", "", ""),
+            SearchTexts::new("Paths", "road", ""),
+            SearchTexts::new("Paths", "", "The grade of a road."),
+            SearchTexts::new("Paths", "", "The grade of roads."),
+            SearchTexts::new("Broad valley", "", ""),
+        ];
+        let ranks: Vec<usize> = ordered.into_iter().map(|texts| rank(texts).expect("found")).collect();
+        assert!(ranks.is_sorted_by(|a, b| a < b), "{ranks:?}");
+        assert_eq!(rank(SearchTexts::new("Valley", "", "A broad valley.")), None, "the middle of a word in a sentence");
+    }
 }

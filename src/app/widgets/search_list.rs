@@ -290,14 +290,14 @@ mod tests {
 
     #[test]
     fn the_best_match_is_selected_whatever_its_section() {
-        let texts = ["soft hills", "hills", "a hill"].map(|name| SearchTexts::new(name, "", ""));
+        let texts = ["soft hills", "hill", "a hill"].map(|name| SearchTexts::new(name, "", ""));
         let items = [(0, 0), (0, 2), (1, 1)].map(|(section, i): (usize, usize)| SearchItem {
             section,
             texts: &texts[i],
             is_enabled: true,
         });
         let found = found(&items, 2, "Hill");
-        assert_eq!(found.iter().map(|found| found.item).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(found.iter().map(|found| found.item).collect::<Vec<_>>(), [1, 0, 2]);
         assert_eq!(best(&found), 2);
     }
 }

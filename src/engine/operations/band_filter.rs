@@ -151,6 +151,7 @@ fn for_column_pairs(
 impl Operation for BandFilter {
     const KEY: &'static str = "band_filter";
     const LABEL: &'static str = "Band filter";
+    const WORDS: &'static str = "frequency high-pass low-pass wavelength detail fourier";
 
     fn role(&self) -> Role {
         Role::Modifier

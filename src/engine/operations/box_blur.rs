@@ -122,6 +122,7 @@ impl BoxBlur {
 impl Operation for BoxBlur {
     const KEY: &'static str = "box_blur";
     const LABEL: &'static str = "Box blur";
+    const WORDS: &'static str = "smooth soften";
 
     fn role(&self) -> Role {
         Role::Modifier

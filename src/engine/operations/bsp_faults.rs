@@ -393,6 +393,7 @@ impl BspFaults {
 impl Operation for BspFaults {
     const KEY: &'static str = "bsp_faults";
     const LABEL: &'static str = "BSP faults";
+    const WORDS: &'static str = "block plateau mesa badlands";
 
     fn iterations(&self) -> u32 {
         self.count

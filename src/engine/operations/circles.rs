@@ -66,6 +66,7 @@ impl Circles {
 impl Operation for Circles {
     const KEY: &'static str = "circles";
     const LABEL: &'static str = "Circles";
+    const WORDS: &'static str = "hill mound bump dune";
 
     fn is_pointwise(&self) -> bool {
         true

@@ -38,6 +38,7 @@ impl Clamp {
 impl Operation for Clamp {
     const KEY: &'static str = "clamp";
     const LABEL: &'static str = "Clamp";
+    const WORDS: &'static str = "limit cut cap plain floor ceiling";
 
     fn is_pointwise(&self) -> bool {
         true

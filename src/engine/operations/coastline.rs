@@ -252,6 +252,7 @@ impl Growth {
 impl Operation for Coastline {
     const KEY: &'static str = "coastline";
     const LABEL: &'static str = "Coastline";
+    const WORDS: &'static str = "island shore beach sea coast bay";
 
     /// One per agent.
     fn iterations(&self) -> u32 {

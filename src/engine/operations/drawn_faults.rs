@@ -111,6 +111,7 @@ impl DrawnFaults {
 impl Operation for DrawnFaults {
     const KEY: &'static str = "drawn_faults";
     const LABEL: &'static str = "Drawn faults";
+    const WORDS: &'static str = "cliff escarpment scarp line edge";
 
     fn is_pointwise(&self) -> bool {
         true

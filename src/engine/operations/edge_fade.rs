@@ -41,6 +41,7 @@ fn distances(grid: Grid) -> [Vec<f64>; 2] {
 impl Operation for EdgeFade {
     const KEY: &'static str = "edge_fade";
     const LABEL: &'static str = "Edge fade";
+    const WORDS: &'static str = "border margin vignette";
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -244,6 +244,7 @@ fn weighted(sizes: &[Weighted], place: f64) -> f64 {
 impl Operation for Faults {
     const KEY: &'static str = "faults";
     const LABEL: &'static str = "Faults";
+    const WORDS: &'static str = "mountain range uplift block rift earthquake";
 
     fn iterations(&self) -> u32 {
         self.count

@@ -57,6 +57,7 @@ fn sweep_columns(pieces: &mut [&mut [f32]], k: f32, lag: f64, direction: Directi
 impl Operation for FiniteFilter {
     const KEY: &'static str = "finite_filter";
     const LABEL: &'static str = "Neighbour smoothing";
+    const WORDS: &'static str = "finite filter blur soften";
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -134,6 +134,7 @@ impl GaussianBlur {
 impl Operation for GaussianBlur {
     const KEY: &'static str = "gaussian_blur";
     const LABEL: &'static str = "Gaussian blur";
+    const WORDS: &'static str = "smooth soften";
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -74,6 +74,7 @@ impl Heightmap {
 impl Operation for Heightmap {
     const KEY: &'static str = "heightmap";
     const LABEL: &'static str = "Heightmap";
+    const WORDS: &'static str = "import image dem lidar file picture";
 
     fn is_pointwise(&self) -> bool {
         true

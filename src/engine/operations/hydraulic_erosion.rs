@@ -279,6 +279,7 @@ impl HydraulicErosion {
 impl Operation for HydraulicErosion {
     const KEY: &'static str = "hydraulic_erosion";
     const LABEL: &'static str = "Hydraulic erosion";
+    const WORDS: &'static str = "rain water droplet gully erode";
 
     fn role(&self) -> Role {
         Role::Modifier

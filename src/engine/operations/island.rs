@@ -39,6 +39,7 @@ impl Island {
 impl Operation for Island {
     const KEY: &'static str = "island";
     const LABEL: &'static str = "Island";
+    const WORDS: &'static str = "coast shore sea ocean radial";
 
     fn is_pointwise(&self) -> bool {
         true

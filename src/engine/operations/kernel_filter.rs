@@ -140,6 +140,7 @@ fn from_middle(i: usize, side: usize) -> f64 {
 impl Operation for KernelFilter {
     const KEY: &'static str = "kernel_filter";
     const LABEL: &'static str = "Convolution";
+    const WORDS: &'static str = "kernel filter matrix sharpen emboss";
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -37,6 +37,7 @@ impl Levels {
 impl Operation for Levels {
     const KEY: &'static str = "levels";
     const LABEL: &'static str = "Levels";
+    const WORDS: &'static str = "curve remap contrast gamma histogram";
 
     fn is_pointwise(&self) -> bool {
         self.low_m.is_some() && self.high_m.is_some()

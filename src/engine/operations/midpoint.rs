@@ -130,6 +130,7 @@ impl Lattice {
 impl Operation for Midpoint {
     const KEY: &'static str = "midpoint";
     const LABEL: &'static str = "Midpoint displacement";
+    const WORDS: &'static str = "fractal diamond-square plasma mountain";
 
     /// The result, the terrain below and the lattice.
     fn peak_maps(&self, grid: Grid) -> f64 {

@@ -173,6 +173,7 @@ impl Iterator for Valley {
 impl Operation for Mountains {
     const KEY: &'static str = "mountains";
     const LABEL: &'static str = "Mountains";
+    const WORDS: &'static str = "peak mountain range ridge";
 
     fn reads_below(&self) -> bool {
         true

@@ -170,6 +170,7 @@ impl Fbm {
 impl Operation for Noise {
     const KEY: &'static str = "noise";
     const LABEL: &'static str = "Noise";
+    const WORDS: &'static str = "fractal fbm simplex hill detail";
 
     fn is_pointwise(&self) -> bool {
         true

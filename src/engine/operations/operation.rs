@@ -97,6 +97,8 @@ pub trait Operation: Parameters {
     const KEY: &'static str;
     /// The name in the editor.
     const LABEL: &'static str;
+    /// Other words for it, under which the search finds it.
+    const WORDS: &'static str;
 
     /// How the operation relates to the terrain below.
     fn role(&self) -> Role {

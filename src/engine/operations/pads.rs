@@ -360,6 +360,7 @@ fn overlaps(pad: &PlacedPad, later: &PlacedPad) -> bool {
 impl Operation for Pads {
     const KEY: &'static str = "pads";
     const LABEL: &'static str = "Building pads";
+    const WORDS: &'static str = "flat flatten level foundation house plot platform";
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -214,6 +214,7 @@ impl Surface {
 impl Operation for Particles {
     const KEY: &'static str = "particles";
     const LABEL: &'static str = "Particles";
+    const WORDS: &'static str = "volcano heap sand dune deposit";
 
     fn iterations(&self) -> u32 {
         self.count

@@ -375,6 +375,7 @@ fn delay_columns(pieces: &mut [&mut [f32]], delay: f64, swept: &mut Vec<f32>) {
 impl Operation for RecursiveFilter {
     const KEY: &'static str = "recursive_filter";
     const LABEL: &'static str = "Directional smoothing";
+    const WORDS: &'static str = "recursive filter blur soften wind rain";
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -33,6 +33,11 @@ macro_rules! registry {
                 match self { $( Self::$name(_) => $module::$name::LABEL, )+ }
             }
 
+            /// Other words for it, under which the search finds it.
+            pub fn words(&self) -> &'static str {
+                match self { $( Self::$name(_) => $module::$name::WORDS, )+ }
+            }
+
             /// A description of the operation, for tooltips.
             pub fn doc(&self) -> &'static str {
                 match self { $( Self::$name(_) => $module::$name::DOC, )+ }

@@ -367,6 +367,7 @@ impl Map<'_> {
 impl Operation for Sculpt {
     const KEY: &'static str = "sculpt";
     const LABEL: &'static str = "Sculpt";
+    const WORDS: &'static str = "paint brush draw raise lower flatten roughen hand";
 
     fn role(&self) -> Role {
         Role::Modifier

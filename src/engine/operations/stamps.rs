@@ -289,6 +289,7 @@ fn height_at(grid: Grid, below: Option<&Heightfield>, stamps: &[PlacedStamp], pl
 impl Operation for Stamps {
     const KEY: &'static str = "stamps";
     const LABEL: &'static str = "Stamps";
+    const WORDS: &'static str = "crater caldera landform mountain paste place";
 
     fn role(&self) -> Role {
         Role::Modifier

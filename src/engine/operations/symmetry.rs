@@ -344,6 +344,7 @@ impl Symmetry {
 impl Operation for Symmetry {
     const KEY: &'static str = "symmetry";
     const LABEL: &'static str = "Symmetry";
+    const WORDS: &'static str = "mirror rotate fair balanced multiplayer";
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -36,6 +36,7 @@ impl Terrace {
 impl Operation for Terrace {
     const KEY: &'static str = "terrace";
     const LABEL: &'static str = "Terrace";
+    const WORDS: &'static str = "step strata layer plateau mesa";
 
     fn is_pointwise(&self) -> bool {
         true

@@ -129,6 +129,7 @@ impl FixedTerrain {
 impl Operation for ThermalErosion {
     const KEY: &'static str = "thermal_erosion";
     const LABEL: &'static str = "Thermal erosion";
+    const WORDS: &'static str = "talus scree weathering landslide erode";
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -71,6 +71,7 @@ impl Paths {
 impl Operation for Paths {
     const KEY: &'static str = "paths";
     const LABEL: &'static str = "Paths";
+    const WORDS: &'static str = "road river street track ridge valley ditch spline";
 
     fn role(&self) -> Role {
         Role::Modifier
