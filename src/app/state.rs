@@ -19,6 +19,7 @@ use crate::app::document::Document;
 use crate::app::panels::analysis::AnalysisPanel;
 use crate::app::panels::hints::HintState;
 use crate::app::panels::history::HistoryState;
+use crate::app::panels::stack::KnownWarnings;
 use crate::app::panels::status::Message;
 use crate::app::panels::texture_panel::TexturePanelState;
 use crate::app::panels::variations::Variations;
@@ -137,6 +138,8 @@ pub(crate) struct Selection {
     pub(crate) reveal: Option<(ParameterOwner, &'static str)>,
     /// The heights of the steps' cards.
     pub(crate) row_heights: RowHeights,
+    /// The warnings about the selected step.
+    pub(crate) warnings: KnownWarnings,
 }
 
 /// A side panel.

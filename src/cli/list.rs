@@ -54,11 +54,16 @@ pub fn operations(options: &ListOptions) -> Result<(), CliError> {
         for (key, table) in groups() {
             listing[key] = table_to_json(table);
         }
+        // Its default is that of the operation.
+        for row in listing["step"].as_array_mut().into_iter().flatten().filter(|row| row["key"] == "blend") {
+            row["default"] = Value::Null;
+        }
         return print_line(&format!("{listing:#}"));
     }
     let mut lines = Vec::new();
     for operation in &operations {
-        lines.push(format!("{}: {}", operation.key(), operation.doc()));
+        let blend = operation.default_blend().key();
+        lines.push(format!("{} (blend {blend}): {}", operation.key(), operation.doc()));
         describe(operation.table(), "  ", &mut lines);
     }
     for (key, table) in groups() {

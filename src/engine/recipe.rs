@@ -181,6 +181,14 @@ impl Recipe {
             .try_for_each(|(i, step)| step.operation.check(grid).map_err(|error| self.error_of_step(i, error)))
     }
 
+    /// The [warnings](Step::warnings) of all enabled steps, with their paths.
+    pub fn warnings(&self) -> Vec<ParameterError> {
+        let of_step = |(i, step): (usize, &Step)| {
+            step.warnings().into_iter().map(|warning| self.error_of_step(i, warning)).collect::<Vec<_>>()
+        };
+        self.active_steps().flat_map(of_step).collect()
+    }
+
     /// The imported files that the recipe uses: heightmaps and textures.
     pub fn files(&self) -> Vec<FileName> {
         let textures = self.textures().into_iter().filter(|name| !name.is_shipped()).map(|name| FileName(name.0));

@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::blend::Blend;
 use super::mask::Mask;
+use super::operations::group::Start;
 use super::operations::{AnyOperation, Role};
 use super::parameters::{
     Group, List, ParameterError, Problem, Spec, group_to_json, not_an_object, parameters, set_from_json,
@@ -18,7 +19,8 @@ parameters! {
         name: String = String::new(), Spec::new("Name");
         /// Whether the step has an effect.
         enabled: bool = true, Spec::new("Enabled");
-        /// How the step is combined with the terrain below it.
+        /// How the step is combined with the terrain below it. By default, operations that create terrain are added, and
+        /// those that change it replace it.
         blend: Blend = Blend::Add, Spec::new("Blend");
         /// How much of the step's effect is applied: 0 is none, 1 is all.
         strength: f64 = 1.0, Spec::number("Strength", 0.0, 10.0).slider(0.0, 2.0);
@@ -52,11 +54,32 @@ impl Step {
     /// A step with the default blending for its operation: generators are added, modifiers replace the terrain below.
     pub fn new(operation: impl Into<AnyOperation>) -> Self {
         let operation = operation.into();
-        let blend = match operation.role() {
-            Role::Generator => Blend::Add,
-            Role::Modifier => Blend::Replace,
-        };
+        let blend = operation.default_blend();
         Self { operation, settings: StepSettings { blend, ..Default::default() }, depth: 0 }
+    }
+
+    /// What the step does that its user hardly means, and what to do about it: parts without effect, and a blend mode
+    /// that combines the changed terrain with itself.
+    pub fn warnings(&self) -> Vec<ParameterError> {
+        [self.blend_warning().into_iter().collect(), self.operation.warnings()].concat()
+    }
+
+    /// The warning about the blend mode of a step that changes the terrain.
+    pub fn blend_warning(&self) -> Option<ParameterError> {
+        let effect = match self.settings.blend {
+            Blend::Add => "added to it, all heights double",
+            Blend::Subtract => "subtracted from it, little is left",
+            Blend::Multiply => "multiplied with it, heights are squared",
+            Blend::Maximum | Blend::Minimum | Blend::Replace | Blend::SmoothMaximum | Blend::SmoothMinimum => {
+                return None;
+            }
+        };
+        let message = format!("the result of this step contains the terrain below; {effect}; choose replace");
+        let contains_below = match &self.operation {
+            AnyOperation::StepGroup(group) => group.on == Start::Below,
+            operation => operation.role() == Role::Modifier,
+        };
+        contains_below.then(|| ParameterError::conflict("blend", message))
     }
 
     /// The name of the step, or of its operation if it has none.

@@ -116,3 +116,10 @@ fn example_projects_open_and_have_no_problems() {
     names.sort();
     assert_eq!(names, ["Island fortress", "Mountain pass", "Painted crags", "Two-player arena"]);
 }
+
+#[test]
+fn no_preset_has_a_step_without_effect_or_one_that_doubles_the_terrain() {
+    for preset in presets() {
+        assert_eq!(preset.project().expect(preset.name).recipe.warnings(), [], "{}", preset.name);
+    }
+}

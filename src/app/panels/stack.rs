@@ -22,7 +22,7 @@ use crate::engine::mask::NamedMasks;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::paths::PathKind;
 use crate::engine::operations::{AnyOperation, PartReport};
-use crate::engine::parameters::{List, Point, Range};
+use crate::engine::parameters::{Group, List, Parameter, ParameterError, Point, Range};
 use crate::engine::recipe::{Recipe, Step, StepSettings, Timeline};
 use crate::engine::recipe_masks::MaskOwner;
 use crate::project::{Project, ProjectSettings};
@@ -54,11 +54,26 @@ pub(crate) struct StackContext<'a> {
     pub(crate) terrain: Option<&'a Heightfield>,
     /// The reports on the parts of the selected step.
     pub(crate) reports: &'a [PartReport],
+    /// The warnings about the selected step.
+    pub(crate) warnings: &'a mut KnownWarnings,
     /// The parameter to scroll to and to focus.
     pub(crate) reveal: Option<(ParameterOwner, &'static str)>,
     pub(crate) thumbnails: &'a Thumbnails,
     pub(crate) operation_picker: &'a mut OperationPicker,
     pub(crate) parameters: &'a mut ParameterState,
+}
+
+/// The warnings about an operation, which are found again when it changes: its lists may be long.
+#[derive(Default)]
+pub(crate) struct KnownWarnings(Option<(AnyOperation, Vec<ParameterError>)>);
+
+impl KnownWarnings {
+    fn of(&mut self, operation: &AnyOperation) -> &[ParameterError] {
+        if self.0.as_ref().is_none_or(|(known, _)| known != operation) {
+            self.0 = Some((operation.clone(), operation.warnings()));
+        }
+        self.0.as_ref().map_or(&[], |(_, warnings)| warnings)
+    }
 }
 
 /// Draws the panel; returns the user's command.
@@ -206,6 +221,7 @@ fn selected_ui(
         let problem = error.in_words(step.operation.table());
         ui.colored_label(ui.visuals().error_fg_color, format!("No effect: {problem}"));
     }
+    warnings_ui(ui, context.warnings.of(&step.operation), step.operation.table());
     reports_ui(ui, context.reports);
     ui.add_space(8.0);
     heading(ui, "Step");
@@ -215,6 +231,7 @@ fn selected_ui(
     let mut settings = ParameterContext { overrides: &overrides, reveal, ..ParameterContext::new(context.parameters) };
     let group = &mut step.settings;
     let wants_mask = ui.push_id(("settings", selected), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
+    warnings_ui(ui, step.blend_warning().as_slice(), step.settings.table());
     missing_ui(ui, &step.settings, &recipe.masks, files);
     if let AnyOperation::Stamps(stamps) = &step.operation
         && let Err(error) = stamps.check_files(&|name| name.is_shipped() || files.contains_key(name))
@@ -256,6 +273,17 @@ fn begin_heights(before: &AnyOperation, operation: &mut AnyOperation, terrain: &
             }
         }
         _ => {}
+    }
+}
+
+/// Says what a step does that the user hardly means. Of many warnings the first ones are shown.
+fn warnings_ui(ui: &mut Ui, warnings: &[ParameterError], table: &'static [Parameter]) {
+    const MAX: usize = 3;
+    for warning in warnings.iter().take(MAX) {
+        ui.label(RichText::new(warning.in_words(table)).size(11.0).color(ui.visuals().warn_fg_color));
+    }
+    if let Some(more) = warnings.len().checked_sub(MAX).filter(|more| *more > 0) {
+        ui.label(RichText::new(format!("And {more} more")).size(11.0).color(ui.visuals().warn_fg_color));
     }
 }
 

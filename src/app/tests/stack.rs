@@ -12,10 +12,13 @@ use crate::engine::fault::Profile;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::clamp::Clamp;
 use crate::engine::operations::drawn_faults::DrawnFaults;
-use crate::engine::operations::faults::Faults;
+use crate::engine::operations::faults::{Decay, Faults};
 use crate::engine::operations::fluvial_erosion::FluvialErosion;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::operations::levels::Levels;
+use crate::engine::operations::terrace::Terrace;
+use crate::engine::parameters::List;
+use crate::engine::recipe::Blend;
 
 #[test]
 fn buttons_disable_duplicate_and_delete_a_step() {
@@ -143,6 +146,31 @@ fn a_displacement_states_the_throw_of_its_fault() {
         editor.state_mut().edit(|project| project.recipe.stack = vec![Step::new(faults)]);
         editor.run_steps(4);
         assert_eq!(editor.query_by_label("±400 m (800 m throw)").is_some(), is_stated, "{profile:?}");
+    }
+}
+
+#[test]
+fn a_step_that_does_nothing_or_doubles_the_terrain_says_so() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let mut terrace = Step::new(Terrace::default());
+    terrace.settings.blend = Blend::Add;
+    let mut faults = DrawnFaults::default();
+    if let Some(fault) = faults.faults.get_mut(1) {
+        fault.to_m = fault.from_m;
+    }
+    let cases = [
+        (terrace, "Blend: the result of this step contains the terrain below; added to it, all heights double"),
+        (
+            Step::new(Faults { decay: Decay::Sizes, sizes: List::default(), ..Faults::default() }),
+            "Sizes: there are none",
+        ),
+        (Step::new(faults), "Fault 2: it begins where it ends, so it does nothing"),
+    ];
+    for (step, text) in cases {
+        editor.state_mut().edit(|project| project.recipe.stack = vec![step]);
+        editor.run_steps(4);
+        assert!(editor.query_by_label_contains(text).is_some(), "{text}");
     }
 }
 

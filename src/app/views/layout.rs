@@ -172,6 +172,7 @@ impl App {
             heights_m,
             terrain: shown.map(|shown| &*shown.terrain),
             reports,
+            warnings: &mut self.ui.selection.warnings,
             reveal,
             thumbnails: &self.services.thumbnails,
             operation_picker: &mut self.ui.operation_picker,

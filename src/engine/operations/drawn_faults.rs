@@ -8,7 +8,7 @@ use super::fault_sequence::{Ends, FaultSequence, PlacedFault};
 use super::operation::{EvalContext, Keyframe, Operation};
 use crate::engine::fault::{Fault, FaultSum, Profile, quantized_displacement};
 use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::parameters::{MAX_COORDINATE_M, List, Point, Spec, parameters};
+use crate::engine::parameters::{List, MAX_COORDINATE_M, ParameterError, Point, Spec, parameters};
 use crate::engine::progress::Cancelled;
 use crate::engine::random::Stream;
 
@@ -120,6 +120,13 @@ impl Operation for DrawnFaults {
     fn iterations(&self) -> u32 {
         let effective = self.faults.iter().filter(|fault| fault.enabled && fault.from_m != fault.to_m);
         effective.map(|fault| fault.at.max(1)).max().unwrap_or(0)
+    }
+
+    fn warnings(&self) -> Vec<ParameterError> {
+        let is_idle = |(_, fault): &(usize, &DrawnFault)| fault.enabled && fault.from_m == fault.to_m;
+        let message = "it begins where it ends, so it does nothing; move an end, or remove it";
+        let warning = |(i, _)| ParameterError::conflict(format!("faults.{i}"), message);
+        self.faults.iter().enumerate().filter(is_idle).map(warning).collect()
     }
 
     fn faults_from(&self, first: u32, _extent: Extent, _stream: Stream) -> Option<FaultSequence<'_>> {

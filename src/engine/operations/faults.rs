@@ -15,7 +15,7 @@ use super::recursive_filter::RecursiveFilter;
 use super::stream_power_refinement::StreamPowerRefinement;
 use crate::engine::fault::{Fault, FaultSum, FixedHeights, Profile, add_fault, quantized_displacement, sum_of_faults};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::parameters::{List, Spec, Weighted, choices, parameters};
+use crate::engine::parameters::{List, ParameterError, Spec, Weighted, choices, parameters};
 use crate::engine::progress::Cancelled;
 use crate::engine::random::{Rng, Stream};
 
@@ -248,6 +248,12 @@ impl Operation for Faults {
 
     fn iterations(&self) -> u32 {
         self.count
+    }
+
+    fn warnings(&self) -> Vec<ParameterError> {
+        let is_idle = self.decay == Decay::Sizes && self.sizes.is_empty();
+        let message = "there are none, so the faults do nothing; add one, or choose another decay";
+        is_idle.then(|| ParameterError::conflict("sizes", message)).into_iter().collect()
     }
 
     fn is_resumable(&self) -> bool {

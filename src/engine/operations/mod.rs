@@ -23,6 +23,7 @@ pub use self::fault_sequence::{FaultSequence, PlacedFault, Segment, Tree};
 pub use self::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation, Role};
 pub(super) use self::report::symmetry_report;
 pub use self::report::{LinePoint, PartLine, PartReport};
+use super::blend::Blend;
 use super::fault::FixedHeights;
 use super::heightfield::{Extent, Grid, Heightfield};
 use super::parameters::{Group, Parameter, ParameterError, Parameters, Problem, nearest_name, table_to_json};
@@ -80,6 +81,14 @@ impl AnyOperation {
         })
     }
 
+    /// The blend mode of a new step: generators are added, modifiers replace the terrain below.
+    pub fn default_blend(&self) -> Blend {
+        match self.role() {
+            Role::Generator => Blend::Add,
+            Role::Modifier => Blend::Replace,
+        }
+    }
+
     /// The table of the operation's parameters.
     pub fn table(&self) -> &'static [Parameter] {
         self.group().table()
@@ -91,6 +100,7 @@ impl AnyOperation {
         row.insert("key".into(), self.key().into());
         row.insert("label".into(), self.label().into());
         row.insert("doc".into(), self.doc().into());
+        row.insert("blend".into(), self.default_blend().key().into());
         row.insert("parameters".into(), table_to_json(self.table()));
         Value::Object(row)
     }

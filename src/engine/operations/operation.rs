@@ -114,6 +114,11 @@ pub trait Operation: Parameters {
         Ok(())
     }
 
+    /// Parts that have no effect although nothing is wrong with them, and what to do about it.
+    fn warnings(&self) -> Vec<ParameterError> {
+        Vec::new()
+    }
+
     /// Whether [`Self::reports`] says anything.
     fn has_reports(&self) -> bool {
         false

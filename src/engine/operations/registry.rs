@@ -63,6 +63,11 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.check(grid), )+ }
             }
 
+            /// See [`Operation::warnings`].
+            pub fn warnings(&self) -> Vec<ParameterError> {
+                match self { $( Self::$name(operation) => operation.warnings(), )+ }
+            }
+
             /// See [`Operation::has_reports`].
             pub fn has_reports(&self) -> bool {
                 match self { $( Self::$name(operation) => operation.has_reports(), )+ }

@@ -85,7 +85,8 @@ pub fn stage(
         || evaluator.evaluate(&order.recipe, plan.evaluated_grid(), order.position, &order.inputs, progress);
     let heights = progress.stage(0.0..EVALUATION_SHARE, evaluation)?;
     let own_m = height_range_m(&heights, None, progress)?;
-    let report = BuildReport { steps: import_steps(plan, own_m), ..BuildReport::default() };
+    let notes = order.recipe.warnings().iter().map(ToString::to_string).collect();
+    let report = BuildReport { steps: import_steps(plan, own_m), notes, ..BuildReport::default() };
     let mut staging = Staging {
         plan,
         heights: &heights,

@@ -17,6 +17,15 @@ fn listings_are_complete() {
     for key in ["operations", "texture", "terrain_type", "light", "recipe", "world", "step", "view", "export"] {
         assert!(listing[key].as_array().is_some_and(|rows| !rows.is_empty()), "{key}");
     }
+    // Every operation states its own blend mode, which a step does not.
+    let of = |key: &str| {
+        let rows = listing["operations"].as_array().expect("operations");
+        rows.iter().find(|row| row["key"] == key).map(|row| row["blend"].clone())
+    };
+    assert_eq!(["faults", "noise", "heightmap"].map(of), ["add"; 3].map(|blend| Some(json!(blend))));
+    assert_eq!(["terrace", "symmetry", "pads"].map(of), ["replace"; 3].map(|blend| Some(json!(blend))));
+    let step = listing["step"].as_array().expect("rows");
+    assert!(step.iter().any(|row| row["key"] == "blend" && row["default"].is_null()));
     let faults = &listing["operations"][0];
     assert_eq!((&faults["key"], &faults["parameters"][0]["key"]), (&json!("faults"), &json!("count")));
     for key in ["key", "label", "unit", "kind", "hard", "slider", "default", "choices", "doc"] {
