@@ -11,7 +11,7 @@ use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::landforms::{COMPARISON_SPACING_M, Landform, Metric, Metrics, at_comparison_spacing};
 use crate::engine::{Grid, Heightfield, Progress};
 use crate::files::formats::heightmap;
-use crate::files::io::memory::require_memory;
+use crate::files::io::memory::require_memory_for;
 
 /// Analyses a heightmap and prints the results.
 pub fn run(options: &InspectOptions) -> Result<(), CliError> {
@@ -21,7 +21,7 @@ pub fn run(options: &InspectOptions) -> Result<(), CliError> {
     let terrain = heightfield_from(loaded, None)?;
     // The spectrum takes 4 bytes for each sample of the largest square.
     let side = terrain.grid().width().min(terrain.grid().height()) as u64;
-    require_memory(side * side * 4)?;
+    require_memory_for(&options.file, side * side * 4)?;
     let report = Report::new(&terrain)?;
     if options.json {
         let json = report.to_json(&options.file.to_string_lossy(), &format, &notes);

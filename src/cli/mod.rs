@@ -19,12 +19,14 @@ mod source;
 mod values;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use self::arguments::{Arguments, Subcommand};
+use crate::engine::parameters::nearest_name;
 
 /// The action that the arguments request.
 #[derive(Debug)]
@@ -42,10 +44,41 @@ pub struct Task(Box<Subcommand>);
 /// Parses the arguments, the first of which is the name of the program. Invalid arguments exit the process with status
 /// 2, `--help` and `--version` with status 0.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Command {
-    let Arguments { subcommand, file } = Arguments::parse_from(arguments);
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let parsed = match misused_file(&arguments) {
+        Some(problem) => Err(Arguments::command().error(ErrorKind::InvalidSubcommand, problem)),
+        None => Arguments::try_parse_from(arguments),
+    };
+    let Arguments { subcommand, file } = parsed.unwrap_or_else(|error| error.exit());
     match subcommand {
         Some(subcommand) => Command::Task(Task(Box::new(subcommand))),
         None => Command::Editor(file),
+    }
+}
+
+/// What is wrong with a first argument that is no subcommand: then it is the file to open in the editor, which takes no
+/// other arguments.
+fn misused_file(arguments: &[OsString]) -> Option<String> {
+    let [_, first, rest @ ..] = arguments else { return None };
+    let (path, text) = (Path::new(first), first.to_string_lossy());
+    let command = Arguments::command();
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    if text.starts_with('-') || text == "help" || names.contains(&&*text) {
+        return None;
+    }
+    let next = rest.first().map(|next| next.to_string_lossy());
+    match next {
+        // The parser's own message about an unknown option is clear, and so is the editor's about a missing file.
+        Some(next) if path.exists() && next.starts_with('-') => None,
+        None if path.exists() || path.extension().is_some() => None,
+        Some(next) if path.exists() => {
+            Some(format!("\"{text}\" opens in the editor, which takes no further arguments; leave out \"{next}\""))
+        }
+        _ => {
+            let nearest = nearest_name(&text, names.iter().copied());
+            let hint = nearest.map_or("the".into(), |name| format!("did you mean \"{name}\"? The"));
+            Some(format!("\"{text}\" is neither a command nor a file; {hint} commands are {}", names.join(", ")))
+        }
     }
 }
 

@@ -106,7 +106,7 @@ impl Tiles {
             return Self::side_by_side(tiles, size, "the number of samples along a side");
         }
         let [steps_x, steps_z] =
-            [0, 1].map(|axis| tiles.per_tile(axis, size[axis] - 1, "the number of samples along a side minus one"));
+            [0, 1].map(|axis| tiles.per_tile(axis, size[axis], 1, "the number of samples along a side minus one"));
         let steps = [steps_x?, steps_z?];
         let region_of = |tile: [usize; 2]| Region {
             first: [0, 1].map(|axis| tile[axis] * steps[axis]),
@@ -125,21 +125,23 @@ impl Tiles {
 
     /// Tiles that have nothing in common.
     fn side_by_side(self, size: [usize; 2], what: &str) -> Result<Vec<TileRegion>, String> {
-        let [width, height] = [0, 1].map(|axis| self.per_tile(axis, size[axis], what));
+        let [width, height] = [0, 1].map(|axis| self.per_tile(axis, size[axis], 0, what));
         let size = [width?, height?];
         let region_of = |tile: [usize; 2]| Region { first: [0, 1].map(|axis| tile[axis] * size[axis]), size };
         Ok(self.written().map(|tile| TileRegion { tile: Some(tile), region: region_of(tile) }).collect())
     }
 
-    /// The steps or pixels per tile along an axis.
-    fn per_tile(self, axis: usize, all: usize, what: &str) -> Result<usize, String> {
-        let count = self.counts[axis];
+    /// The steps or pixels per tile along an axis of `side` samples or pixels, of which the last `shared` ones are no
+    /// step of their own. The error names the nearest sides that can be cut.
+    fn per_tile(self, axis: usize, side: usize, shared: usize, what: &str) -> Result<usize, String> {
+        let (count, all) = (self.counts[axis], side - shared);
         if all >= count && all.is_multiple_of(count) {
             return Ok(all / count);
         }
         let below = all / count * count;
-        let nearest = if below == 0 { count.to_string() } else { format!("{below} or {}", below + count) };
-        Err(format!("for {count} tiles {what} must be a multiple of {count}; the nearest is {nearest}"))
+        let [low, high] = [below, below + count].map(|all| all + shared);
+        let nearest = if below == 0 { format!("{high} is") } else { format!("{low} and {high} are") };
+        Err(format!("for {count} tiles {what} must be a multiple of {count}; {nearest} possible"))
     }
 
     fn written(self) -> impl Iterator<Item = [usize; 2]> {

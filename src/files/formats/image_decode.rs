@@ -8,7 +8,7 @@ use image::{DynamicImage, GenericImageView, ImageDecoder, ImageError, ImageForma
 use crate::engine::Image;
 use crate::files::io::error::FileError;
 use crate::files::io::guard::guard_decoder;
-use crate::files::io::memory::require_memory;
+use crate::files::io::memory::require_memory_for;
 
 /// The maximum number of pixels along a side of a tileable texture.
 const MAX_TEXTURE_SIDE: u32 = 8192;
@@ -55,7 +55,7 @@ pub(crate) fn decode_dynamic(path: &Path, bytes: &[u8]) -> Result<(ImageFormat, 
         let decoder = reader.into_decoder().map_err(broken)?;
         let (width, height) = decoder.dimensions();
         let pixels = u64::from(width) * u64::from(height);
-        require_memory(4 * pixels + decoder.total_bytes().max(MIPMAPPED_BYTES * pixels))?;
+        require_memory_for(path, 4 * pixels + decoder.total_bytes().max(MIPMAPPED_BYTES * pixels))?;
         Ok((format, decode_pixels(decoder).map_err(broken)?))
     })
 }

@@ -75,6 +75,8 @@ pub enum FileError {
     DuplicatePath(PathBuf),
     /// The work would not fit into memory.
     Memory {
+        /// The file, if that is to be read.
+        path: Option<PathBuf>,
         /// Bytes needed.
         needed: u64,
         /// Bytes free.
@@ -202,9 +204,17 @@ impl fmt::Display for FileError {
             Self::DuplicatePath(path) => {
                 write!(f, "{}: two of the files would have this name; give them different ones", path.display())
             }
-            Self::Memory { needed, available } => write!(
+            Self::Memory { path: None, needed, available } => write!(
                 f,
                 "this needs about {} of memory, but {} are free; choose a smaller size",
+                Bytes(*needed),
+                Bytes(*available)
+            ),
+            Self::Memory { path: Some(path), needed, available } => write!(
+                f,
+                "{}: reading this file needs about {} of memory, but {} are free; close other programs, or use a \
+                 smaller file",
+                path.display(),
                 Bytes(*needed),
                 Bytes(*available)
             ),

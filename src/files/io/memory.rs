@@ -1,5 +1,6 @@
 //! Free memory, checked before large allocations.
 
+use std::path::Path;
 use std::sync::OnceLock;
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
@@ -28,9 +29,19 @@ pub fn cache_bytes() -> usize {
 /// Refuses work that needs more bytes than are free.
 pub fn require_memory(needed: u64) -> Result<(), FileError> {
     match available_bytes() {
-        Some(available) if needed > available => Err(FileError::Memory { needed, available }),
+        Some(available) if needed > available => Err(FileError::Memory { path: None, needed, available }),
         _ => Ok(()),
     }
+}
+
+/// Refuses to read a file if that needs more bytes than are free.
+pub fn require_memory_for(path: &Path, needed: u64) -> Result<(), FileError> {
+    require_memory(needed).map_err(|error| match error {
+        FileError::Memory { needed, available, .. } => {
+            FileError::Memory { path: Some(path.to_path_buf()), needed, available }
+        }
+        error => error,
+    })
 }
 
 #[cfg(test)]
@@ -42,5 +53,10 @@ mod tests {
         assert_eq!(require_memory(1), Ok(()));
         let error = require_memory(1 << 60).expect_err("an exbibyte");
         assert!(error.to_string().starts_with("this needs about 1073741824.0 GiB of memory, but "), "{error}");
+        let error = require_memory_for(Path::new("a/b.tga"), 1 << 60).expect_err("an exbibyte").to_string();
+        assert!(
+            error.starts_with("a/b.tga: reading this file needs about 1073741824.0 GiB of memory, but "),
+            "{error}"
+        );
     }
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use super::error::FileError;
 use super::failure::{self, Operation};
-use super::memory::require_memory;
+use super::memory::require_memory_for;
 
 /// Reads a regular file that fits into memory.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, FileError> {
     let failed = |error: io::Error| FileError::reading(path, &error);
-    require_memory(std::fs::metadata(path).map_err(failed)?.len())?;
+    require_memory_for(path, std::fs::metadata(path).map_err(failed)?.len())?;
     #[cfg(test)]
     counting::READS.set(counting::READS.get() + 1);
     read_regular(path, u64::MAX).map_err(failed)

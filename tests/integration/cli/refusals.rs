@@ -69,6 +69,10 @@ fn check_refused(rows: &[(&str, i32, &str)]) {
     sandbox.write("p.upthrust.json", faults_project("normal_form"));
     sandbox.write("old.png", "old");
     sandbox.write("short.raw", [0; 17]);
+    // Headers of maps of 60,000 × 60,000 samples.
+    let side = 60_000_u16.to_le_bytes();
+    sandbox.write("short.tga", [[0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0].as_slice(), &side, &side, &[8, 0]].concat());
+    sandbox.write("short.pgm", "P5 60000 60000 255\n0");
     for (arguments, status, message) in rows {
         sandbox.fail(arguments, *status, message);
     }
@@ -141,7 +145,7 @@ fn invalid_outputs_are_refused() {
         ("build p.upthrust.json -o out --tiles 0x2", 2, "expected CxR"),
         ("build p.upthrust.json -o out --tile 0,0", 2, "--tiles"),
         ("build p.upthrust.json -o out --size 33 --tiles 2x2 --tile 2,0", 2, "from 0 to 1"),
-        ("build p.upthrust.json -o out --size 33 --tiles 3x2", 1, "30 or 33"),
+        ("build p.upthrust.json -o out --size 33 --tiles 3x2", 1, "31 and 34 are possible"),
         ("build p.upthrust.json -o out --tiles 2x2 --patches 2x2", 2, "--patches"),
         ("build p.upthrust.json --texture t.png --heightmap t.png", 2, "two of the files"),
         ("build p.upthrust.json --texture t.png --heightmap ./t.png", 2, "two of the files"),
@@ -157,6 +161,10 @@ fn invalid_arguments_of_other_commands_are_refused() {
             "not a whole number of samples of 16 bits; specify its sample type, size and header with --raw",
         ),
         ("convert old.png out.tif --depth 8", 2, "--out-raw u8"),
+        ("inspect short.tga", 1, "short.tga: this file is too short for a map of its size"),
+        ("inspect short.pgm", 1, "short.pgm: this file is too short for a map of its size"),
+        ("convert short.raw out.png --raw u16le,60000x60000", 1, "short.raw: "),
+        ("build short.tga -o out", 1, "short.tga: this file is too short for a map of its size"),
         ("inspect .", 1, ".: this is a folder"),
         ("convert short.raw out.png --raw u16le,3x3", 1, "18 bytes"),
         ("convert short.raw out.hgt", 2, ".png"),
@@ -174,7 +182,14 @@ fn invalid_arguments_of_other_commands_are_refused() {
         ("fault k.xy -f 1", 2, "expected a number from 0 to 0.9999"),
         ("fault k.xy -F 3", 2, "expected 2 or 4"),
         ("fault k.xy -x 1", 2, "2..=65537"),
-        ("nonsense more", 2, "cannot be used"),
+        ("nonsense more", 2, "\"nonsense\" is neither a command nor a file; "),
+        ("buidl p.upthrust.json", 2, "\"buidl\" is neither a command nor a file; did you mean \"build\"?"),
+        ("buidl", 2, "did you mean \"build\"?"),
+        (
+            "p.upthrust.json more",
+            2,
+            "\"p.upthrust.json\" opens in the editor, which takes no further arguments; leave out \"more\"",
+        ),
     ]);
 }
 

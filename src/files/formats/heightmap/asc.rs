@@ -37,7 +37,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         let size = header.get(key).filter(|size| **size >= 0.0 && size.fract() == 0.0).map(|size| (*size).to_u64());
         size.ok_or_else(|| FileError::invalid(path, format!("the header has no integer \"{key}\"")))
     };
-    let [width, height] = checked_size(path, size("ncols")?, size("nrows")?)?;
+    let [width, height] = checked_size(path, bytes.len() as u64, size("ncols")?, size("nrows")?)?;
     let no_data = header.get("nodata_value").map_or(NO_DATA, |value| (*value).to_f32());
     let mut samples = Vec::new();
     for word in words {

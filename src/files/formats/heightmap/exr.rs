@@ -15,7 +15,7 @@ use crate::engine::{Grid, Progress, Raster, SampleScale};
 use crate::files::io::cancellable::CancellableWriter;
 use crate::files::io::error::FileError;
 use crate::files::io::guard::guard_decoder;
-use crate::files::io::memory::require_memory;
+use crate::files::io::memory::require_memory_for;
 
 /// The names of channels with heights, in order of preference. Depth (Z) is a height only without colours beside it, and a
 /// name may follow the name of its layer.
@@ -65,16 +65,16 @@ pub(super) fn decode(path: &Path, bytes: &[u8], channel: Option<&str>) -> Result
         .find(|header| !header.deep)
         .ok_or_else(|| FileError::invalid(path, "this EXR contains only deep data; save it as a flat image"))?;
     let size = flat.layer_size;
-    checked_size(path, size.0 as u64, size.1 as u64)?;
+    checked_size(path, bytes.len() as u64, size.0 as u64, size.1 as u64)?;
     let channels = flat.channels.list.len() as u64;
     // All channels are decoded, four bytes per sample, before one of them is selected.
-    check_decoded_length(path, bytes, 2 * channels * size.area() as u64)?;
-    require_memory(4 * (channels + 1) * size.area() as u64)?;
+    check_decoded_length(path, bytes.len() as u64, 2 * channels * size.area() as u64)?;
+    require_memory_for(path, 4 * (channels + 1) * size.area() as u64)?;
 
     let read = read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer();
     let image = read.all_attributes().non_parallel().from_buffered(Cursor::new(bytes)).map_err(broken)?;
     let Layer { channel_data, size: Vec2(width, height), .. } = image.layer_data;
-    let [width, height] = checked_size(path, width as u64, height as u64)?;
+    let [width, height] = checked_size(path, bytes.len() as u64, width as u64, height as u64)?;
     let mut list = channel_data.list;
     let names: Vec<String> = list.iter().map(|channel| channel.name.to_string()).collect();
     let chosen = channel.and_then(|channel| names.iter().position(|name| name == channel));

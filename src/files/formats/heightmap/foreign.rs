@@ -25,7 +25,7 @@ pub(super) fn decode_hgt(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError
         );
         return Err(FileError::invalid(path, problem));
     }
-    let [width, height] = checked_size(path, side as u64, side as u64)?;
+    let [width, height] = checked_size(path, bytes.len() as u64, side as u64, side as u64)?;
     let mut samples = decode_samples(RawSample::I16Be, bytes);
     samples.iter_mut().filter(|sample| **sample == SRTM_VOID).for_each(|sample| *sample = f32::NAN);
     let cell = 1.0 / (side - 1).to_f64();
@@ -80,7 +80,7 @@ pub(super) fn decode_esri(path: &Path, bytes: &[u8], header: &str) -> Result<Dec
     let side = |keys: &[&str]| {
         header.count(keys).ok_or_else(|| refused(format!("its header (.hdr) has no {}", keys[0].to_uppercase())))
     };
-    let [width, height] = checked_size(path, side(&["ncols"])?, side(&["nrows"])?)?;
+    let [width, height] = checked_size(path, bytes.len() as u64, side(&["ncols"])?, side(&["nrows"])?)?;
     let bands = header.count(&["nbands"]).unwrap_or(1);
     if bands != 1 {
         return Err(refused(format!("it has {bands} bands; write a file with one (gdal_translate -b 1 does)")));
@@ -185,7 +185,7 @@ pub(super) fn decode_terragen(path: &Path, bytes: &[u8]) -> Result<Decoded, File
             b"CRAD" | b"CRVM" => 4,
             b"ALTW" => {
                 let [Some(width), Some(height)] = size else { return Err(incomplete()) };
-                let [width, height] = checked_size(path, width, height)?;
+                let [width, height] = checked_size(path, bytes.len() as u64, width, height)?;
                 let (factor, base) = i16_at(0).zip(i16_at(2)).ok_or_else(incomplete)?;
                 let samples = after.get(4..4 + 2 * width * height).ok_or_else(incomplete)?;
                 let metres = |value: f32| {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageFormat, ImageReader, Limits};
 
-use super::decoded::{Decoded, bit_depth_notes, check_decoded_length, checked_size};
+use super::decoded::{Decoded, bit_depth_notes, check_decoded_length, checked_sides, checked_size};
 use super::encoded_colours::{self, ColourReading, are_heights};
 use super::quantiser::Quantiser;
 use super::rows::Rows;
@@ -15,7 +15,7 @@ use crate::files::formats::image::ImageFileFormat;
 use crate::files::formats::image_decode::{TRUNCATED, decode_pixels, is_truncated_jpeg, plain_reason};
 use crate::files::io::cancellable::CancellableWriter;
 use crate::files::io::error::FileError;
-use crate::files::io::memory::require_memory;
+use crate::files::io::memory::require_memory_for;
 
 /// Decodes the pixels of an image.
 fn decode_image(path: &Path, bytes: &[u8], format: ImageFormat) -> Result<DynamicImage, FileError> {
@@ -33,13 +33,13 @@ fn decode_image(path: &Path, bytes: &[u8], format: ImageFormat) -> Result<Dynami
     reader.limits(Limits::no_limits());
     let decoder = reader.into_decoder().map_err(broken)?;
     let (width, height) = decoder.dimensions();
-    let [width, height] = checked_size(path, width.into(), height.into())?;
+    let [width, height] = checked_size(path, bytes.len() as u64, width.into(), height.into())?;
     let stored = match format {
         ImageFormat::Png => png_bits(bytes).map(|bits| (width as u64 * height as u64 * bits).div_ceil(8)),
         _ => None,
     };
-    check_decoded_length(path, bytes, stored.unwrap_or(decoder.total_bytes()))?;
-    require_memory(decoder.total_bytes().saturating_mul(2))?;
+    check_decoded_length(path, bytes.len() as u64, stored.unwrap_or(decoder.total_bytes()))?;
+    require_memory_for(path, decoder.total_bytes().saturating_mul(2))?;
     decode_pixels(decoder).map_err(broken)
 }
 
@@ -58,7 +58,7 @@ pub(super) fn decode_colours(
 ) -> Result<(Decoded, Option<ColourReading>), FileError> {
     let image = decode_image(path, bytes, format)?;
     // The image, its colours, its heights, and the numbers of a palette.
-    require_memory(u64::from(image.width()) * u64::from(image.height()) * 14)?;
+    require_memory_for(path, u64::from(image.width()) * u64::from(image.height()) * 14)?;
     let indices = indices(bytes, format).filter(|_| reading.is_none_or(|reading| reading == ColourReading::Palette));
     read_colours(path, image, format, reading, indices)
 }
@@ -75,7 +75,7 @@ pub(super) fn read_colours(
     if !image.color().has_color() || !has_bytes || !is_lossless(format) {
         return Ok((from_image(path, image, format)?, None));
     }
-    let [width, height] = checked_size(path, image.width().into(), image.height().into())?;
+    let [width, height] = checked_sides(path, image.width().into(), image.height().into())?;
     let colours = image.to_rgb8();
     let encoded = reading.or_else(|| encoded_colours::detect(&colours)).and_then(|reading| {
         let samples = reading.heights_m(&colours)?;
@@ -142,7 +142,7 @@ fn indices(bytes: &[u8], format: ImageFormat) -> Option<Vec<u8>> {
 
 /// The heights of a decoded image.
 pub(super) fn from_image(path: &Path, image: DynamicImage, format: ImageFormat) -> Result<Decoded, FileError> {
-    let [width, height] = checked_size(path, image.width().into(), image.height().into())?;
+    let [width, height] = checked_sides(path, image.width().into(), image.height().into())?;
     let colour = image.color();
     let is_eight_bit = colour.bytes_per_pixel() / colour.channel_count() == 1;
     let mut notes = bit_depth_notes(is_eight_bit);

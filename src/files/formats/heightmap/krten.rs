@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::decoded::{Decoded, checked_size};
+use super::decoded::{Decoded, checked_sides};
 use super::rows::Rows;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Progress, Raster, SampleScale};
@@ -17,7 +17,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         [width, height, heights @ ..] => ([*width, *height].map(|size| u64::from(u32::from_le_bytes(size))), heights),
         _ => return Err(FileError::invalid(path, "this file is too short to hold its two sizes")),
     };
-    let [width, height] = checked_size(path, width, height)?;
+    let [width, height] = checked_sides(path, width, height)?;
     let (expected, found) = (8 + 4 * width as u64 * height as u64, bytes.len() as u64);
     if expected != found {
         let problem = format!("a map of {width} × {height} takes {expected} bytes, but this file has {found}");

@@ -46,7 +46,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     let (Some(width), Some(height), Some(max_value)) = (numbers.next(), numbers.next(), numbers.next()) else {
         return Err(FileError::invalid(path, "the header of this PGM is incomplete"));
     };
-    let [width, height] = checked_size(path, width, height)?;
+    let [width, height] = checked_size(path, bytes.len() as u64, width, height)?;
     if !(1..=65_535).contains(&max_value) {
         let problem = format!("the maximum value of a PGM must be from 1 to 65535, not {max_value}");
         return Err(FileError::invalid(path, problem));

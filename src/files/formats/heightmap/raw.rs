@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::decoded::{Decoded, checked_size};
+use super::decoded::{Decoded, checked_sides};
 use super::layout::{RawLayout, RawSample};
 use super::quantiser::Quantiser;
 use super::rows::Rows;
@@ -142,7 +142,7 @@ pub(super) fn decode(
             [side; 2]
         }
     };
-    let [width, height] = checked_size(path, width, height)?;
+    let [width, height] = checked_sides(path, width, height)?;
     let expected = width as u64 * height as u64 * sample.bytes();
     if expected != found {
         let layout = RawLayout { sample, size: None, header_bytes }.describe([width, height]);

@@ -17,7 +17,7 @@ use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::{Progress, Raster, SampleScale};
 use crate::files::io::cancellable::{CancellableWriter, cancelled_error};
 use crate::files::io::error::FileError;
-use crate::files::io::memory::require_memory;
+use crate::files::io::memory::require_memory_for;
 
 /// The maximum number of samples of a file. Offsets have 32 bits; 2 MiB are left for the header and the table of
 /// strips.
@@ -39,7 +39,7 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
     };
     let mut decoder = Decoder::new(Cursor::new(bytes)).map_err(broken)?;
     let (width, height) = decoder.dimensions().map_err(broken)?;
-    let [width, height] = checked_size(path, width.into(), height.into())?;
+    let [width, height] = checked_size(path, bytes.len() as u64, width.into(), height.into())?;
     let tags = GeoTags::read(&mut decoder, height);
     if let Some(refusal) = tags.refusal {
         return Err(FileError::invalid(path, refusal));
@@ -61,8 +61,8 @@ pub(super) fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, FileError> {
         }
     };
     let decoded_bytes = (width * height * channels) as u64 * u64::from(colour.bit_depth()).div_ceil(8);
-    check_decoded_length(path, bytes, decoded_bytes)?;
-    require_memory(decoded_bytes + 4 * (width * height) as u64)?;
+    check_decoded_length(path, bytes.len() as u64, decoded_bytes)?;
+    require_memory_for(path, decoded_bytes + 4 * (width * height) as u64)?;
     // Sizes are limited by free memory, not by a constant; a strip is no larger than the map.
     let mut limits = Limits::default();
     limits.decoding_buffer_size = usize::try_from(decoded_bytes).unwrap_or(usize::MAX);
