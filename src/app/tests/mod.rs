@@ -3,6 +3,7 @@
 mod autosave;
 mod card_dragging;
 mod commands;
+mod cut_texts;
 mod diagrams;
 mod document;
 mod export;
@@ -74,8 +75,13 @@ pub(crate) fn without_rivers(mut app: App) -> App {
 }
 
 pub(crate) fn editor_with(answers: Vec<DialogOutcome>) -> Harness<'static, App> {
+    editor_with_size([1280.0, 800.0], answers)
+}
+
+/// An editor whose window has that size, points.
+pub(crate) fn editor_with_size(size: [f32; 2], answers: Vec<DialogOutcome>) -> Harness<'static, App> {
     let dialogs = Scripted { answers: Arc::new(Mutex::new(answers.into())), ..Default::default() };
-    let mut harness = Harness::builder().with_size([1280.0, 800.0]).with_max_steps(64).build_eframe(move |context| {
+    let mut harness = Harness::builder().with_size(size).with_max_steps(64).build_eframe(move |context| {
         let app = App::new(&context.egui_ctx, Box::new(dialogs), None, UserFolders::default()).expect("threads");
         without_rivers(app)
     });

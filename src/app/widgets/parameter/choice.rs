@@ -30,7 +30,7 @@ pub(super) fn choice_ui(
 ) -> bool {
     let (Kind::Choice(choices), Value::Choice(key)) = (parameter.kind, value) else { return false };
     let chosen = choices.iter().find(|choice| choice.key == *key).map_or("", |choice| choice.label);
-    let combo = ComboBox::from_id_salt(parameter.key).selected_text(chosen).width(ui.available_width());
+    let combo = ComboBox::from_id_salt(parameter.key).selected_text(chosen).width(ui.available_width()).wrap();
     let shown = combo.show_ui(ui, |ui| {
         for choice in choices {
             if ui.selectable_label(choice.key == *key, choice.label).on_hover_text(choice.doc).clicked() {

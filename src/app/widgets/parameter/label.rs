@@ -1,6 +1,6 @@
 //! The label of a parameter.
 
-use egui::{Align, Label, Layout, Response, RichText, Sense, Ui, Vec2};
+use egui::{Align, Color32, Label, Layout, Response, Sense, TextStyle, Ui, Vec2};
 use egui_material_icons::icons::{ICON_LOCK, ICON_LOCK_OPEN};
 
 use super::context::{Locks, ParameterContext};
@@ -9,7 +9,7 @@ use crate::engine::mutation::can_mutate;
 use crate::engine::parameters::{Parameter, Value};
 
 /// The width of the column of labels, points.
-pub(super) const LABEL_WIDTH: f32 = 104.0;
+pub(super) const LABEL_WIDTH: f32 = 120.0;
 
 /// The width of a lock at the end of a label, points.
 const LOCK_WIDTH: f32 = 16.0;
@@ -24,17 +24,23 @@ pub(super) fn label_ui(
     value: &mut Value,
     context: &mut ParameterContext,
 ) -> Response {
-    let (rect, _) = ui.allocate_exact_size(Vec2::new(LABEL_WIDTH, ui.spacing().interact_size.y), Sense::hover());
     let mut locks = context.locks.as_mut().filter(|_| can_mutate(parameter));
+    // A long label has two lines. A lock takes its place at the end when it appears.
+    let width = if locks.is_some() { LABEL_WIDTH - LOCK_WIDTH } else { LABEL_WIDTH };
+    let font = TextStyle::Body.resolve(ui.style());
+    let text_height = ui.painter().layout(parameter.label.into(), font, Color32::PLACEHOLDER, width).size().y;
+    let height = text_height.max(ui.spacing().interact_size.y);
+    let (rect, _) = ui.allocate_exact_size(Vec2::new(LABEL_WIDTH, height), Sense::hover());
     let is_locked = locks.as_ref().is_some_and(|locks| locks.is_locked(parameter.key));
-    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(Layout::left_to_right(Align::Center)));
+    let text_rect = rect.with_max_x(rect.left() + width);
+    let layout = Layout::left_to_right(Align::Center);
+    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(text_rect).layout(layout));
     let is_pointed = ui.rect_contains_pointer(rect);
     if let Some(locks) = locks.as_mut().filter(|_| is_locked || is_pointed) {
         let lock_rect = rect.with_min_x(rect.right() - LOCK_WIDTH);
-        inner.set_clip_rect(inner.clip_rect().intersect(rect.with_max_x(lock_rect.left())));
         lock_ui(ui, lock_rect, parameter, locks, is_locked);
     }
-    let label = Label::new(RichText::new(parameter.label)).truncate().show_tooltip_when_elided(false);
+    let label = Label::new(parameter.label).wrap();
     let response = inner.add(label.sense(Sense::CLICK)).on_hover_ui(|ui| tooltip_ui(ui, parameter, value));
     if response.double_clicked() {
         value.clone_from(&parameter.default);

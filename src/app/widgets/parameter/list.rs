@@ -7,7 +7,7 @@ use egui::{Align, DragValue, Label, Layout, Response, Role, Sense, Ui, Vec2, Wid
 use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE, ICON_VISIBILITY, ICON_VISIBILITY_OFF};
 
 use super::context::{ParameterContext, SliderOverride};
-use super::label::{LABEL_WIDTH, label_ui};
+use super::label::label_ui;
 use super::number::number_field;
 use super::row::{defaults_for, initial_value};
 use crate::app::widgets::icon_button;
@@ -53,7 +53,7 @@ pub(super) fn weighted_ui(
 ) -> bool {
     let Value::Weighted(Weighted { value, weight }) = item else { return false };
     let row = ui.horizontal(|ui| {
-        ui.add_space(LABEL_WIDTH + ui.spacing().item_spacing.x);
+        ui.add_space(ui.spacing().indent);
         let width = 0.5 * (ui.available_width() - BUTTON_WIDTH - 2.0 * ui.spacing().item_spacing.x);
         number_field(ui, parameter, value, width, context.state);
         let field = DragValue::new(weight).range(0.0..=1e9).speed(0.5).update_while_editing(false);

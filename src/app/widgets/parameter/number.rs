@@ -2,22 +2,22 @@
 
 use std::cell::RefCell;
 
-use egui::{DragValue, Layout, Response, Sense, Slider, SliderClamping, Ui, Vec2};
+use egui::{Color32, DragValue, Layout, Response, Sense, Slider, SliderClamping, Ui, Vec2};
 
 use super::context::{ParameterContext, ParameterState};
 use crate::engine::cast::ToInteger;
 use crate::engine::parameters::{Kind, Parameter, Range, Scale, Value, fraction_of, percent_of};
 
-/// The width of the column of numbers, points.
+/// The width of the column of numbers, points. Fields with longer numbers are wider.
 const NUMBER_WIDTH: f32 = 68.0;
 
-/// The same for coordinates on Earth, which have seven digits and may have decimals.
-const COORDINATE_WIDTH: f32 = 100.0;
+/// The space beside the text of a field, with its border, points.
+const FIELD_PADDING: f32 = 5.0;
 
 /// The end of a slider from which on its parameter is a coordinate on Earth, metres.
 const MIN_COORDINATE_SLIDER: f64 = 1e6;
 
-/// The narrowest slider, points.
+/// The narrowest slider, points. Beside a field that leaves less there is none.
 const MIN_SLIDER_WIDTH: f32 = 40.0;
 
 /// The most characters of a unit that fit into the column of numbers.
@@ -36,17 +36,21 @@ pub(super) fn number_ui(
     }
     let before = value.as_number().unwrap_or(parameter.slider.low);
     let mut number = before;
-    let width = if is_coordinate(parameter) { COORDINATE_WIDTH } else { NUMBER_WIDTH };
+    // The numbers of the slider fit too, so that its width does not change while it is dragged.
+    let numbers = [parameter.slider.low, parameter.slider.high, before];
+    let width = numbers.map(|number| field_width(ui, parameter, number)).into_iter().fold(NUMBER_WIDTH, f32::max);
     let rest = ui.available_width() - width - ui.spacing().item_spacing.x;
-    ui.spacing_mut().slider_width = rest.max(MIN_SLIDER_WIDTH);
-    let slider = Slider::new(&mut number, parameter.slider.low..=parameter.slider.high)
-        .clamping(SliderClamping::Never)
-        .logarithmic(parameter.scale == Scale::Logarithmic)
-        .max_decimals(decimals(parameter))
-        .show_value(false);
-    // A slider that shows a value beyond its range must not change it, so only the user's changes count.
-    if ui.add(slider).labelled_by(label.id).changed() {
-        set_number(parameter, value, number);
+    if rest >= MIN_SLIDER_WIDTH {
+        ui.spacing_mut().slider_width = rest;
+        let slider = Slider::new(&mut number, parameter.slider.low..=parameter.slider.high)
+            .clamping(SliderClamping::Never)
+            .logarithmic(parameter.scale == Scale::Logarithmic)
+            .max_decimals(decimals(parameter))
+            .show_value(false);
+        // A slider that shows a value beyond its range must not change it, so only the user's changes count.
+        if ui.add(slider).labelled_by(label.id).changed() {
+            set_number(parameter, value, number);
+        }
     }
     let mut number = value.as_number().unwrap_or(before);
     let field = number_field(ui, parameter, &mut number, width, context.state).labelled_by(label.id);
@@ -82,7 +86,28 @@ fn set_number(parameter: &Parameter, value: &mut Value, number: f64) {
     };
 }
 
-/// A field for a number. A typed number that is not valid, or outside the hard range, leaves it as it was and sets a
+/// The width of a field that shows all of a number.
+pub(super) fn field_width(ui: &Ui, parameter: &Parameter, number: f64) -> f32 {
+    text_width(ui, parameter, number, decimals_for(parameter, number)) + 2.0 * FIELD_PADDING
+}
+
+/// The width of the text of a number, rounded to at most so many decimals, as egui writes it.
+fn text_width(ui: &Ui, parameter: &Parameter, number: f64, max_decimals: usize) -> f32 {
+    let precision = f64::from(ui.input(|input| input.aim_radius())) / speed(parameter);
+    let useful = libm::log10(precision).ceil().clamp(0.0, 15.0).to_usize();
+    let least = if is_coordinate(parameter) { max_decimals } else { 0 };
+    let style = ui.style();
+    let text = style.number_formatter.format(number, useful.clamp(least, max_decimals)..=max_decimals);
+    let font = style.drag_value_text_style.resolve(style);
+    ui.painter().layout_no_wrap(text + &suffix(parameter), font, Color32::PLACEHOLDER).size().x
+}
+
+/// The change of a number when its field is dragged by a point.
+fn speed(parameter: &Parameter) -> f64 {
+    (parameter.slider.high - parameter.slider.low) / 400.0
+}
+
+/// A field for a number, which is rounded so that it fits into the width. A typed number that is not valid, or outside the hard range, leaves it as it was and sets a
 /// message.
 pub(super) fn number_field(
     ui: &mut Ui,
@@ -114,21 +139,23 @@ pub(super) fn number_field(
         };
         typed.filter(|typed| (low..=high).contains(typed)).or(Some(before))
     };
-    let span = parameter.slider.high - parameter.slider.low;
+    let fits = |decimals: &usize| text_width(ui, parameter, before, *decimals) + 2.0 * FIELD_PADDING <= width;
+    let decimals = (0..=decimals_for(parameter, before)).rev().find(fits).unwrap_or(0);
     let field = DragValue::new(number)
         .range(parameter.hard.low..=parameter.hard.high)
-        .speed(span / 400.0)
-        .min_decimals(if is_coordinate(parameter) { decimals_for(parameter, before) } else { 0 })
-        .max_decimals(decimals_for(parameter, before))
+        .speed(speed(parameter))
+        .min_decimals(if is_coordinate(parameter) { decimals } else { 0 })
+        .max_decimals(decimals)
         .suffix(suffix(parameter))
         .custom_formatter(format)
         .custom_parser(parse)
         .update_while_editing(false);
-    // In a fixed rectangle, so that a long number is clipped and does not widen the panel.
+    // In a fixed rectangle, so that a number in a narrow panel is clipped and does not widen it.
     let (rect, _) = ui.allocate_exact_size(Vec2::new(width, ui.spacing().interact_size.y), Sense::hover());
     let layout = Layout::centered_and_justified(egui::Direction::LeftToRight);
     let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(rect).layout(layout));
     inside.shrink_clip_rect(rect);
+    inside.spacing_mut().button_padding.x = FIELD_PADDING - 1.0;
     let response = inside.add(field);
     if let Some(message) = message.into_inner() {
         state.message = Some(message);

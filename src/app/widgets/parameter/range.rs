@@ -4,7 +4,7 @@ use egui::{Label, Response, RichText, Ui};
 
 use super::context::{ParameterContext, ParameterState};
 use super::label::label_ui;
-use super::number::number_field;
+use super::number::{field_width, number_field};
 use crate::app::widgets::band_slider::band_slider;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
@@ -18,12 +18,27 @@ pub(super) fn half_width(ui: &Ui) -> f32 {
 /// A slider with two handles above two fields.
 fn band_control(ui: &mut Ui, parameter: &Parameter, band: &mut [f64; 2], label: &Response, state: &mut ParameterState) {
     band_slider(ui, band, parameter.slider, &mut state.band_slider).labelled_by(label.id);
-    ui.horizontal(|ui| {
-        let width = half_width(ui);
-        for (limit, name) in band.iter_mut().zip(["From", "To"]) {
-            number_field(ui, parameter, limit, width, state).labelled_by(label.id).on_hover_text(name);
+    let [low, high] = band;
+    ui.horizontal(|ui| pair_ui(ui, parameter, [(low, "From"), (high, "To")], label, state));
+}
+
+/// Two fields with their tooltips, next to each other or, if they are too long for that, one below the other.
+fn pair_ui(
+    ui: &mut Ui,
+    parameter: &Parameter,
+    fields: [(&mut f64, &str); 2],
+    label: &Response,
+    state: &mut ParameterState,
+) {
+    let half = half_width(ui);
+    let fits = fields.iter().all(|(number, _)| field_width(ui, parameter, **number) <= half);
+    let width = if fits { half } else { ui.available_width() };
+    let fields_ui = |ui: &mut Ui| {
+        for (number, doc) in fields {
+            number_field(ui, parameter, number, width, state).labelled_by(label.id).on_hover_text(doc);
         }
-    });
+    };
+    if fits { fields_ui(ui) } else { drop(ui.vertical(fields_ui)) }
 }
 
 pub(super) fn band_ui(
@@ -83,11 +98,8 @@ pub(super) fn point_ui(
     context: &mut ParameterContext,
 ) -> bool {
     let Value::Point(Point { x_m, z_m }) = value else { return false };
-    let width = half_width(ui);
-    for (number, direction) in [(x_m, "East of the west border"), (z_m, "South of the north border")] {
-        let field = number_field(ui, parameter, number, width, context.state);
-        field.labelled_by(label.id).on_hover_text(direction);
-    }
+    let fields = [(x_m, "East of the west border"), (z_m, "South of the north border")];
+    pair_ui(ui, parameter, fields, label, context.state);
     false
 }
 
