@@ -75,6 +75,7 @@ fn from_heightmap(path: &Path) -> Result<ProjectFile, CliError> {
     let project = Project::of_heightmap(OpenedHeightmap {
         name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         file_name: imported.file_name(),
+        heights_m: imported.heights_m(),
         bytes: imported.bytes,
         range_m: imported.range_m,
         extent: imported.extent,

@@ -18,7 +18,7 @@ use super::parameters::{
     scale_lengths, set_from_json,
 };
 pub use super::step::{Step, StepSettings};
-use super::texture::{PaintOnce, TextureRecipe};
+use super::texture::{PaintOnce, TextureRecipe, TextureSettings};
 
 parameters! {
     /// The extent of the terrain.
@@ -334,7 +334,12 @@ fn texture_from_json(value: &Json) -> Result<TextureRecipe, ParameterError> {
     let Json::Object(object) = value else {
         return Err(not_an_object(value));
     };
-    let mut texture = TextureRecipe::default();
+    // Types without a unit are in percent, as older files have them; without types, those of a new project are in metres.
+    let mut texture = if object.contains_key("types") {
+        TextureRecipe { settings: TextureSettings::default(), types: List::default() }
+    } else {
+        TextureRecipe::starter()
+    };
     for (key, value) in object {
         if key == "types" {
             let items = value.as_array().ok_or_else(|| not_a_list(value).within(key))?;
@@ -358,6 +363,7 @@ mod tests {
     use super::*;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
+    use crate::engine::texture::Unit;
 
     #[test]
     fn every_operation_round_trips_through_json() {
@@ -365,6 +371,15 @@ mod tests {
         recipe.stack = AnyOperation::all().into_iter().map(Step::new).collect();
         recipe.texture = TextureRecipe::starter();
         assert_eq!(Recipe::from_json(&recipe.to_json()).as_ref(), Ok(&recipe));
+    }
+
+    #[test]
+    fn terrain_types_without_a_unit_are_in_percent_and_those_of_a_new_project_in_metres() {
+        let unit = |json: Json| Recipe::from_json(&json).expect("valid").texture.settings.unit;
+        assert_eq!(unit(json!({"texture": {"types": [{"elevation": [10, 40]}]}})), Unit::Percent);
+        assert_eq!(unit(json!({"texture": {"types": [], "unit": "metres"}})), Unit::Metres);
+        assert_eq!(unit(json!({"texture": {"slope_mode": "classic"}})), Unit::Metres);
+        assert_eq!([unit(json!({})), Recipe::default().texture.settings.unit], [Unit::Metres; 2]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::inputs::Inputs;
 use super::light::Light;
 use super::parameters::{Band, Colour};
 use super::progress::{Cancelled, Progress};
-use super::texture::{PaintOnce, TerrainType, TextureRecipe, TextureSettings, paint_once};
+use super::texture::{PaintOnce, TerrainType, TextureRecipe, TextureSettings, Unit, paint_once};
 
 use crate::engine::cast::ToFloat;
 
@@ -44,7 +44,7 @@ fn greys() -> TextureRecipe {
         ..Default::default()
     };
     let types = vec![terrain_type("Lowest", GREYS[0], 0.0), terrain_type("Highest", GREYS[1], 100.0)].into();
-    TextureRecipe { settings: TextureSettings::default(), types }
+    TextureRecipe { settings: TextureSettings { unit: Unit::Percent, ..Default::default() }, types }
 }
 
 #[cfg(test)]

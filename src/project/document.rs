@@ -12,6 +12,7 @@ use super::imports::read_limited;
 use super::settings::Water;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName};
+use crate::engine::texture::TextureRecipe;
 use crate::engine::{Extent, Origin, Recipe, Step};
 
 /// The state that edits change and undo restores.
@@ -42,6 +43,9 @@ pub struct OpenedHeightmap {
     pub bytes: Vec<u8>,
     /// The heights of the lowest and the highest value; `None` if the samples are metres.
     pub range_m: Option<Band>,
+    /// The lowest and the highest height of the map, over which the terrain types are spread; `None`: those of a new
+    /// project.
+    pub heights_m: Option<Band>,
     /// The size of the map; `None`: the world has the default size.
     pub extent: Option<Extent>,
     /// Where the map lies on Earth.
@@ -51,13 +55,16 @@ pub struct OpenedHeightmap {
 impl Project {
     /// The project of a single heightmap: a world of its size with one step.
     pub fn of_heightmap(map: OpenedHeightmap) -> Self {
-        let OpenedHeightmap { name, file_name, bytes, range_m, extent, origin } = map;
+        let OpenedHeightmap { name, file_name, bytes, range_m, heights_m, extent, origin } = map;
         let mut project = Self { name, origin, ..Self::default() };
         let file = project.import_file(&file_name, bytes);
         let [low_m, high_m] = range_m.map_or([None; 2], |range| [Some(range.min), Some(range.max)]);
         project.recipe.stack.push(Step::new(Heightmap { file, low_m, high_m, ..Heightmap::default() }));
         if let Some(extent) = extent {
             project.recipe.world.set_extent(extent);
+        }
+        if let Some(heights_m) = heights_m {
+            project.recipe.texture = TextureRecipe::starter_over(heights_m);
         }
         project
     }
@@ -143,12 +150,28 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::engine::texture::Unit;
 
     #[test]
     fn files_of_the_same_name_do_not_replace_each_other() {
         let mut project = Project::default();
         let names = [[1], [2], [1]].map(|bytes| project.import_file("a.png", bytes.to_vec()).0);
         assert_eq!(names, ["a.png", "a 2.png", "a.png"]);
+    }
+
+    #[test]
+    fn the_terrain_types_of_a_heightmap_are_spread_over_its_heights() {
+        let of = |heights_m| {
+            let (name, file_name, bytes) = ("Map".into(), "map.r32".into(), vec![0; 16]);
+            let map = OpenedHeightmap { name, file_name, bytes, range_m: None, heights_m, extent: None, origin: None };
+            Project::of_heightmap(map).recipe.texture
+        };
+        let texture = of(Some(Band { min: 1200.0, max: 2200.0 }));
+        assert_eq!(texture.settings.unit, Unit::Metres);
+        let found = |name: &str| texture.types.iter().find(|found| found.name == name).expect("a type").elevation;
+        assert_eq!(found("Sand"), Band { min: -10_000.0, max: 1240.0 });
+        assert_eq!(found("Scree"), Band { min: 1780.0, max: 2000.0 });
+        assert_eq!(of(None), TextureRecipe::starter());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use upthrust::engine::operations::coastline::Coastline;
 use upthrust::engine::stack::evaluate;
-use upthrust::engine::texture::{PaintedTexture, paint_once};
+use upthrust::engine::texture::{PaintedTexture, Unit, paint_once};
 use upthrust::engine::{Grid, Heightfield, Progress, Recipe, Step};
 use upthrust::files::export::load_inputs;
 use upthrust::project::{ProjectFile, presets};
@@ -38,6 +38,27 @@ fn every_set_of_every_preset_covers_the_terrain() {
             recipe.texture.settings.active_set = set.clone();
             let uncovered = painted(&recipe, &terrain).uncovered;
             assert_eq!(uncovered, 0.0, "{}, {set:?}", preset.name);
+        }
+    }
+}
+
+/// The presets whose lowlands are under snow too.
+const SNOWBOUND: [&str; 1] = ["arctic"];
+
+#[test]
+fn elevations_are_in_metres_and_no_uplift_begins_under_snow() {
+    for preset in presets() {
+        let recipe = preset.project().expect(preset.name).recipe;
+        assert_eq!(recipe.texture.settings.unit, Unit::Metres, "{}", preset.name);
+        let inputs = load_inputs(&recipe, &BTreeMap::new()).expect("presets need no files");
+        let grid = Grid::fitted(recipe.world.extent(), 65);
+        for position in [0, 1, recipe.iterations() / 100] {
+            let terrain = evaluate(&recipe, grid, Some(position), &inputs, &Progress::new()).expect("not cancelled");
+            let painting = painted(&recipe, &terrain);
+            let is_snow = |name: &str| name.to_lowercase().contains("snow");
+            let shares = recipe.texture.active().zip(&painting.shares);
+            let snow: f32 = shares.filter(|(found, _)| is_snow(&found.name)).map(|(_, share)| share).sum();
+            assert!(snow < 0.2 || SNOWBOUND.contains(&preset.name), "{} at {position}: {snow}", preset.name);
         }
     }
 }

@@ -158,6 +158,8 @@ pub(crate) fn add_type(texture: &mut TextureRecipe, panel: &mut TexturePanelStat
     let name = (1..).map(|i| format!("Type {i}")).find(is_free).unwrap_or_default();
     let mut terrain_type = TerrainType { name, set, ..Default::default() };
     if texture.settings.unit == Unit::Metres {
+        // Terrain is level when its uplift begins.
+        let range_m = if range_m.max - range_m.min < 1.0 { DEFAULT_RANGE_M } else { range_m };
         terrain_type.elevation = Band { min: range_m.min.floor(), max: range_m.max.ceil() };
         terrain_type.elevation_release = (0.1 * (range_m.max - range_m.min)).round();
     }
@@ -457,6 +459,7 @@ fn uncovered_ui(ui: &mut Ui, uncovered: f32, panel: &mut TexturePanelState) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::texture::TextureSettings;
 
     #[test]
     fn small_shares_are_not_rounded_to_zero() {
@@ -467,9 +470,11 @@ mod tests {
     #[test]
     fn elevations_round_trip_between_units() {
         let range_m = Band { min: -40.0, max: 360.0 };
-        let mut texture = TextureRecipe::starter();
+        let type_at = |min, max| TerrainType { elevation: Band { min, max }, ..Default::default() };
+        let types = vec![type_at(8.0, 45.0), type_at(-100_000.0, 55.0), type_at(0.0, 100.0)].into();
+        let mut texture =
+            TextureRecipe { settings: TextureSettings { unit: Unit::Percent, ..Default::default() }, types };
         texture.types[0].skew = -12.5;
-        texture.types[1].elevation.min = -100_000.0;
         let percent = texture.clone();
         texture.settings.unit = Unit::Metres;
         convert_elevations(&mut texture, range_m);
@@ -485,7 +490,6 @@ mod tests {
     #[test]
     fn a_new_type_has_a_free_name_and_covers_all_elevations() {
         let mut texture = TextureRecipe::starter();
-        texture.settings.unit = Unit::Metres;
         texture.types.iter_mut().zip(["Type 1", "Type 3"]).for_each(|(known, name)| known.name = name.into());
         let mut panel = TexturePanelState::default();
         add_type(&mut texture, &mut panel, Band { min: -40.4, max: 359.6 });
@@ -493,6 +497,8 @@ mod tests {
         assert_eq!((new.name.as_str(), new.elevation_release), ("Type 2", 40.0));
         assert_eq!(new.elevation, Band { min: -41.0, max: 360.0 });
         assert_eq!(panel.selected, Some(texture.types.len() - 1));
+        add_type(&mut texture, &mut panel, Band { min: 0.0, max: 0.0 });
+        assert_eq!(texture.types.last().expect("a type").elevation, DEFAULT_RANGE_M, "before the uplift");
     }
 
     #[test]

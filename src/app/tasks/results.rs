@@ -372,10 +372,11 @@ impl App {
 
     /// Opens a heightmap as a new project, whose world has this size.
     fn open_heightmap(&mut self, file: ImportedFile, source: &Path, extent: Extent) {
-        let stored_name = file.file_name();
+        let (stored_name, heights_m) = (file.file_name(), file.heights_m());
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let ImportedFile { bytes, range_m, origin, notes, .. } = file;
-        let map = OpenedHeightmap { name, file_name: stored_name, bytes, range_m, extent: Some(extent), origin };
+        let extent = Some(extent);
+        let map = OpenedHeightmap { name, file_name: stored_name, bytes, range_m, heights_m, extent, origin };
         let file = ProjectFile::new(Project::of_heightmap(map));
         let source = file_name(source);
         self.open_project(format!("Open {source}"), file, None);

@@ -7,7 +7,7 @@ use egui_kittest::kittest::Queryable;
 use crate::app::App;
 use crate::app::tests::{chosen, editor, editor_with, pause, press, settle, texture, type_of, type_text, wait};
 use crate::engine::parameters::{Band, TextureName};
-use crate::engine::texture::{TerrainType, TextureRecipe, TextureSettings, TextureView};
+use crate::engine::texture::{TerrainType, TextureRecipe, TextureSettings, TextureView, Unit};
 use crate::files::import::SHIPPED_TEXTURES;
 
 /// The texture view of the latest preview request.
@@ -165,15 +165,29 @@ fn changing_the_elevation_unit_converts_the_bands_as_one_undo_entry() {
     editor.run_steps(20);
     editor.get_by_role_and_label(Role::ComboBox, "Elevations in").click();
     editor.run_steps(3);
-    editor.get_by_role_and_label(Role::Button, "Metres").click();
+    editor.get_by_role_and_label(Role::Button, "Percent of the range").click();
     editor.run_steps(3);
     settle(&mut editor);
     let app = editor.state();
     assert_eq!(app.document.history().0.len(), entries + 1);
-    assert_eq!(app.document.undo_name(), Some("Elevations in percent of the range to metres"));
+    assert_eq!(app.document.undo_name(), Some("Elevations in metres to percent of the range"));
     let apart = |a: &[u8; 4], b: &[u8; 4]| a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max();
     let most = texture(app).pixels.iter().zip(&before.pixels).filter_map(|(a, b)| apart(a, b)).max();
     assert!(most <= Some(1), "the image does not change: {most:?}");
+}
+
+#[test]
+fn new_projects_and_new_types_are_in_metres() {
+    let mut editor = editor();
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::N);
+    editor.run_steps(3);
+    settle(&mut editor);
+    let settings = |editor: &Harness<'static, App>| editor.state().document.project().recipe.texture.settings.clone();
+    assert_eq!(settings(&editor).unit, Unit::Metres);
+    editor.get_by_label("Add a terrain type").click();
+    editor.run_steps(3);
+    let types = &editor.state().document.project().recipe.texture.types;
+    assert_eq!(types.last().expect("a type").elevation, Band { min: 0.0, max: 1000.0 }, "the terrain is level");
 }
 
 #[test]

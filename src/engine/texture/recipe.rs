@@ -55,10 +55,18 @@ impl TypeBlend {
     }
 }
 
+/// Elevations below and above all terrain, for types without a lower or an upper limit.
+const LOWEST_M: f64 = -10_000.0;
+const HIGHEST_M: f64 = 10_000.0;
+
+/// Level terrain has no range; its types are spread over this one.
+const MIN_RANGE_M: f64 = 1.0;
+
 parameters! {
     /// Settings shared by all terrain types.
     pub struct TextureSettings {
-        /// The unit of elevation limits.
+        /// The unit of elevation limits. Metres in new projects; a file with terrain types that does not say it has
+        /// percent.
         unit: Unit = Unit::Percent, Spec::new("Elevations in");
         /// The measure in which slope limits fade.
         slope_mode: SlopeMode = SlopeMode::Degrees, Spec::new("Slopes in");
@@ -161,33 +169,46 @@ impl TextureRecipe {
         sets.filter(|set| !set.is_empty() && known.insert(*set)).collect()
     }
 
-    /// Sand, grass, woods and rock by elevation in percent and slope: the types of a new project. Snow is deliberately
-    /// missing: a share of the height range does not determine the climate, and the flat top of a low coast would be
-    /// white.
+    /// Sand, grass, woods and rock by elevation in metres and slope, for terrain from the sea up to about 300 m: the types
+    /// of a new project. Snow is deliberately missing: such terrain seldom has any, and the flat top of a low coast would
+    /// be white.
     pub fn starter() -> Self {
+        Self::starter_over(Band { min: -12.0, max: 288.0 })
+    }
+
+    /// The types of [`starter`](Self::starter), spread over a range of heights. The lowest and the highest have no end, so
+    /// that terrain which grows beyond the range is covered too.
+    pub fn starter_over(range_m: Band) -> Self {
+        // Metres are rounded as finely as the range needs.
+        let percent_m = (range_m.max - range_m.min).max(MIN_RANGE_M) / 100.0;
+        let per_metre = if percent_m >= 1.0 { 1.0 } else { 100.0 };
+        let round = |metres: f64| (metres * per_metre).round() / per_metre;
+        let limit = |percent: f64| match percent {
+            0.0 => LOWEST_M,
+            100.0 => HIGHEST_M,
+            _ => round(range_m.min + percent * percent_m),
+        };
         let terrain_type = |name: &str, colour, [low, high]: [f64; 2], [flat, steep]: [f64; 2]| TerrainType {
             name: name.into(),
             colour: Colour(colour),
-            elevation: Band { min: low, max: high },
+            elevation: Band { min: limit(low), max: limit(high) },
+            elevation_release: round(10.0 * percent_m),
             slope_deg: Band { min: flat, max: steep },
             ..Default::default()
         };
-        // Surfaces that look level: basins, sea floors, plateaus.
-        let level = |terrain_type: TerrainType, release| TerrainType {
-            elevation_release: release,
-            slope_release_deg: 2.5,
-            ..terrain_type
-        };
+        // Surfaces that look level: plateaus, basins and sea floors, but not every level spot of terrain below 0 m.
+        let plateau = terrain_type("Plateau", [0x85, 0x8a, 0x5e], [50.0, 100.0], [0.0, 1.5]);
+        let sand = terrain_type("Sand", [0xc2, 0xad, 0x84], [0.0, 4.0], [0.0, 1.0]);
         Self {
-            settings: TextureSettings::default(),
+            settings: TextureSettings { unit: Unit::Metres, ..Default::default() },
             types: vec![
-                terrain_type("Meadow", [0x6f, 0x7f, 0x46], [8.0, 45.0], [0.0, 22.0]),
-                terrain_type("Forest", [0x3f, 0x52, 0x33], [12.0, 55.0], [8.0, 32.0]),
+                terrain_type("Meadow", [0x6f, 0x7f, 0x46], [0.0, 45.0], [0.0, 22.0]),
+                terrain_type("Forest", [0x3f, 0x52, 0x33], [0.0, 55.0], [8.0, 32.0]),
                 terrain_type("Rock", [0x7d, 0x75, 0x6b], [0.0, 100.0], [36.0, 90.0]),
                 terrain_type("Scree", [0x9a, 0x91, 0x84], [58.0, 80.0], [0.0, 36.0]),
                 terrain_type("Pale rock", [0xcd, 0xc7, 0xb9], [84.0, 100.0], [8.0, 40.0]),
-                level(terrain_type("Sand", [0xc2, 0xad, 0x84], [0.0, 4.0], [0.0, 2.0]), 4.0),
-                level(terrain_type("Plateau", [0x85, 0x8a, 0x5e], [50.0, 100.0], [0.0, 1.5]), 10.0),
+                TerrainType { elevation_release: round(4.0 * percent_m), slope_release_deg: 1.5, ..sand },
+                TerrainType { slope_release_deg: 2.5, ..plateau },
             ]
             .into(),
         }

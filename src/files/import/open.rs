@@ -87,6 +87,20 @@ impl ImportedFile {
     pub fn file_name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
+
+    /// The lowest and the highest height of a heightmap.
+    pub fn heights_m(&self) -> Option<Band> {
+        let map = self.map.as_ref()?;
+        let [min, max] = map.values.map(f64::from);
+        Some(match (self.range_m, map.max_value) {
+            (None, _) => Band { min, max },
+            (Some(range), None) => range,
+            (Some(range), Some(max_value)) => {
+                let height_m = |value: f64| range.min + value / f64::from(max_value) * (range.max - range.min);
+                Band { min: height_m(min), max: height_m(max) }
+            }
+        })
+    }
 }
 
 impl MapSummary {
