@@ -298,13 +298,13 @@ fn colour(
         let shift = shift(kind, point.normal, per_unit);
         [kind.elevation.min, kind.elevation.max].map(|limit| zero + limit * per_unit + shift)
     };
-    // The slope, its limits, its release and its full range.
+    // The slope, its limits and its release.
     let slope = |kind: &TerrainType| match slope_mode {
-        SlopeMode::Degrees => (point.slope_deg, [kind.slope_deg.min, kind.slope_deg.max], kind.slope_release_deg, 90.0),
+        SlopeMode::Degrees => (point.slope_deg, [kind.slope_deg.min, kind.slope_deg.max], kind.slope_release_deg),
         SlopeMode::Classic => {
             let cosine = |deg: f64| libm::cos(deg.to_radians());
             let limits = [cosine(kind.slope_deg.max), cosine(kind.slope_deg.min)];
-            (point.normal[1], limits, libm::sin(kind.slope_release_deg.to_radians()), 1.0)
+            (point.normal[1], limits, libm::sin(kind.slope_release_deg.to_radians()))
         }
     };
     let third = |limits: Option<Limits>, value: f64| {
@@ -313,7 +313,7 @@ fn colour(
     let mut weights: Vec<f64> = active
         .iter()
         .map(|kind| {
-            let (angle, limits, release, _) = slope(kind);
+            let (angle, limits, release) = slope(kind);
             fade(point.height, elevation(kind), kind.elevation_release * per_unit)
                 * fade(angle, limits, release)
                 * third(kind.humidity, point.humidity)
@@ -327,10 +327,10 @@ fn colour(
     // Without any weight, use the fallback or the type with the nearest limits.
     if covering.iter().all(|&at| weights[at] == 0.0) {
         let excess = |at: usize| {
-            let (angle, limits, _, full_range) = slope(active[at]);
+            let Band { min, max } = active[at].slope_deg;
             let outside = |value: f64, [min, max]: [f64; 2]| (min - value).max(value - max).max(0.0);
             let range = if high > low { high - low } else { 1.0 };
-            outside(point.height, elevation(active[at])) / range + outside(angle, limits) / full_range
+            outside(point.height, elevation(active[at])) / range + outside(point.slope_deg, [min, max]) / 90.0
         };
         let named = covering.iter().find(|&&at| Some(&active[at].name) == fallback.as_ref());
         let nearest = covering.iter().min_by(|&&a, &&b| excess(a).total_cmp(&excess(b)));

@@ -115,8 +115,8 @@ struct TypeLimits {
     elevation_release: f32,
     slope: [f32; 2],
     slope_release: f32,
-    /// The weight of one unit of slope when types are compared: shares of 90°, or of the cosine's 1.
-    slope_unit: f32,
+    /// The same limits in degrees, by which types are compared.
+    slope_deg: [f32; 2],
     skew: f32,
     /// The compass direction of the skew, a unit vector: east, south.
     skew_direction: [f32; 2],
@@ -127,11 +127,11 @@ struct TypeLimits {
 impl TypeLimits {
     fn new(terrain_type: &TerrainType, mode: SlopeMode, to_metres: impl Fn(f64) -> f64, metres_per_unit: f64) -> Self {
         let Band { min, max } = terrain_type.slope_deg;
-        let (slope, slope_release, slope_unit) = match mode {
-            SlopeMode::Degrees => ([min, max], terrain_type.slope_release_deg, 1.0 / 90.0),
+        let (slope, slope_release) = match mode {
+            SlopeMode::Degrees => ([min, max], terrain_type.slope_release_deg),
             SlopeMode::Classic => {
                 let cosine = |deg: f64| libm::cos(deg.to_radians());
-                ([cosine(max), cosine(min)], libm::sin(terrain_type.slope_release_deg.to_radians()), 1.0)
+                ([cosine(max), cosine(min)], libm::sin(terrain_type.slope_release_deg.to_radians()))
             }
         };
         let optional = |limits: Option<Limits>| {
@@ -142,7 +142,7 @@ impl TypeLimits {
             elevation_release: (terrain_type.elevation_release * metres_per_unit).to_f32(),
             slope: slope.map(|limit| limit.to_f32()),
             slope_release: slope_release.to_f32(),
-            slope_unit,
+            slope_deg: [min.to_f32(), max.to_f32()],
             skew: (terrain_type.skew * metres_per_unit).to_f32(),
             skew_direction: azimuth_vector(terrain_type.skew_azimuth_deg).map(|component| component.to_f32()),
             humidity: optional(terrain_type.humidity),
@@ -189,11 +189,11 @@ impl TypeLimits {
     }
 
     /// How far a point is outside the type's limits: the sum of shares of the height range and of 90°.
-    fn excess(&self, row: &SurfaceRow, i: usize, range_m: f32) -> f32 {
+    fn excess(&self, row: &SurfaceRow, i: usize, slope_deg: f32, range_m: f32) -> f32 {
         let outside = |value: f32, [min, max]: [f32; 2]| (min - value).max(value - max).max(0.0);
         let shift_m = if self.skew == 0.0 { 0.0 } else { self.shift_m([0, 1].map(|axis| row.downhill[axis][i])) };
         let height_m = row.height_m[i] - shift_m;
-        outside(height_m, self.elevation) / range_m + outside(row.slope[i], self.slope) * self.slope_unit
+        outside(height_m, self.elevation) / range_m + outside(slope_deg, self.slope_deg) / 90.0
     }
 }
 
@@ -333,10 +333,14 @@ impl TypeWeights {
     }
 
     fn nearest(&self, row: &SurfaceRow, i: usize) -> Option<usize> {
+        let slope_deg = match self.slope_mode {
+            SlopeMode::Degrees => row.slope[i],
+            SlopeMode::Classic => libm::acosf(row.slope[i]).to_degrees(),
+        };
         // Types that a mask keeps out come last.
         let excess = |index: usize| match row.mask(index).get(i) {
             Some(mask) if *mask <= 0.0 => f32::INFINITY,
-            _ => self.limits[index].excess(row, i, self.range_m),
+            _ => self.limits[index].excess(row, i, slope_deg, self.range_m),
         };
         (0..self.limits.len()).filter(|&index| self.is_base(index)).min_by(|&a, &b| excess(a).total_cmp(&excess(b)))
     }
@@ -481,6 +485,20 @@ mod tests {
         recipe.settings.fallback = Some("low".into());
         assert_eq!(at(&recipe, 170.0), (vec![1.0, 0.0], false));
         assert_eq!(at(&recipe, 20.0), (vec![1.0, 0.0], true));
+    }
+
+    #[test]
+    fn the_nearest_type_is_the_same_in_both_slope_modes() {
+        // 22° is 12° from gentle slopes and 10° from steep ones, but its cosine is nearer to that of 10°.
+        let sharp = |slopes| TerrainType { slope_release_deg: 0.0, ..limited_type("", [0.0, 255.0], slopes) };
+        let mut recipe = metres(vec![sharp([0.0, 10.0]), sharp([32.0, 90.0])]);
+        for (deg, expected) in [(22.0_f32, [0.0, 1.0]), (20.0, [1.0, 0.0])] {
+            for mode in [SlopeMode::Degrees, SlopeMode::Classic] {
+                recipe.settings.slope_mode = mode;
+                let (found, covered) = weights(&recipe, 100.0, [libm::tanf(deg.to_radians()), 0.0]);
+                assert_eq!((found, covered), (expected.to_vec(), false), "{deg}° {mode:?}");
+            }
+        }
     }
 
     #[test]
