@@ -93,7 +93,7 @@ pub struct BuildOptions {
     #[arg(long, value_name = "FILE")]
     pub texture: Option<PathBuf>,
     /// Pixels along the longer side of the texture, or of both sides; with --patches, of every patch. Maps have the
-    /// size of the texture.
+    /// size of the texture. Default: the project's; with --for an engine that streams textures, the next power of two.
     #[arg(long, value_name = "N|WxH")]
     pub texture_size: Option<TextureSize>,
     /// Cut the texture into columns and rows of files; NAME_x0_y0.png is the north-western one.

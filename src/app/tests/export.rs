@@ -483,6 +483,25 @@ fn the_last_export_is_repeated_with_one_press() {
 }
 
 #[test]
+fn textures_for_engines_have_powers_of_two() {
+    let folder = tempfile::tempdir().expect("folder");
+    let out = folder.path().join("out");
+    let mut editor = exporting(Vec::new(), &out, 65);
+    editor.state_mut().edit_settings(|settings| settings.export.texture_pixels = 1000);
+    choose(&mut editor, "Blender");
+    assert!(editor.query_by_role_and_label(Role::Slider, "Texture pixels").is_some(), "any size");
+    choose(&mut editor, "Unreal");
+    assert!(editor.query_by_role_and_label(Role::Slider, "Texture pixels").is_none());
+    editor.get_by_label("Unreal streams textures of powers of two; exports 1024 × 1024 pixels");
+    editor.get_by_role_and_label(Role::Button, "512").click_accesskit();
+    editor.run_steps(3);
+    editor.get_by_label("Unreal streams textures of powers of two; exports 512 × 512 pixels");
+    export(&mut editor);
+    let texture = image::open(out.join("texture.png")).expect("a texture");
+    assert_eq!((texture.width(), texture.height()), (512, 512));
+}
+
+#[test]
 fn the_command_line_of_a_saved_project_is_copied() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = exporting(Vec::new(), &folder.path().join("out"), 65);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::cli::arguments::{BuildOptions, DepthOption, NormalsY, WeightsAt};
 use crate::cli::error::CliError;
+use crate::cli::output::print_error;
 use crate::cli::values::{Range, Size, Source, TextureSize, TileCounts};
 use crate::engine::Progress;
 use crate::engine::cast::ToFloat;
@@ -39,7 +40,7 @@ pub fn order(source: &Source, file: ProjectFile, options: &BuildOptions) -> Resu
     let fixed_size = target.and_then(|target| Some((target, target.fixed_texture_size(grid, counts)?)));
     let size = match fixed_size {
         Some((target, size)) => check_texture_size(target, options, extent, size).map(|()| size)?,
-        None => texture_size(options, settings.export.texture_pixels, extent, counts),
+        None => texture_size(options, target, settings.export.texture_pixels, extent, counts),
     };
     let tiles = options.tiles.map(|counts| counts.tiles(options.tile));
     // A target names its own files; without one, the output folder has a heightmap and a texture.
@@ -99,13 +100,30 @@ fn requested_files(options: &BuildOptions, folder: Option<&Path>, size: [usize; 
     }
 }
 
-/// The pixels of the texture. A default size is rounded to a multiple of the tile counts, because tiles of pixels do
-/// not overlap.
-fn texture_size(options: &BuildOptions, default_pixels: u32, extent: Extent, counts: [usize; 2]) -> [usize; 2] {
+/// The pixels of the texture. A default size is one that the target streams, or rounded to a multiple of the tile counts,
+/// because tiles of pixels do not overlap.
+fn texture_size(
+    options: &BuildOptions,
+    target: Option<&Target>,
+    default_pixels: u32,
+    extent: Extent,
+    counts: [usize; 2],
+) -> [usize; 2] {
     let multiple = |side: usize, count: usize| ((side + count / 2) / count).max(1) * count;
-    match options.texture_size {
-        Some(size) => size.size(extent),
-        None => {
+    match (options.texture_size, target.filter(|target| target.streams_textures)) {
+        (Some(size), target) => {
+            let size = size.size(extent);
+            if let Some(target) = target.filter(|target| !target.can_stream(size, counts)) {
+                let [width, height] = target.texture_size(extent, size[0].max(size[1]), counts);
+                print_error(&format!(
+                    "note: {} streams only textures of powers of two, such as --texture-size {width}x{height}",
+                    target.label
+                ));
+            }
+            size
+        }
+        (None, Some(target)) => target.texture_size(extent, default_pixels as usize, counts),
+        (None, None) => {
             let [width, height] = TextureSize::longer(default_pixels).size(extent);
             [multiple(width, counts[0]), multiple(height, counts[1])]
         }

@@ -10,6 +10,7 @@ pub(super) static CRYENGINE: Target = Target {
     label: "CRYENGINE",
     sizes: Sizes::PowersOfTwo { plus: 0, min: 128, max: 8192 },
     heightmaps: &[("height.r16", DEFAULT_ENCODING)],
+    streams_textures: true,
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
     needs_square_cells: true,
     spacings_m: &UNITS_M,

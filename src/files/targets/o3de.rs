@@ -10,6 +10,7 @@ pub(super) static O3DE: Target = Target {
     label: "O3DE",
     heightmaps: &[("height_gsi.png", DEFAULT_ENCODING)],
     texture: Some(("macro_color.png", None)),
+    streams_textures: true,
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
     tile_naming: TileNaming::Before("_gsi"),
     // Without it, the weights would be compressed and read as sRGB.

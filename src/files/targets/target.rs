@@ -12,7 +12,7 @@ use crate::engine::parameters::Band;
 use crate::engine::texture::{AnalysisMap, Points, TerrainType, TextureRecipe};
 use crate::files::export::{
     BitDepth, HeightmapOrder, HelperFile, ImportFacts, ImportGuide, MANIFEST_NAME, ManifestOrder, MapOrder, MeshDetail,
-    MeshOrder, Order, TextureOrder, TileEdges, TileNaming, Tiles, WeightsLayout, WeightsOrder,
+    MeshOrder, Order, TextureOrder, TileEdges, TileNaming, Tiles, WeightsLayout, WeightsOrder, texture_size,
 };
 use crate::files::formats::heightmap::{Encoding, RowOrder};
 use crate::files::formats::numbers::{decimal, metres, scale};
@@ -32,6 +32,8 @@ pub struct Target {
     pub texture: Option<(&'static str, Option<u8>)>,
     /// Whether the texture has to have as many pixels as the heightmap, or each of its tiles, has samples.
     pub texture_at_samples: bool,
+    /// Whether the program streams textures, which it can only with powers of two along both sides.
+    pub streams_textures: bool,
     /// The weights of the terrain types.
     pub weights: Option<(WeightsLayout, WeightsSampling)>,
     /// The file name of the normal map.
@@ -136,6 +138,7 @@ pub(super) const DEFAULTS: Target = Target {
     heightmaps: &[("height.png", DEFAULT_ENCODING)],
     texture: Some(("texture.png", None)),
     texture_at_samples: false,
+    streams_textures: false,
     weights: None,
     normals: None,
     mesh: None,
@@ -419,6 +422,22 @@ impl Target {
         let tile = self.tile_size(grid, counts);
         // Pixels belong to one tile each, so shared samples count twice.
         self.texture_at_samples.then(|| [0, 1].map(|axis| tile[axis] * counts[axis]))
+    }
+
+    /// The texture, or all its tiles together, for about `longer` pixels along the longer side of the world. If the program
+    /// streams textures, both sides of each tile are the next powers of two; else they are in the world's proportions, and
+    /// every tile has the same number of pixels.
+    pub fn texture_size(&self, extent: Extent, longer: usize, counts: [usize; 2]) -> [usize; 2] {
+        let size = texture_size(extent, longer);
+        [0, 1].map(|axis| {
+            let of_tile = size[axis].div_ceil(counts[axis]);
+            counts[axis] * if self.streams_textures { of_tile.next_power_of_two() } else { of_tile }
+        })
+    }
+
+    /// Whether the program can stream a texture, or tiles that are this large together.
+    pub fn can_stream(&self, size: [usize; 2], counts: [usize; 2]) -> bool {
+        !self.streams_textures || (0..2).all(|axis| (size[axis] / counts[axis]).is_power_of_two())
     }
 
     /// Adds the files of the target to an order, all in one folder. Outputs that the order already has are kept, but the

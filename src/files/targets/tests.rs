@@ -67,6 +67,19 @@ fn non_square_cells_are_warned_about_if_unsupported() {
 }
 
 #[test]
+fn textures_of_engines_that_stream_them_have_powers_of_two() {
+    let oblong = Extent { width_m: 4000.0, depth_m: 1900.0 };
+    assert_eq!(UNREAL.texture_size(oblong, 1000, [1, 1]), [1024, 512]);
+    assert_eq!(UNREAL.texture_size(oblong, 1024, [3, 2]), [3 * 512, 2 * 256]);
+    assert_eq!(UNITY.texture_size(Extent { width_m: 1.0, depth_m: 1.0 }, 2048, [1, 1]), [2048, 2048]);
+    assert_eq!(BLENDER.texture_size(oblong, 1000, [3, 1]), [1002, 475], "the world's proportions");
+    assert!(UNREAL.can_stream([1536, 512], [3, 2]) && !UNREAL.can_stream([1000, 512], [1, 1]));
+    assert!(BLENDER.can_stream([1000, 475], [1, 1]));
+    let streaming: Vec<&str> = ALL.iter().filter(|target| target.streams_textures).map(|target| target.key).collect();
+    assert_eq!(streaming, ["unity", "unreal", "o3de", "cryengine"]);
+}
+
+#[test]
 fn grids_fit_the_target_with_tiles_and_oblong_worlds() {
     let oblong = Extent { width_m: 4000.0, depth_m: 1900.0 };
     let size = |grid: Grid| [grid.width(), grid.height()];

@@ -13,6 +13,7 @@ pub(super) static UNITY: Target = Target {
     sizes: Sizes::PowersOfTwo { plus: 1, min: 33, max: 4097 },
     heightmaps: &[("height.raw", Encoding { row_order: RowOrder::SouthFirst, ..DEFAULT_ENCODING })],
     weights: Some((WeightsLayout::Packs, WeightsSampling::Cells)),
+    streams_textures: true,
     tile_naming: TileNaming::FromSouthWest,
     import,
     helper_step: "the script does all this: copy UpthrustTerrainImporter.cs from Upthrust~ into a folder Editor of your project, \

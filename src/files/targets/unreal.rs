@@ -18,6 +18,7 @@ pub(super) static UNREAL: Target = Target {
     // complete components.
     tile_edges: TileEdges::SideBySide,
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
+    streams_textures: true,
     import,
     helper_step: "Tools > Execute Python Script…, upthrust_unreal.py, checks the files, lists these steps, and sets the scale of \
                   the selected landscape.",

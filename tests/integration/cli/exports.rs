@@ -1,6 +1,6 @@
 //! Tiles, animations, batches and export targets.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Sandbox, faults_project, floats, painted_project};
 
@@ -109,6 +109,23 @@ fn the_manifest_lists_no_file_that_is_written_elsewhere() {
     assert_eq!(files, ["height.raw", "weights_RGBA_0.png", "weights_RGBA_1.png"]);
     assert!(files.iter().all(|file| sandbox.path("u").join(file).exists()));
     assert!(sandbox.path("mine.r32").exists() && sandbox.path("mine.png").exists());
+}
+
+#[test]
+fn textures_for_engines_that_stream_them_have_powers_of_two() {
+    let sandbox = Sandbox::new();
+    let mut project: Value = serde_json::from_str(&painted_project()).expect("JSON");
+    project["export"] = json!({"texture_pixels": 100});
+    sandbox.write("p.upthrust.json", project.to_string());
+    let build = "build p.upthrust.json --for unreal -o u --size 127 --force";
+    sandbox.succeed(build);
+    assert_eq!(image::image_dimensions(sandbox.path("u/texture.png")).expect("an image"), (128, 128));
+    let output = sandbox.run(&format!("{build} --texture-size 100x60"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.contains("such as --texture-size 128x128"), "{errors}");
+    assert_eq!(image::image_dimensions(sandbox.path("u/texture.png")).expect("an image"), (100, 60));
+    sandbox.succeed("build p.upthrust.json --for blender -o b --size 65");
+    assert_eq!(image::image_dimensions(sandbox.path("b/texture.png")).expect("an image"), (100, 75));
 }
 
 #[test]

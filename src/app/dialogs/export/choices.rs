@@ -97,6 +97,19 @@ impl Choices {
         self.target.map_or_else(|| Grid::fitted(extent, longer), |to| to.grid(extent, longer, self.counts()))
     }
 
+    /// The pixels of the texture, of all its tiles together.
+    pub(super) fn texture_size(&self, extent: Extent, settings: &ExportSettings) -> [usize; 2] {
+        let (longer, counts) = (settings.texture_pixels as usize, self.counts());
+        match self.target {
+            Some(target) => target.texture_size(extent, longer, counts),
+            // Every tile has the same number of pixels.
+            None => {
+                let size = texture_size(extent, longer);
+                [0, 1].map(|axis| size[axis].div_ceil(counts[axis]) * counts[axis])
+            }
+        }
+    }
+
     /// The folder, or the suggested one: next to the project, or in the user's home.
     pub(super) fn folder(&self, project_path: Option<&Path>) -> String {
         self.folder.clone().unwrap_or_else(|| {
@@ -114,9 +127,7 @@ impl Choices {
         }
         let Project { name, recipe, .. } = project;
         let (extent, counts) = (recipe.world.extent(), self.counts());
-        let pixels = texture_size(extent, settings.texture_pixels as usize);
-        // Every tile has the same number of pixels.
-        let pixels = [0, 1].map(|axis| pixels[axis].div_ceil(counts[axis]) * counts[axis]);
+        let pixels = self.texture_size(extent, settings);
         let grid = self.grid(extent, settings);
         let tiles = Tiles::new(counts);
         let mut order = Order {

@@ -20,6 +20,9 @@ const PLAIN_FILES: &str = "Heightmap and texture files";
 /// The most tiles along a side that the dialog offers.
 const MAX_TILES: usize = 16;
 
+/// The sides of textures that are offered for programs that stream them.
+const STREAMED_SIDES: [usize; 5] = [512, 1024, 2048, 4096, 8192];
+
 /// A labelled row; the labels form a column.
 pub(super) fn row_ui(ui: &mut Ui, name: &str, control: impl FnOnce(&mut Ui, egui::Id)) {
     ui.horizontal(|ui| {
@@ -87,7 +90,8 @@ pub(super) fn size_ui(
     if !sides.is_empty() || (choices.target.is_none() && choices.heightmap.is_none() && !choices.texture) {
         hidden.push("samples");
     }
-    if !choices.target.map_or(choices.texture, has_pixels) {
+    let streaming = choices.target.filter(|target| target.streams_textures && has_pixels(target));
+    if streaming.is_some() || !choices.target.map_or(choices.texture, has_pixels) {
         hidden.push("texture_pixels");
     }
     let counts = choices.counts();
@@ -128,9 +132,37 @@ pub(super) fn size_ui(
     };
     // Always one line, so that the controls below do not move when another size is chosen.
     ui.add(Label::new(RichText::new(text).weak()).truncate());
+    if let Some(target) = streaming {
+        texture_pixels_ui(ui, choices, target, extent, settings);
+    }
     if choices.supports_tiles() {
         tiles_ui(ui, &mut choices.tiles);
     }
+}
+
+/// The powers of two that the texture of a program that streams textures can have, or each of its tiles.
+fn texture_pixels_ui(ui: &mut Ui, choices: &Choices, target: &Target, extent: Extent, settings: &mut ExportSettings) {
+    let counts = choices.counts();
+    let along = usize::from(extent.depth_m > extent.width_m);
+    let tile = |settings: &ExportSettings| {
+        let size = choices.texture_size(extent, settings);
+        [0, 1].map(|axis| size[axis] / counts[axis])
+    };
+    let chosen = tile(settings)[along];
+    let is_tiled = counts != [1; 2];
+    row_ui(ui, if is_tiled { "Texture per tile" } else { "Texture pixels" }, |ui, _| {
+        for side in STREAMED_SIDES.into_iter().chain(Some(chosen).filter(|side| !STREAMED_SIDES.contains(side))) {
+            let item = ui.selectable_label(side == chosen, side.to_string());
+            if item.on_hover_text(format!("Texture with {side} pixels along the longer side")).clicked() {
+                settings.texture_pixels = u32::try_from(side * counts[along]).unwrap_or(settings.texture_pixels);
+            }
+        }
+    });
+    let [width, height] = tile(settings);
+    let of_each = if is_tiled { " in each tile" } else { "" };
+    let text =
+        format!("{} streams textures of powers of two; exports {width} × {height} pixels{of_each}", target.label);
+    ui.add(Label::new(RichText::new(text).weak()).truncate());
 }
 
 fn tiles_ui(ui: &mut Ui, tiles: &mut [usize; 2]) {
