@@ -12,6 +12,7 @@ use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose};
 use crate::app::dialogs::import::{ImportContext, ImportDialog, ImportResponse, PendingImport};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::files_ui;
+use crate::app::dialogs::variations::{VariationsResponse, VariationsWindow};
 use crate::app::dialogs::{about, closing};
 use crate::app::document::{Draft, Unsaved};
 use crate::app::tools::tool::Tool;
@@ -91,17 +92,46 @@ impl App {
                 None => {}
             },
             Modal::SavePreset(form) => stays = self.save_preset_ui(ctx, form),
+            Modal::Variations(window) => (stays, command) = self.variations_ui(ctx, window),
             Modal::Shortcuts => stays = shortcuts_ui(ctx),
-            Modal::About => match about::about_ui(ctx, &self.services.folders) {
-                Some(about::AboutResponse::ShowFolder(folder)) => self.services.file_tasks.show_folder(folder),
-                Some(about::AboutResponse::Close) => stays = false,
-                None => {}
-            },
+            Modal::About => stays = self.about_ui(ctx),
         }
         if stays {
             self.ui.modal = Some(modal);
         }
         command
+    }
+
+    /// Draws the window about the program; returns whether it stays open.
+    fn about_ui(&self, ctx: &Context) -> bool {
+        match about::about_ui(ctx, &self.services.folders) {
+            Some(about::AboutResponse::ShowFolder(folder)) => self.services.file_tasks.show_folder(folder),
+            Some(about::AboutResponse::Close) => return false,
+            None => {}
+        }
+        true
+    }
+
+    /// Draws the window that shows variations larger; returns whether it stays open, and the command chosen in it.
+    fn variations_ui(&self, ctx: &Context, window: &mut VariationsWindow) -> (bool, Option<Command>) {
+        match window.ui(ctx, &self.ui.variations, &self.services.thumbnails) {
+            Some(VariationsResponse::Use(place)) => (false, Some(Command::UseVariation(place))),
+            Some(VariationsResponse::Close) => (false, None),
+            None => (true, None),
+        }
+    }
+
+    /// Opens the window that shows variations larger, with one of them.
+    pub(crate) fn enlarge_variation(&mut self, place: usize) {
+        if self.ui.variations.recipe(place).is_none() {
+            return;
+        }
+        let source = self.ui.scene.render_source(VariationsWindow::CAMERA_SIZE);
+        let (files, wake) = (self.document.project().files.clone(), self.services.wake.clone());
+        match VariationsWindow::open(&self.ui.variations, place, files, source, wake) {
+            Ok(window) => self.ui.modal = Some(Modal::Variations(Box::new(window))),
+            Err(error) => self.show_error(error),
+        }
     }
 
     /// Acts on the user's answer about these unsaved projects.

@@ -95,7 +95,9 @@ impl App {
             | C::ToEnd
             | C::Seek(_)
             | C::ToggleLoop => self.execute_playback(command),
-            C::NewSeed | C::PreviousSeed | C::Variations | C::UseVariation(_) => self.execute_seed(command),
+            C::NewSeed | C::PreviousSeed | C::Variations | C::UseVariation(_) | C::EnlargeVariation(_) => {
+                self.execute_seed(command);
+            }
             C::Tool(_) | C::ProfileLine | C::ConvertFault { .. } => self.execute_tool(command),
             C::FrameViews | C::ViewThreeQuarter | C::ViewFromAbove | C::ViewFromSide | C::WaterLevel => {
                 self.execute_view(ctx, command);
@@ -349,6 +351,7 @@ impl App {
                 }
             }
             Command::Variations => self.ui.variations.toggle(),
+            Command::EnlargeVariation(place) => self.enlarge_variation(place),
             Command::UseVariation(place) => {
                 if let Some(recipe) = self.ui.variations.recipe(place) {
                     let project = Project { recipe: (**recipe).clone(), ..(**self.document.project()).clone() };

@@ -171,6 +171,8 @@ pub(crate) enum Command {
     Variations,
     /// Applies a variation, by index.
     UseVariation(usize),
+    /// Opens the window that compares variations, with one of them.
+    EnlargeVariation(usize),
     ToggleLoop,
     FrameViews,
     MaximiseHeightmap,
@@ -329,6 +331,7 @@ impl Command {
             Self::ProfileLine => "Draw profile line".into(),
             Self::Variations => "Variations".into(),
             Self::UseVariation(i) => format!("Use variation {}", i + 1),
+            Self::EnlargeVariation(i) => format!("Show variation {} larger", i + 1),
             Self::ToggleLoop => "Loop".into(),
             Self::FrameViews => "Frame terrain".into(),
             Self::MaximiseHeightmap => "Maximise heightmap".into(),

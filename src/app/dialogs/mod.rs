@@ -13,3 +13,4 @@ pub(crate) mod operation_picker;
 pub(crate) mod question;
 pub(crate) mod recovered_projects;
 pub(crate) mod save_preset;
+pub(crate) mod variations;

@@ -7,6 +7,7 @@ use crate::app::dialogs::file_dialogs::{DialogRequest, PathField};
 use crate::app::dialogs::import::ImportDialog;
 use crate::app::dialogs::question::Question;
 use crate::app::dialogs::save_preset::SavePresetDialog;
+use crate::app::dialogs::variations::VariationsWindow;
 use crate::app::document::Unsaved;
 use crate::app::views::scene::RenderDialog;
 
@@ -32,6 +33,7 @@ pub(crate) enum Modal {
     Gallery,
     Palette(Palette),
     SavePreset(SavePresetDialog),
+    Variations(Box<VariationsWindow>),
     Shortcuts,
     About,
 }

@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use crate::engine::Place;
 use crate::engine::light::Light;
-use crate::engine::parameters::{Band, Group, Items, Kind, Parameter, Value, Values, kind_label, percent_of};
-use crate::engine::recipe::Recipe;
+use crate::engine::parameters::{
+    Band, Group, Items, Kind, Parameter, Value, Values, group_values, kind_label, percent_of,
+};
+use crate::engine::recipe::{Recipe, Step};
 use crate::engine::texture::TextureRecipe;
 use crate::project::Project;
 
@@ -85,6 +87,43 @@ fn describe_stack(before: &Recipe, after: &Recipe) -> Option<Change> {
         }
     };
     Some(Change { place: "stack".into(), name })
+}
+
+/// What differs in a step, or in the project as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StepDifferences {
+    /// The title of the step; empty for the project.
+    pub(crate) step: String,
+    /// Each changed parameter in words.
+    pub(crate) words: Vec<String>,
+}
+
+/// All differences of the seed and of the parameters of steps between two recipes with the same steps.
+pub(crate) fn differences(before: &Recipe, after: &Recipe) -> Vec<StepDifferences> {
+    let seed = (before.seed != after.seed).then(|| format!("Seed {} to {}", before.seed, after.seed));
+    let of_project = StepDifferences { step: String::new(), words: seed.into_iter().collect() };
+    let of_step = |(before, after): (&Step, &Step)| {
+        let (old, new) = (before.operation.group(), after.operation.group());
+        let mut words = Vec::new();
+        add_differences("", old.table(), &group_values(old), &group_values(new), &mut words);
+        StepDifferences { step: before.title().into(), words }
+    };
+    let of_steps = before.stack.iter().zip(&after.stack).map(of_step);
+    [of_project].into_iter().chain(of_steps).filter(|found| !found.words.is_empty()).collect()
+}
+
+/// Adds every parameter that differs, in words; `owner` is written before those of a group inside the group.
+fn add_differences(owner: &str, table: &[Parameter], old: &Values, new: &Values, words: &mut Vec<String>) {
+    for parameter in table {
+        let (Some(old), Some(new)) = (old.get(parameter.key), new.get(parameter.key)) else { continue };
+        match (parameter.kind, old, new) {
+            _ if old == new => {}
+            (Kind::Group(inner), Value::Group(old), Value::Group(new)) => {
+                add_differences(&format!("{owner}{}: ", parameter.label), inner(), old, new, words);
+            }
+            _ => words.push(format!("{owner}{}", describe_value(parameter, old, new).1)),
+        }
+    }
 }
 
 fn describe_masks(before: &Recipe, after: &Recipe) -> Option<Change> {
@@ -261,6 +300,27 @@ mod tests {
         check("light.azimuth_deg=90", "light.sun", "Sun azimuth 315° to 90°");
         check("texture.fallback=\"Rock\"", "texture.fallback", "Uncovered ground nearest type to Rock");
         check("light.ambient=0.5", "light.ambient", "Ambient light 0.35 to 0.5");
+    }
+
+    #[test]
+    fn all_differences_of_a_variation_are_in_words() {
+        let (before, mut after) = (project(), ProjectFile::new(project()));
+        for assignment in ["seed=7", "stack.0.count=340", "stack.0.strike_deg=12.5", "stack.1.k=0.25"] {
+            after.set(assignment).expect(assignment);
+        }
+        let found = differences(&before.recipe, &after.project.recipe);
+        let words: Vec<(&str, String)> =
+            found.iter().map(|found| (found.step.as_str(), found.words.join(", "))).collect();
+        let expected = [("", "Seed 1994 to 7"), ("Faults", "Count 1000 to 340, Strike 0° to 12.5°")];
+        assert_eq!(words[..2], expected.map(|(step, words)| (step, words.to_string())));
+        assert!(words[2].0 == "Recursive filter" && words[2].1.ends_with("to 0.25"), "{words:?}");
+        assert_eq!(differences(&before.recipe, &before.recipe), []);
+        let windy = |k: f64| {
+            let mut file = ProjectFile::new(project());
+            file.set(&format!("stack.0.wind.k={k}")).expect("a strength");
+            file.project.recipe.clone()
+        };
+        assert_eq!(differences(&windy(0.2), &windy(0.3))[0].words, ["Wind erosion: Strength k 0.2 to 0.3"]);
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use egui::{Align, CollapsingHeader, Color32, CornerRadius, Rect, Sense, Slider, Stroke, StrokeKind, Ui, Vec2};
-use egui_material_icons::icons::ICON_CASINO;
+use egui::{
+    Align, CollapsingHeader, Color32, CornerRadius, Rect, Sense, Slider, Stroke, StrokeKind, TextureHandle, Ui, Vec2,
+};
+use egui_material_icons::icons::{ICON_CASINO, ICON_OPEN_IN_FULL};
 
 use crate::app::commands::Command;
 use crate::app::preview::thumbnails::{ThumbnailState, Thumbnails};
@@ -16,7 +18,7 @@ use crate::engine::recipe::Recipe;
 use crate::worker::{InputFiles, ThumbnailRequest, ThumbnailStyle};
 
 /// The number of variations, and how many there are in a row.
-const COUNT: usize = 9;
+pub(crate) const COUNT: usize = 9;
 const COLUMNS: usize = 3;
 
 /// The longer side of a thumbnail, pixels: two per point of the panel at its default width.
@@ -24,6 +26,9 @@ const COLUMNS: usize = 3;
 const PIXELS: usize = 160;
 #[cfg(test)]
 const PIXELS: usize = 32;
+
+/// The side of the button in the corner of a variation, points.
+const CORNER: f32 = 24.0;
 
 /// The prefix of the keys of their thumbnails.
 const PREFIX: &str = "variation ";
@@ -86,6 +91,19 @@ impl Variations {
     /// The recipe of a variation.
     pub(crate) fn recipe(&self, place: usize) -> Option<&Arc<Recipe>> {
         self.recipes.get(place)
+    }
+
+    /// The recipe that the variations are derived from.
+    pub(crate) fn base(&self) -> Option<&Arc<Recipe>> {
+        self.origin.as_ref().map(|origin| &origin.recipe)
+    }
+
+    /// The thumbnail of a variation, once it is ready.
+    pub(crate) fn thumbnail<'a>(&self, thumbnails: &'a Thumbnails, place: usize) -> Option<&'a TextureHandle> {
+        match thumbnails.get(&self.key(place)) {
+            Some(ThumbnailState::Ready(texture)) => Some(texture),
+            Some(ThumbnailState::Pending | ThumbnailState::Failed) | None => None,
+        }
     }
 
     /// Whether all thumbnails of variations of that recipe are ready.
@@ -195,18 +213,16 @@ impl Variations {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = gap;
                 for place in row * COLUMNS..(row + 1) * COLUMNS {
-                    if self.variation_ui(ui, place, side, thumbnails) {
-                        chosen = Some(Command::UseVariation(place));
-                    }
+                    chosen = self.variation_ui(ui, place, side, thumbnails).or(chosen.take());
                 }
             });
         }
-        ui.weak("Click one to adopt it; undo goes back");
+        ui.weak("Click one to adopt it; undo goes back. Its corner shows it larger, beside others.");
         chosen
     }
 
-    /// One variation; returns whether it was clicked.
-    fn variation_ui(&self, ui: &mut Ui, place: usize, side: f32, thumbnails: &Thumbnails) -> bool {
+    /// One variation; returns the command that adopts it or shows it larger.
+    fn variation_ui(&self, ui: &mut Ui, place: usize, side: f32, thumbnails: &Thumbnails) -> Option<Command> {
         let name = format!("Variation {}", place + 1);
         let (rect, response) = ui.allocate_exact_size(Vec2::splat(side), Sense::click());
         let colours = colours(ui);
@@ -229,7 +245,16 @@ impl Variations {
         }
         let response = response.on_hover_text(&name);
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
-        response.clicked()
+        // In front of the image, which is a button too.
+        let corner =
+            Rect::from_min_max(rect.right_top() - Vec2::new(CORNER, 0.0), rect.right_top() + Vec2::new(0.0, CORNER));
+        ui.painter().rect_filled(corner, CornerRadius::same(3), colours.sunken.gamma_multiply(0.8));
+        let mut corner_ui = ui.new_child(egui::UiBuilder::new().max_rect(corner));
+        let enlarge = Command::EnlargeVariation(place);
+        if icon_button(&mut corner_ui, ICON_OPEN_IN_FULL, &enlarge.text()).clicked() {
+            return Some(enlarge);
+        }
+        response.clicked().then_some(Command::UseVariation(place))
     }
 }
 

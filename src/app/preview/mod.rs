@@ -9,3 +9,4 @@ pub(crate) mod frame_timings;
 pub(crate) mod playback;
 pub(crate) mod request;
 pub(crate) mod thumbnails;
+pub(crate) mod variation_images;

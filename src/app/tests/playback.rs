@@ -9,6 +9,9 @@ use egui_kittest::kittest::Queryable;
 use std::sync::Arc;
 
 use crate::app::commands::stack_edits::add_step;
+use crate::app::dialogs::modal::Modal;
+use crate::app::dialogs::variations::VariationsWindow;
+use crate::app::document::describe::differences;
 use crate::app::tests::{editor, pause, position, press, settle, wait};
 use crate::app::tools::fault_tool::handles::{ARROW, ARROW_FROM};
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
@@ -73,6 +76,60 @@ fn adopting_a_variation_varies_it_further_and_can_be_undone() {
     press(&mut editor, Modifiers::COMMAND, Key::Y);
     wait_for_thumbnails(&mut editor);
     assert_eq!(nine(&editor), bred_nine);
+}
+
+/// The window of large variations.
+fn window_of(app: &App) -> Option<&VariationsWindow> {
+    match &app.ui.modal {
+        Some(Modal::Variations(window)) => Some(window),
+        _ => None,
+    }
+}
+
+#[test]
+fn variations_are_compared_larger_with_their_differences_in_words() {
+    let mut editor = editor_with_variations();
+    let before = recipe(&editor);
+    let chosen = editor.state().ui.variations.recipe(2).expect("a variation").clone();
+    editor.get_by_role_and_label(Role::Button, "Show variation 3 larger").click();
+    editor.run_steps(4);
+    editor.get_by_label("Variation 3, larger");
+    let words = differences(&before, &chosen);
+    assert!(!words.is_empty());
+    for found in &words {
+        assert!(editor.query_all_by_label(&found.words[0]).next().is_some(), "{found:?}");
+    }
+    editor.get_by_role_and_label(Role::Button, "Map").click();
+    for place in [5, 7, 9] {
+        editor.get_by_role_and_label(Role::Button, &format!("Compare variation {place}")).click();
+        editor.run_steps(3);
+    }
+    assert!(editor.query_by_label("Variation 3, larger").is_none(), "at most three, and the first gave way");
+    wait(&mut editor, "three large images", |app| window_of(app).is_some_and(VariationsWindow::are_drawn));
+    let (width, [x, y]) = {
+        let at = |place| editor.get_by_label(&format!("Variation {place}, larger")).rect();
+        (at(5).width(), [at(7).left() - at(5).right(), at(7).top() - at(5).top()])
+    };
+    assert!(width > 250.0 && x > 0.0 && y == 0.0, "side by side: {width}, {x}, {y}");
+    let used = editor.state().ui.variations.recipe(6).expect("a variation").clone();
+    editor.get_by_role_and_label(Role::Button, "Use variation 7").click();
+    editor.run_steps(3);
+    assert!(window_of(editor.state()).is_none() && recipe(&editor) == *used);
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert_eq!(recipe(&editor), before);
+}
+
+#[test]
+fn closing_the_large_variations_changes_nothing() {
+    let mut editor = editor_with_variations();
+    let before = recipe(&editor);
+    editor.get_by_role_and_label(Role::Button, "Show variation 1 larger").click();
+    editor.run_steps(4);
+    assert!(window_of(editor.state()).is_some());
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    editor.run_steps(2);
+    assert!(window_of(editor.state()).is_none());
+    assert_eq!(recipe(&editor), before);
 }
 
 #[test]

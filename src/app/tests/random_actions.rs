@@ -124,6 +124,7 @@ fn any_command(app: &App, rng: &mut Rng) -> Command {
         Command::Seek(below(rng, recipe.iterations() as usize + 1) as u32),
         Command::GoToEntry(below(rng, app.document.history().0.len())),
         Command::UseVariation(below(rng, 9)),
+        Command::EnlargeVariation(below(rng, 9)),
         Command::CancelPreview,
         Command::DismissMessage,
     ]);
