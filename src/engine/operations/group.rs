@@ -31,6 +31,7 @@ parameters! {
 impl Operation for StepGroup {
     const KEY: &'static str = "group";
     const LABEL: &'static str = "Group";
+    const WORDS: &'static str = "folder layers collect combine together piece";
 
     fn is_pointwise(&self) -> bool {
         true
