@@ -223,6 +223,26 @@ mod tests {
     }
 
     #[test]
+    fn ten_thousand_strokes_take_at_most_three_megabytes() {
+        use crate::engine::operations::sculpt::{Sculpt, Stroke};
+        use crate::engine::parameters::Point;
+        use crate::engine::random::Stream;
+
+        let stroke = |i: u32| {
+            let mut rng = Stream::new(1, 2).at(i.into());
+            let mut place = || (100.0 * rng.between(0.0, 4096.0)).round() / 100.0;
+            let points_m = (0..8).map(|_| Point { x_m: place(), z_m: place() }).collect();
+            Stroke { points_m, radius_m: 120.0, strength_m: 24.0, ..Default::default() }
+        };
+        let mut file = ProjectFile::default();
+        let sculpt = Sculpt { strokes: (0..10_000).map(stroke).collect() };
+        Arc::make_mut(&mut file.project).recipe.stack = vec![crate::engine::Step::new(sculpt)];
+        let text = file.to_json();
+        assert!(text.len() <= 3_000_000, "{} bytes", text.len());
+        assert_eq!(ProjectFile::from_json(&text).expect("valid").project.recipe, file.project.recipe);
+    }
+
+    #[test]
     fn only_the_format_is_required() {
         let project = ProjectFile::from_json(r#"{"format": 1}"#).expect("valid");
         assert_eq!(project, ProjectFile { terrain_version: 1, ..ProjectFile::default() });

@@ -1,5 +1,6 @@
 //! Parses JSON more strictly than `serde_json::Value`: no key may occur twice in an object, and the number of values is
-//! limited, because a value takes up to forty times the memory of its text. Writes it with lists of numbers in one line.
+//! limited, because a value takes up to forty times the memory of its text. Writes it with lists of numbers in one line,
+//! and small items of lists in one line each.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,8 +16,11 @@ pub(super) fn parse(text: &str) -> Result<Value, serde_json::Error> {
     parse_limited(text, MAX_VALUES)
 }
 
+/// The most values of an item that is written in one line, such as a stroke of the brush or a node of a path.
+const MAX_IN_LINE: usize = 8;
+
 /// A value as indented text. Lists that hold nothing but numbers, or lists of numbers, are in one line: a stroke of the
-/// brush has hundreds.
+/// brush has hundreds. So are items of lists with a few simple values.
 pub(super) fn indented(value: &Value) -> String {
     let mut text = String::new();
     write_indented(value, "\n", &mut text);
@@ -44,13 +48,30 @@ fn write_indented(value: &Value, line_break: &str, text: &mut String) {
             for (i, item) in items.iter().enumerate() {
                 text.push_str(if i == 0 { "" } else { "," });
                 text.push_str(&inner);
-                write_indented(item, &inner, text);
+                match item {
+                    Value::Object(object) if is_small(object) => write_in_line(object, text),
+                    _ => write_indented(item, &inner, text),
+                }
             }
             text.push_str(line_break);
             text.push(']');
         }
         _ => text.push_str(&value.to_string()),
     }
+}
+
+fn is_small(object: &Map<String, Value>) -> bool {
+    let is_simple = |value: &Value| is_numeric(value) || !(value.is_array() || value.is_object());
+    object.len() <= MAX_IN_LINE && object.values().all(is_simple)
+}
+
+fn write_in_line(object: &Map<String, Value>, text: &mut String) {
+    text.push('{');
+    for (i, (key, value)) in object.iter().enumerate() {
+        text.push_str(if i == 0 { "" } else { ", " });
+        text.push_str(&format!("{}: {value}", Value::from(key.as_str())));
+    }
+    text.push('}');
 }
 
 /// Whether a value holds nothing but numbers.
@@ -147,12 +168,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_numbers_are_written_in_one_line() {
+    fn lists_of_numbers_and_small_items_are_written_in_one_line() {
         let value = serde_json::json!({"a": [[1, 2.5], [3, 4]], "b": [{"c": "x\"y"}, []], "d": {}, "e": null});
         let text = indented(&value);
         assert_eq!(
             text,
-            "{\n  \"a\": [[1,2.5],[3,4]],\n  \"b\": [\n    {\n      \"c\": \"x\\\"y\"\n    },\n    []\n  ],\n  \
+            "{\n  \"a\": [[1,2.5],[3,4]],\n  \"b\": [\n    {\"c\": \"x\\\"y\"},\n    []\n  ],\n  \
              \"d\": {},\n  \"e\": null\n}"
         );
         assert_eq!(parse(&text).expect("valid"), value);
