@@ -246,12 +246,12 @@ fn clicks_draw_a_path_whose_nodes_can_be_moved_and_removed() {
     let drawn = nodes(&editor);
     assert_eq!(drawn.len(), 3);
     press(&mut editor, Modifiers::NONE, Key::Enter);
-    editor.run_steps(4);
+    editor.run_steps(20);
     let fold =
         |editor: &Harness<'static, App>, node: usize| editor.query_by_label(&format!("Fold Node {node}")).is_some();
     assert!(fold(&editor, 3) && !fold(&editor, 2), "the panel follows the selected node");
     draw(&mut editor, middle + egui::vec2(0.0, 40.0), &[[0.0, -10.0], [0.0, -30.0]]);
-    editor.run_steps(4);
+    editor.run_steps(20);
     assert!(fold(&editor, 2), "the panel follows the selected node");
     let moved = nodes(&editor);
     assert!(moved[0] == drawn[0] && moved[1].at_m.z_m < drawn[1].at_m.z_m && moved[2] == drawn[2], "{moved:?}");

@@ -5,6 +5,13 @@ use egui_material_icons::icons::{
     ICON_APPROVAL, ICON_BRUSH, ICON_FORMAT_PAINT, ICON_FOUNDATION, ICON_POLYLINE, ICON_ROUTE,
 };
 
+use crate::engine::operations::Operation;
+use crate::engine::operations::drawn_faults::DrawnFaults;
+use crate::engine::operations::pads::Pads;
+use crate::engine::operations::paths::Paths;
+use crate::engine::operations::sculpt::Sculpt;
+use crate::engine::operations::stamps::Stamps;
+
 /// A tool in the tool bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tool {
@@ -58,6 +65,18 @@ impl Tool {
             Self::Path => ICON_ROUTE,
             Self::Pad => ICON_FOUNDATION,
             Self::Stamp => ICON_APPROVAL,
+        }
+    }
+
+    /// The operation whose steps hold what the tool draws; `None` if any step does.
+    pub(super) fn operation(self) -> Option<&'static str> {
+        match self {
+            Self::Fault => Some(DrawnFaults::KEY),
+            Self::Brush => Some(Sculpt::KEY),
+            Self::MaskBrush => None,
+            Self::Path => Some(Paths::KEY),
+            Self::Pad => Some(Pads::KEY),
+            Self::Stamp => Some(Stamps::KEY),
         }
     }
 

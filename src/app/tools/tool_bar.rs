@@ -4,8 +4,8 @@
 //! the tools in the tool bar is active.
 
 use egui::{
-    Button, ComboBox, Key, Modifiers, RichText, Role, Stroke as Line, TextStyle, TextWrapMode, Ui, WidgetInfo,
-    WidgetText,
+    Align2, Button, ComboBox, Key, Modifiers, RichText, Role, Stroke as Line, TextStyle, TextWrapMode, Ui, Vec2,
+    WidgetInfo, WidgetText,
 };
 
 use super::box_tool::BoxTool;
@@ -20,11 +20,13 @@ use super::tool_view::{ToolView, draw_line};
 use crate::app::commands::Command;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::views::map_transform::MapTransform;
+use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::mask::PaintedStroke;
 use crate::engine::mirroring::mirror_edits;
+use crate::engine::operations::AnyOperation;
 use crate::engine::operations::pads::Pad;
 use crate::engine::operations::sculpt::Stroke;
 use crate::engine::operations::symmetry::Kind;
@@ -104,6 +106,28 @@ impl Tools {
         self.stamp.boxes.document_changed();
     }
 
+    /// What the symmetry of the recipe makes of what is drawn at the pointer, if that is not what one sees.
+    fn symmetry_note(&self, view: &dyn ToolView, context: &ToolContext) -> Option<&'static str> {
+        let place_m = view.response().hover_pos().and_then(|at| view.place_m(at))?;
+        let (recipe, selected) = (&*context.recipe, *context.selected_step);
+        let holds = self.active?.operation()?;
+        let target = recipe.stack.get(selected).filter(|step| step.operation.key() == holds).map(|_| selected);
+        let target = target.unwrap_or(recipe.stack.len());
+        let extent = recipe.world.extent();
+        let symmetries = || {
+            recipe.active_steps().filter_map(|(i, step)| match &step.operation {
+                AnyOperation::Symmetry(symmetry) => Some((i, symmetry)),
+                _ => None,
+            })
+        };
+        if symmetries().any(|(i, symmetry)| i > target && symmetry.discards(place_m, extent)) {
+            return Some("The Symmetry step above copies another part to this place");
+        }
+        let is_averaged = symmetries().any(|(i, symmetry)| i < target && symmetry.again_at_end);
+        let text = "The Symmetry step below averages this with its images. Choose mirroring in the tool bar";
+        (is_averaged && self.mirror(extent).is_none()).then_some(text)
+    }
+
     /// The item of a step's parameters that is selected on the views: the keys of the lists that hold it, from the outer
     /// one in, with indices.
     pub(crate) fn selected_item(&self) -> Vec<(&'static str, usize)> {
@@ -133,6 +157,10 @@ impl Tools {
     pub(crate) fn view_ui(&mut self, ui: &Ui, view: &dyn ToolView, context: &mut ToolContext) -> Option<Command> {
         if let Some(kind) = self.mirror(context.recipe.world.extent()) {
             draw_axes(ui, view, kind, context.recipe.world.extent());
+        }
+        if let Some(text) = self.symmetry_note(view, context) {
+            let at = view.response().rect.min + Vec2::new(8.0, 64.0);
+            note(ui, view.painter(), Align2::LEFT_TOP, at, text);
         }
         match self.active? {
             Tool::Fault => None,

@@ -288,6 +288,15 @@ impl Symmetry {
         neighbours.iter().map(normal).collect()
     }
 
+    /// Whether nothing of the terrain at a place is kept, because another part is copied there.
+    pub fn discards(&self, [x_m, z_m]: [f64; 2], extent: Extent) -> bool {
+        let from_middle = [x_m - 0.5 * extent.width_m, z_m - 0.5 * extent.depth_m];
+        let is_outside = |normal: &[f64; 2]| {
+            normal[0] * from_middle[0] + normal[1] * from_middle[1] < -0.5 * self.blend_m
+        };
+        self.method == Method::Fold && self.borders().iter().any(is_outside)
+    }
+
     /// The kept part everywhere. Its weight at a point is the product over its borders of a smoothstep of the signed
     /// distance, `blend_m` wide. The weights of an orbit add up to 1.
     fn folded(&self, terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
@@ -435,6 +444,16 @@ mod tests {
         check_fold(Kind::MirrorEastWest, Side::North, &[&[3.0, 2.0, 3.0], &[6.0, 5.0, 6.0], &[9.0, 8.0, 9.0]]);
         check_fold(Kind::MirrorDiagonal, Side::NorthWest, &[&[1.0, 2.0, 3.0], &[2.0, 5.0, 6.0], &[3.0, 6.0, 9.0]]);
         check_fold(Kind::BothMirrors, Side::West, &[&[1.0, 2.0, 1.0], &[4.0, 5.0, 4.0], &[1.0, 2.0, 1.0]]);
+    }
+
+    #[test]
+    fn what_is_beyond_the_transition_is_discarded() {
+        let extent = Extent { width_m: 400.0, depth_m: 200.0 };
+        let west = fold(Kind::MirrorEastWest, Side::West, 100.0);
+        let discarded = [0.0, 199.0, 249.0, 251.0, 400.0].map(|x_m| west.discards([x_m, 50.0], extent));
+        assert_eq!(discarded, [false, false, false, true, true]);
+        let summed = Symmetry { method: Method::Sum, ..west };
+        assert!(!summed.discards([400.0, 50.0], extent));
     }
 
     #[test]
