@@ -98,7 +98,7 @@ impl App {
             C::NewSeed | C::PreviousSeed | C::Variations | C::UseVariation(_) | C::EnlargeVariation(_) => {
                 self.execute_seed(command);
             }
-            C::Tool(_) | C::ProfileLine | C::ConvertFault { .. } => self.execute_tool(command),
+            C::Tool(_) | C::ProfileLine | C::TakeOverFault { .. } => self.execute_tool(command),
             C::FrameViews | C::ViewThreeQuarter | C::ViewFromAbove | C::ViewFromSide | C::WaterLevel => {
                 self.execute_view(ctx, command);
             }
@@ -369,10 +369,10 @@ impl App {
                 self.ui.profile.is_drawing = false;
             }
             Command::ProfileLine => self.draw_profile(),
-            Command::ConvertFault { step, number } => {
+            Command::TakeOverFault { step, number } => {
                 let mut project = (**self.document.project()).clone();
                 let (tool, selected) = (&mut self.ui.tools.fault, &mut self.ui.selection.step);
-                if let Some(name) = tool.convert(&mut project.recipe, selected, step, number) {
+                if let Some(name) = tool.take_over(&mut project.recipe, selected, step, number) {
                     self.document.commit_as(name, project);
                 }
             }

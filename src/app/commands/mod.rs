@@ -160,8 +160,8 @@ pub(crate) enum Command {
     PreviousSeed,
     /// Activates or deactivates a tool.
     Tool(Tool),
-    /// Converts a random fault of a step to a drawn one.
-    ConvertFault {
+    /// Takes over a random fault of a step, to be changed by hand.
+    TakeOverFault {
         step: usize,
         number: u32,
     },
@@ -327,7 +327,7 @@ impl Command {
             Self::NewSeed => "New seed".into(),
             Self::PreviousSeed => "Previous seed".into(),
             Self::Tool(tool) => tool.text().into(),
-            Self::ConvertFault { number, .. } => format!("Convert fault {number}"),
+            Self::TakeOverFault { number, .. } => format!("Take over fault {number}"),
             Self::ProfileLine => "Draw profile line".into(),
             Self::Variations => "Variations".into(),
             Self::UseVariation(i) => format!("Use variation {}", i + 1),

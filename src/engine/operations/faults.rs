@@ -15,7 +15,9 @@ use super::recursive_filter::RecursiveFilter;
 use super::stream_power_refinement::StreamPowerRefinement;
 use crate::engine::fault::{Fault, FaultSum, FixedHeights, Profile, add_fault, quantized_displacement, sum_of_faults};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::parameters::{List, ParameterError, Spec, Weighted, choices, parameters};
+use crate::engine::parameters::{
+    List, MAX_COORDINATE_M, ParameterError, Point, Spec, Weighted, choices, parameters,
+};
 use crate::engine::progress::Cancelled;
 use crate::engine::random::{Rng, Stream};
 
@@ -99,10 +101,71 @@ parameters! {
                 ]);
         /// Numbers of the faults to leave out, for example those converted to drawn faults.
         skipped: List<u32> = List::default(), Spec::number("Skipped faults", 1.0, 1_000_000.0).slider(1.0, 5000.0);
+        /// Faults of the sequence that were taken over by hand. Each stays in its place in the sequence, before the rivers
+        /// and the wind that act on it.
+        own: List<OwnFault> = List::default(), Spec::new("Own faults").sparse();
         /// Directional smoothing that runs after every fault, so that old faults are smoother than recent ones.
         wind: Option<RecursiveFilter> = None, Spec::new("Wind erosion");
         /// Rivers that cut valleys every few faults, so that the range grows together with its valleys.
         rivers: Option<FaultRivers> = None, Spec::new("Rivers");
+    }
+}
+
+parameters! {
+    /// A fault of the sequence whose place, displacement and shape are set by hand.
+    pub struct OwnFault {
+        /// Its number in the sequence, counted from 1.
+        i: u32 = 1, Spec::number("Number", 1.0, 1_000_000.0).slider(1.0, 1000.0);
+        /// A point of its line, metres east and south of the map's north-west corner.
+        point_m: Point = Point { x_m: 2048.0, z_m: 2048.0 },
+            Spec::number("Point", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m");
+        /// The direction to the side that rises, east and south. Its length does not matter.
+        normal: Point = Point { x_m: 1.0, z_m: 0.0 }, Spec::number("Normal", -1.0, 1.0);
+        /// Height by which that side rises and the other one sinks. Negative values reverse the sides.
+        displacement_m: f64 = 20.0,
+            Spec::number("Displacement", -10_000.0, 10_000.0).slider(-500.0, 500.0).unit("m");
+        /// Cross-section of the fault, from a cliff to a wave.
+        profile: Profile = Profile::Smooth, Spec::new("Profile");
+        /// Width of the fault zone on each side of the line. Wide zones give soft slopes.
+        zone_m: f64 = 120.0,
+            Spec::number("Fault zone", 0.0, 1_000_000.0).slider(1.0, 4000.0).unit("m").logarithmic();
+        /// Whether the fault has any effect.
+        enabled: bool = true, Spec::new("Enabled");
+    }
+}
+
+impl OwnFault {
+    /// A fault of the sequence as it is, with its number.
+    pub fn new(i: u32, fault: &Fault) -> Self {
+        let point = |[x_m, z_m]: [f64; 2]| Point { x_m, z_m };
+        Self {
+            i,
+            point_m: point(fault.point_m),
+            normal: point(fault.normal),
+            displacement_m: fault.displacement_m,
+            profile: fault.profile,
+            zone_m: fault.zone_m,
+            enabled: true,
+        }
+    }
+
+    /// The fault.
+    pub fn fault(&self) -> Fault {
+        let (x, z) = (self.normal.x_m, self.normal.z_m);
+        let length = libm::hypot(x, z);
+        // A normal that has unit length but for rounding stays as it is, so that a fault taken over is the same.
+        let normal = match length {
+            0.0 => [1.0, 0.0],
+            length if (length - 1.0).abs() < 1e-12 => [x, z],
+            length => [x / length, z / length],
+        };
+        Fault {
+            point_m: [self.point_m.x_m, self.point_m.z_m],
+            normal,
+            displacement_m: if self.enabled { quantized_displacement(self.displacement_m) } else { 0.0 },
+            profile: self.profile,
+            zone_m: if self.profile == Profile::Step { 0.0 } else { self.zone_m },
+        }
     }
 }
 
@@ -207,6 +270,9 @@ impl Faults {
 
     /// Fault i = 1…n, generated independently of the others.
     fn fault(&self, i: u32, extent: Extent, stream: Stream) -> Fault {
+        if let Some(own) = self.own.iter().find(|own| own.i == i) {
+            return own.fault();
+        }
         let mut rng = stream.at(u64::from(i));
         let goes_up = rng.chance(self.up_chance);
         let displacement_m = quantized_displacement(self.displacement_m(i, &mut rng));
@@ -253,7 +319,12 @@ impl Operation for Faults {
     fn warnings(&self) -> Vec<ParameterError> {
         let is_idle = self.decay == Decay::Sizes && self.sizes.is_empty();
         let message = "there are none, so the faults do nothing; add one, or choose another decay";
-        is_idle.then(|| ParameterError::conflict("sizes", message)).into_iter().collect()
+        let without_sizes = is_idle.then(|| ParameterError::conflict("sizes", message));
+        let beyond = self.own.iter().enumerate().filter(|(_, own)| own.i > self.count).map(|(at, own)| {
+            let message = format!("there are only {} faults, so number {} does nothing", self.count, own.i);
+            ParameterError::conflict("i", message).within(at).within("own")
+        });
+        without_sizes.into_iter().chain(beyond).collect()
     }
 
     fn is_resumable(&self) -> bool {
@@ -331,6 +402,31 @@ mod tests {
     use super::*;
     use crate::engine::inputs::Inputs;
     use crate::engine::progress::Progress;
+
+    #[test]
+    fn a_fault_that_is_taken_over_stays_as_it_is_until_it_is_changed() {
+        let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 4096.0 }, 33, 33);
+        for (profile, wind) in [(Profile::Smooth, false), (Profile::Step, false), (Profile::Cosine, true)] {
+            let wind = wind.then(RecursiveFilter::default);
+            let random = Faults { count: 30, profile, wind, ..Default::default() };
+            let terrain = |faults: &Faults| evaluated(faults, grid, None, 30);
+            let mut own = random.clone();
+            for i in [3, 30, 1] {
+                own.own.push(OwnFault::new(i, &random.fault(i, grid.extent(), stream())));
+            }
+            assert_eq!(terrain(&own), terrain(&random), "{profile:?}");
+            // Also after it was saved and read.
+            let json = crate::engine::parameters::group_to_json(&own);
+            let read: Faults = crate::engine::parameters::group_from_json(&json.into()).expect("valid");
+            assert_eq!(terrain(&read), terrain(&random), "{profile:?}");
+            own.own[0].point_m.x_m += 100.0;
+            assert_ne!(terrain(&own), terrain(&random));
+            own.own[0].enabled = false;
+            assert_eq!(terrain(&own), terrain(&Faults { skipped: vec![3].into(), ..random }));
+        }
+        let beyond = Faults { count: 5, own: vec![OwnFault { i: 6, ..Default::default() }].into(), ..Default::default() };
+        assert_eq!(beyond.warnings()[0].to_string(), "own.0.i: there are only 5 faults, so number 6 does nothing");
+    }
 
     #[test]
     fn skipped_faults_have_no_effect_and_move_no_others() {

@@ -2,13 +2,13 @@
 
 use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, Ui, Vec2};
 
-use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, fault_at, length_m, strike_deg};
+use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, fault_at, is_own, length_m, strike_deg};
 use crate::app::tools::fault_tool::handles::{ARROW_AT, Handle, HandlePositions, LINE_REACH, ends};
 use crate::app::tools::fault_tool::random_faults::{RandomFault, SHOWN_WITHIN};
 use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::{length, note};
 use crate::app::widgets::theme::colours;
-use crate::engine::cast::ToFloat;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::operations::drawn_faults::DrawnFault;
 use crate::engine::recipe::Recipe;
 
@@ -17,7 +17,7 @@ pub(super) fn note_position(pane: Rect) -> Pos2 {
     pane.min + Vec2::new(8.0, 36.0)
 }
 
-/// Draws the random faults near the pointer, and a note about the one that a click converts.
+/// Draws the random faults near the pointer, and a note about the one that a click takes over.
 pub(super) fn draw_random_faults(ui: &Ui, transform: &MapTransform, recipe: &Recipe, near: &[(f32, RandomFault)]) {
     let colour = colours(ui).accent;
     for (i, (distance, found)) in near.iter().enumerate().rev() {
@@ -28,7 +28,7 @@ pub(super) fn draw_random_faults(ui: &Ui, transform: &MapTransform, recipe: &Rec
         if is_hovered {
             let title = recipe.stack.get(found.step).map_or("", |step| step.title());
             let lift = found.fault.displacement_m.abs();
-            let text = format!("Click to convert fault {} of {title} ({lift:.0} m) to a drawn fault", found.number);
+            let text = format!("Click to take over fault {} of {title} ({lift:.0} m)", found.number);
             note(ui, &transform.painter, Align2::LEFT_TOP, note_position(transform.response.rect), &text);
         }
     }
@@ -48,7 +48,7 @@ pub(super) fn draw_lines(
     for index in plain.chain(highlighted.iter().copied().flatten()) {
         let Some(fault) = fault_at(recipe, index) else { continue };
         let (width, strength) = if is_highlighted(index) { (2.5, 1.0) } else { (1.5, 0.75) };
-        let ends = ends(fault, transform);
+        let ends = ends(&fault, transform);
         // A dark line below the bright one keeps it visible on any terrain.
         painter.line_segment(ends, Stroke::new(width + 2.0, Color32::from_black_alpha(110)));
         let stroke = Stroke::new(width, colours.accent.gamma_multiply(strength));
@@ -96,11 +96,12 @@ pub(super) fn draw_value(ui: &Ui, transform: &MapTransform, recipe: &Recipe, ind
     let Some(fault) = fault_at(recipe, index) else { return };
     let title = recipe.stack.get(index.step).map_or("", |step| step.title());
     let value = match handle {
-        Handle::From | Handle::To => format!("{}, {:.0}°", length(length_m(fault)), strike_deg(fault)),
-        Handle::Line(_) => length(length_m(fault)),
+        Handle::From | Handle::To => format!("{}, {:.0}°", length(length_m(&fault)), strike_deg(&fault)),
+        Handle::Line(_) => length(length_m(&fault)),
         Handle::Displacement(_) => format!("{:+.0} m", fault.displacement_m),
         Handle::Zone(_) => format!("zone {:.0} m", fault.zone_m),
     };
-    let text = format!("Fault {} of {title}: {value}", index.fault + 1);
+    let number = if is_own(recipe, index) { fault.at.to_usize() } else { index.fault + 1 };
+    let text = format!("Fault {number} of {title}: {value}");
     note(ui, &transform.painter, Align2::LEFT_TOP, note_position(transform.response.rect), &text);
 }

@@ -1,10 +1,13 @@
 //! Access to the drawn faults of a recipe.
 
 use crate::app::tools::context::enable;
+use crate::engine::heightfield::Extent;
 use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
+use crate::engine::operations::faults::{Faults, OwnFault};
 use crate::engine::operations::{AnyOperation, Role};
-use crate::engine::parameters::{Group, List, Value};
+use crate::engine::parameters::{Group, List, Point, Value};
 use crate::engine::recipe::{Recipe, Step};
+use crate::scene::fault_line_ends;
 
 /// The indices of a drawn fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +26,56 @@ pub(super) fn enabled_lists(recipe: &Recipe) -> impl Iterator<Item = (usize, &Li
     })
 }
 
-/// All drawn faults of enabled steps.
-pub(super) fn enabled_faults(recipe: &Recipe) -> impl Iterator<Item = (FaultIndex, &DrawnFault)> {
-    enabled_lists(recipe).flat_map(|(step, faults)| {
-        faults.iter().enumerate().map(move |(fault, drawn)| (FaultIndex { step, fault }, drawn))
+/// The enabled steps with random faults that were taken over by hand.
+pub(super) fn enabled_own_lists(recipe: &Recipe) -> impl Iterator<Item = (usize, &List<OwnFault>)> {
+    recipe.active_steps().filter_map(|(i, step)| match &step.operation {
+        AnyOperation::Faults(Faults { own, .. }) if !own.is_empty() => Some((i, own)),
+        _ => None,
     })
+}
+
+/// All drawn faults of enabled steps, and the random ones that were taken over by hand as drawn ones.
+pub(super) fn enabled_faults(recipe: &Recipe) -> impl Iterator<Item = (FaultIndex, DrawnFault)> {
+    let of_list = move |(step, count): (usize, usize)| {
+        (0..count).filter_map(move |fault| {
+            let index = FaultIndex { step, fault };
+            fault_at(recipe, index).map(|drawn| (index, drawn))
+        })
+    };
+    let drawn = enabled_lists(recipe).map(|(step, faults)| (step, faults.len()));
+    drawn.chain(enabled_own_lists(recipe).map(|(step, own)| (step, own.len()))).flat_map(of_list)
+}
+
+/// A fault that was taken over by hand as a drawn one, across the map.
+fn as_drawn(own: &OwnFault, extent: Extent) -> DrawnFault {
+    let fault = own.fault();
+    let ([x, z], [east, south]) = (fault.point_m, fault.normal);
+    let beside = |by: f64| [x + by * south, z - by * east];
+    // Off the map it is as long as the map is wide.
+    let ends_m = fault_line_ends(&fault, extent).unwrap_or_else(|| [0.5, -0.5].map(|by| beside(by * extent.width_m)));
+    let [from_m, to_m] = ends_m.map(|[x_m, z_m]| Point { x_m, z_m });
+    let OwnFault { displacement_m, profile, zone_m, enabled, .. } = *own;
+    DrawnFault { from_m, to_m, displacement_m, profile, zone_m, enabled, reach_m: None, at: own.i }
+}
+
+/// Gives a fault that was taken over by hand the place and the shape of a drawn one.
+fn take_from(own: &mut OwnFault, drawn: &DrawnFault) {
+    let along = [drawn.to_m.x_m - drawn.from_m.x_m, drawn.to_m.z_m - drawn.from_m.z_m];
+    let length_m = libm::hypot(along[0], along[1]);
+    if length_m > 0.0 {
+        own.point_m = drawn.from_m;
+        own.normal = Point { x_m: -along[1] / length_m, z_m: along[0] / length_m };
+    }
+    let DrawnFault { displacement_m, profile, zone_m, enabled, .. } = *drawn;
+    *own = OwnFault { displacement_m, profile, zone_m, enabled, ..own.clone() };
+}
+
+/// The random faults of a step that were taken over by hand; `None` if it is another operation.
+pub(super) fn own_faults_mut(recipe: &mut Recipe, step: usize) -> Option<&mut Faults> {
+    match &mut recipe.stack.get_mut(step)?.operation {
+        AnyOperation::Faults(faults) => Some(faults),
+        _ => None,
+    }
 }
 
 /// The drawn faults of a step; `None` if it is another operation.
@@ -38,27 +86,42 @@ pub(super) fn faults_mut(recipe: &mut Recipe, step: usize) -> Option<&mut List<D
     }
 }
 
-pub(super) fn fault_at(recipe: &Recipe, index: FaultIndex) -> Option<&DrawnFault> {
+/// A drawn fault, or one that was taken over by hand as a drawn one.
+pub(super) fn fault_at(recipe: &Recipe, index: FaultIndex) -> Option<DrawnFault> {
     match &recipe.stack.get(index.step)?.operation {
-        AnyOperation::DrawnFaults(DrawnFaults { faults }) => faults.get(index.fault),
+        AnyOperation::DrawnFaults(DrawnFaults { faults }) => faults.get(index.fault).cloned(),
+        AnyOperation::Faults(Faults { own, .. }) => {
+            own.get(index.fault).map(|own| as_drawn(own, recipe.world.extent()))
+        }
         _ => None,
     }
 }
 
+/// Whether a fault is one of a random sequence that was taken over by hand.
+pub(super) fn is_own(recipe: &Recipe, index: FaultIndex) -> bool {
+    recipe.stack.get(index.step).is_some_and(|step| matches!(step.operation, AnyOperation::Faults(_)))
+}
+
 /// Replaces a fault. A fault that is the same leaves the list alone, which is shared with the document.
 pub(super) fn replace(recipe: &mut Recipe, index: FaultIndex, fault: DrawnFault) {
-    if fault_at(recipe, index).is_some_and(|known| *known != fault)
-        && let Some(faults) = faults_mut(recipe, index.step)
-    {
+    if fault_at(recipe, index).is_none_or(|known| known == fault) {
+        return;
+    }
+    if let Some(faults) = faults_mut(recipe, index.step) {
         faults[index.fault] = fault;
+    } else if let Some(random) = own_faults_mut(recipe, index.step) {
+        take_from(&mut random.own[index.fault], &fault);
     }
 }
 
 pub(super) fn remove(recipe: &mut Recipe, index: FaultIndex) {
-    if let Some(faults) = faults_mut(recipe, index.step)
-        && index.fault < faults.len()
-    {
-        faults.remove(index.fault);
+    if let Some(faults) = faults_mut(recipe, index.step) {
+        if index.fault < faults.len() {
+            faults.remove(index.fault);
+        }
+    } else if let Some(random) = own_faults_mut(recipe, index.step).filter(|random| index.fault < random.own.len()) {
+        let removed = random.own.remove(index.fault);
+        random.skipped.push(removed.i);
     }
 }
 

@@ -10,7 +10,8 @@ use egui::{Align2, Key, Modifiers, PointerButton, Pos2, Ui};
 
 use self::drawing::{draw_handles, draw_lines, draw_random_faults, draw_value, note_position};
 use self::drawn_faults::{
-    FaultIndex, fault_at, faults_mut, length_m, next_iteration, remove, replace, set, step_for_faults,
+    FaultIndex, fault_at, faults_mut, is_own, length_m, next_iteration, own_faults_mut, remove, replace, set,
+    step_for_faults,
 };
 use self::handles::{Handle, HandlePositions, LINE_REACH, REACH, distance_to_segment, drag, ends, rounded};
 use self::random_faults::{RandomFault, RandomFaults};
@@ -19,12 +20,11 @@ use crate::app::commands::Command;
 use crate::app::tools::context::ToolContext;
 use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::note;
-use crate::engine::fault::Fault;
+use crate::engine::operations::FaultSequence;
 use crate::engine::operations::drawn_faults::DrawnFault;
-use crate::engine::operations::{AnyOperation, FaultSequence};
+use crate::engine::operations::faults::OwnFault;
 use crate::engine::parameters::{Point, Value};
 use crate::engine::recipe::Recipe;
-use crate::scene::fault_line_ends;
 
 /// The smallest range of heights that scales the arrow, metres, so that faults can be drawn on flat terrain.
 const MIN_RANGE_M: f64 = 100.0;
@@ -103,7 +103,7 @@ impl FaultTool {
         {
             let snaps = ui.input(|input| input.modifiers.shift);
             let scale_m = self.scale_m(context, index);
-            if let Some(mut fault) = fault_at(context.recipe, index).cloned() {
+            if let Some(mut fault) = fault_at(context.recipe, index) {
                 self.dragged = Some(drag(&mut fault, handle, transform, scale_m, pointer, snaps));
                 replace(context.recipe, index, fault);
             }
@@ -114,7 +114,7 @@ impl FaultTool {
         command
     }
 
-    /// Selects the hovered fault, or returns the command that converts the nearest random one.
+    /// Selects the hovered fault, or returns the command that takes over the nearest random one.
     fn click(
         &mut self,
         context: &mut ToolContext,
@@ -127,13 +127,13 @@ impl FaultTool {
             return None;
         }
         let (distance, RandomFault { step, number, .. }) = near.first()?;
-        (*distance <= LINE_REACH).then_some(Command::ConvertFault { step: *step, number: *number })
+        (*distance <= LINE_REACH).then_some(Command::TakeOverFault { step: *step, number: *number })
     }
 
-    /// Converts a random fault to a drawn one and selects it; returns the name of the edit.
+    /// Takes over a random fault, so that it can be changed by hand, and selects it; returns the name of the edit.
     ///
-    /// The terrain stays the same unless wind or rivers act between the faults.
-    pub(crate) fn convert(
+    /// The fault stays in its place in the sequence, so the terrain is the same until it is changed.
+    pub(crate) fn take_over(
         &mut self,
         recipe: &mut Recipe,
         selected_step: &mut usize,
@@ -148,17 +148,13 @@ impl FaultTool {
         };
         let fault = lines.next()?;
         drop(lines);
-        let ends_m = fault_line_ends(&fault, extent)?;
-        let name = format!("Convert fault {number} of {}", source.title());
-        let AnyOperation::Faults(random) = &mut recipe.stack.get_mut(step)?.operation else { return None };
-        random.skipped.push(number);
-        let step = step_for_faults(recipe, *selected_step);
-        let faults = faults_mut(recipe, step)?;
-        let at = next_iteration(faults);
-        let [from_m, to_m] = ends_m.map(|[x_m, z_m]| Point { x_m, z_m });
-        let Fault { displacement_m, profile, zone_m, .. } = fault;
-        faults.push(DrawnFault { from_m, to_m, displacement_m, profile, zone_m, reach_m: None, at, enabled: true });
-        self.selected = Some(FaultIndex { step, fault: faults.len() - 1 });
+        let name = format!("Take over fault {number} of {}", source.title());
+        let own = &mut own_faults_mut(recipe, step)?.own;
+        if own.iter().any(|own| own.i == number) {
+            return None;
+        }
+        own.push(OwnFault::new(number, &fault));
+        self.selected = Some(FaultIndex { step, fault: own.len() - 1 });
         *selected_step = step;
         Some(name)
     }
@@ -192,13 +188,13 @@ impl FaultTool {
     fn hit(&mut self, context: &ToolContext, transform: &MapTransform, at: Pos2) -> Option<(FaultIndex, Handle)> {
         if let Some(index) = self.selected
             && let Some(fault) = fault_at(context.recipe, index)
-            && let Some(handle) = HandlePositions::new(fault, transform, self.scale_m(context, index)).at(at)
+            && let Some(handle) = HandlePositions::new(&fault, transform, self.scale_m(context, index)).at(at)
         {
             return Some((index, handle));
         }
         let shown = self.shown.on(transform, context.recipe);
         let near = shown.iter().filter_map(|&index| {
-            let [from, to] = ends(fault_at(context.recipe, index)?, transform);
+            let [from, to] = ends(&fault_at(context.recipe, index)?, transform);
             let distance = distance_to_segment(at, from, to);
             (distance <= LINE_REACH).then_some((distance, index))
         });
@@ -262,7 +258,7 @@ impl FaultTool {
         let Some(index) = self.selected else { return };
         let Some(fault) = fault_at(context.recipe, index) else { return };
         let hovered = hovered.map(|(_, handle)| handle);
-        draw_handles(ui, transform, fault, self.scale_m(context, index), self.dragged.or(hovered));
+        draw_handles(ui, transform, &fault, self.scale_m(context, index), self.dragged.or(hovered));
         let hovered = hovered.filter(|handle| !matches!(handle, Handle::Line(_)));
         if let Some(handle) = self.dragged.or(hovered) {
             draw_value(ui, transform, context.recipe, index, handle);
@@ -280,19 +276,22 @@ fn arrow_scale_m(context: &ToolContext, index: FaultIndex) -> f64 {
 /// The context menu of a fault.
 fn menu_ui(ui: &mut Ui, recipe: &mut Recipe, index: FaultIndex) {
     ui.set_min_width(180.0);
-    let Some(mut fault) = fault_at(recipe, index).cloned() else { return };
+    let Some(mut fault) = fault_at(recipe, index) else { return };
     if ui.button(if fault.enabled { "Disable" } else { "Enable" }).clicked() {
         fault.enabled = !fault.enabled;
     }
     if ui.button("Flip").on_hover_text("Raises the other side").clicked() {
         fault.displacement_m = -fault.displacement_m;
     }
-    let (text, reach) = match fault.reach_m {
-        Some(_) => ("Extend across the map", Value::None),
-        None => ("Fade out beyond the ends", Value::Number((REACH * length_m(&fault)).round())),
-    };
-    if ui.button(text).clicked() {
-        set(&mut fault, "reach_m", reach);
+    // The faults of a random sequence run across the map.
+    if !is_own(recipe, index) {
+        let (text, reach) = match fault.reach_m {
+            Some(_) => ("Extend across the map", Value::None),
+            None => ("Fade out beyond the ends", Value::Number((REACH * length_m(&fault)).round())),
+        };
+        if ui.button(text).clicked() {
+            set(&mut fault, "reach_m", reach);
+        }
     }
     replace(recipe, index, fault);
     ui.separator();
@@ -305,11 +304,12 @@ fn menu_ui(ui: &mut Ui, recipe: &mut Recipe, index: FaultIndex) {
 mod tests {
     use super::random_faults::strongest;
     use super::*;
+    use crate::engine::operations::AnyOperation;
     use crate::engine::operations::faults::Faults;
     use crate::engine::{Grid, Inputs, Progress, Step, stack::evaluate};
 
     #[test]
-    fn converting_a_random_fault_keeps_the_terrain() {
+    fn a_random_fault_that_is_taken_over_keeps_the_terrain_to_the_bit() {
         let mut recipe =
             Recipe { stack: vec![Step::new(Faults { count: 40, ..Faults::default() })], ..Recipe::default() };
         let grid = Grid::new(recipe.world.extent(), 65, 65);
@@ -317,12 +317,26 @@ mod tests {
             |recipe: &Recipe| evaluate(recipe, grid, None, &Inputs::default(), &Progress::new()).expect("a terrain");
         let (before, mut selected) = (terrain(&recipe), 0);
         let third = strongest(&recipe, u32::MAX)[2];
-        let name = FaultTool::default().convert(&mut recipe, &mut selected, third.step, third.number);
-        assert_eq!(name, Some(format!("Convert fault {} of Faults", third.number)));
-        assert_eq!((recipe.stack.len(), selected), (2, 1));
-        let after = terrain(&recipe);
-        let off = before.heights().iter().zip(after.heights()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        assert!(off < 1e-3, "{off} m");
-        assert!(strongest(&recipe, u32::MAX).iter().all(|found| found.number != third.number), "it is skipped");
+        let mut tool = FaultTool::default();
+        let name = tool.take_over(&mut recipe, &mut selected, third.step, third.number);
+        assert_eq!(name, Some(format!("Take over fault {} of Faults", third.number)));
+        assert_eq!((recipe.stack.len(), selected, terrain(&recipe) == before), (1, 0, true));
+        assert!(strongest(&recipe, u32::MAX).iter().all(|found| found.number != third.number), "only once");
+        // A drag by its handles moves it; deleting it leaves it out.
+        let index = FaultIndex { step: 0, fault: 0 };
+        let mut moved = fault_at(&recipe, index).expect("a fault");
+        moved.from_m.x_m += 300.0;
+        moved.to_m.x_m += 300.0;
+        replace(&mut recipe, index, moved.clone());
+        assert_ne!(terrain(&recipe), before);
+        let found = fault_at(&recipe, index).expect("a fault");
+        let off_m = |at: Point, of: Point| libm::hypot(at.x_m - of.x_m, at.z_m - of.z_m);
+        let along = off_m(moved.to_m, moved.from_m);
+        let cross = (moved.to_m.x_m - moved.from_m.x_m) * (found.to_m.z_m - moved.from_m.z_m)
+            - (moved.to_m.z_m - moved.from_m.z_m) * (found.to_m.x_m - moved.from_m.x_m);
+        assert!((cross / along).abs() < 1e-6, "on the line to which it was moved");
+        remove(&mut recipe, index);
+        let AnyOperation::Faults(faults) = &recipe.stack[0].operation else { unreachable!("faults") };
+        assert_eq!((faults.own.len(), faults.skipped.to_vec()), (0, vec![third.number]));
     }
 }

@@ -1,4 +1,4 @@
-//! The random faults near the pointer, which a click converts to drawn ones.
+//! The random faults near the pointer, which a click takes over, to be changed by hand.
 
 use egui::Pos2;
 
@@ -17,7 +17,7 @@ const MAX_KEPT: usize = 400;
 pub(super) const SHOWN_WITHIN: f32 = 48.0;
 const MAX_SHOWN: usize = 5;
 
-/// A random fault that can be converted to a drawn one.
+/// A random fault that can be taken over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RandomFault {
     pub(super) step: usize,
@@ -66,11 +66,10 @@ pub(super) fn strongest(recipe: &Recipe, iteration: u32) -> Vec<RandomFault> {
     let extent = recipe.world.extent();
     let mut all = Vec::new();
     for (step, (source, done)) in recipe.stack.iter().zip(recipe.step_positions(iteration)).enumerate() {
-        if !source.settings.enabled || !matches!(source.operation, AnyOperation::Faults(_)) {
-            continue;
-        }
+        let AnyOperation::Faults(random) = &source.operation else { continue };
         if let Some(FaultSequence::Lines(lines)) = source.operation.faults(extent, source.stream(recipe.seed)) {
             let numbered = (1..=done.min(MAX_SEARCHED)).zip(lines).filter(|(_, fault)| fault.displacement_m != 0.0);
+            let numbered = numbered.filter(|(number, _)| random.own.iter().all(|own| own.i != *number));
             all.extend(numbered.filter_map(|(number, fault)| {
                 fault_line_ends(&fault, extent).map(|ends_m| RandomFault { step, number, fault, ends_m })
             }));

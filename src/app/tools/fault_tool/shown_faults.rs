@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use egui::{Id, Pos2, Rect};
 
-use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, enabled_faults, enabled_lists};
+use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, enabled_faults, enabled_lists, enabled_own_lists};
 use crate::app::tools::fault_tool::handles::ends;
 use crate::app::views::map_transform::MapTransform;
 use crate::engine::operations::drawn_faults::DrawnFault;
+use crate::engine::operations::faults::OwnFault;
 use crate::engine::parameters::List;
 use crate::engine::recipe::Recipe;
 
@@ -25,8 +26,9 @@ pub(super) struct ShownFaults {
 struct MapFaults {
     map: Id,
     section: Section,
-    /// The enabled steps with drawn faults.
+    /// The enabled steps with drawn faults, and those with faults that were taken over.
     steps: Vec<(usize, List<DrawnFault>)>,
+    own: Vec<(usize, List<OwnFault>)>,
     /// The faults within the section, the last ones if they are too many.
     faults: Arc<[FaultIndex]>,
     /// How many there are within the section.
@@ -46,7 +48,11 @@ impl ShownFaults {
     pub(super) fn on(&mut self, transform: &MapTransform, recipe: &Recipe) -> Arc<[FaultIndex]> {
         let MapTransform { response, painter, pixels_per_m, corner, .. } = transform;
         let section = Section { clip: painter.clip_rect(), corner: *corner, pixels_per_m: *pixels_per_m };
-        let is_known = |known: &MapFaults| known.section == section && have_same_faults(&known.steps, recipe);
+        let is_known = |known: &MapFaults| {
+            known.section == section
+                && are_same(&known.steps, enabled_lists(recipe))
+                && are_same(&known.own, enabled_own_lists(recipe))
+        };
         if let Some(known) = self.maps.iter().find(|known| known.map == response.id && is_known(known)) {
             return known.faults.clone();
         }
@@ -60,7 +66,8 @@ impl ShownFaults {
         let faults: Arc<[FaultIndex]> = in_sight[count.saturating_sub(MAX_SHOWN)..].into();
         self.maps.retain(|known| known.map != response.id);
         let steps = enabled_lists(recipe).map(|(step, faults)| (step, faults.clone())).collect();
-        self.maps.push(MapFaults { map: response.id, section, steps, faults: faults.clone(), count });
+        let own = enabled_own_lists(recipe).map(|(step, own)| (step, own.clone())).collect();
+        self.maps.push(MapFaults { map: response.id, section, steps, own, faults: faults.clone(), count });
         faults
     }
 
@@ -74,9 +81,9 @@ impl ShownFaults {
 /// The width of a line and its highlight, points.
 const MARGIN: f32 = 4.0;
 
-/// Whether these are still the enabled steps with drawn faults.
-fn have_same_faults(known: &[(usize, List<DrawnFault>)], recipe: &Recipe) -> bool {
+/// Whether these are still the lists of the enabled steps.
+fn are_same<'a, T: 'a>(known: &[(usize, List<T>)], mut lists: impl Iterator<Item = (usize, &'a List<T>)>) -> bool {
     let mut known = known.iter();
     let is_next = |(step, faults)| known.next().is_some_and(|(at, known)| *at == step && known.shares_with(faults));
-    enabled_lists(recipe).all(is_next) && known.next().is_none()
+    lists.all(is_next) && known.next().is_none()
 }
