@@ -66,7 +66,7 @@ impl eframe::App for App {
         }
         self.expire_message(&ctx);
         self.ui.scene.attach(frame.wgpu_render_state(), || wake_of(&ctx));
-        let is_asked = self.ui.modal.is_some() || self.ui.closing.is_saving();
+        let is_asked = self.ui.modal.is_some() || self.ui.closing.is_saving() || self.is_choosing_file();
         if is_asked {
             self.ui.operation_picker.close();
         }
@@ -77,6 +77,7 @@ impl eframe::App for App {
         commands.extend(self.panels_ui(ui, &mut draft));
         self.ui.texture_panel.was_selected_last |= self.ui.texture_panel.selected != terrain_type;
         commands.extend(self.modal_ui(&ctx, &mut draft));
+        self.file_window_ui(&ctx);
         self.ui.timings.ui(&ctx, frame.info().cpu_usage);
         let is_seeking = commands.iter().any(|command| matches!(command, Command::Seek(_)));
         self.ui.scene.hold_glow(is_seeking && ctx.input(|input| input.pointer.any_down()), &ctx);

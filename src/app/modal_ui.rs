@@ -8,7 +8,7 @@ use crate::app::commands::Command;
 use crate::app::commands::palette::PaletteResponse;
 use crate::app::dialogs::closing::ConfirmCloseResponse;
 use crate::app::dialogs::export::{ExportContext, ExportResponse};
-use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose};
+use crate::app::dialogs::file_dialogs::DialogPurpose;
 use crate::app::dialogs::import::{ImportContext, ImportDialog, ImportResponse, PendingImport};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::files_ui;
@@ -24,6 +24,7 @@ impl App {
     /// Draws the modal dialog, if one is open; returns a command chosen in it.
     pub(crate) fn modal_ui(&mut self, ctx: &Context, draft: &mut Draft) -> Option<Command> {
         if self.ui.modal.is_none()
+            && !self.is_choosing_file()
             && let Some(imported) = self.ui.maps_to_import.pop_front()
         {
             let recipe = &self.document.project().recipe;
@@ -31,7 +32,7 @@ impl App {
             self.ui.modal = Some(Modal::Import(Box::new(dialog)));
         }
         let Some(mut modal) = self.ui.modal.take() else {
-            if self.ui.closing.is_saving() && closing::saving_ui(ctx) {
+            if self.ui.closing.is_saving() && !self.is_choosing_file() && closing::saving_ui(ctx) {
                 self.ui.closing.cancel();
             }
             return None;
@@ -47,18 +48,6 @@ impl App {
                 Some(RenderDialogResponse::Close) => stays = false,
                 None => {}
             },
-            Modal::PathField(field) => {
-                if let Some(outcome) = field.ui(ctx) {
-                    let request = field.request.clone();
-                    if let DialogOutcome::Chosen { path, .. } = &outcome
-                        && !request.writes()
-                    {
-                        self.ui.typed_path = Some((request.purpose.kind(), path.clone()));
-                    }
-                    self.handle_dialog_outcome(request, outcome);
-                    stays = false;
-                }
-            }
             Modal::SaveFirst(unsaved) => {
                 if let Some(response) = closing::confirm_close_ui(ctx, unsaved) {
                     self.respond_to_close(response, unsaved);

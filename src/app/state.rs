@@ -10,7 +10,7 @@ use crate::app::commands::menus::FreeMemory;
 use crate::app::commands::seed_generator::SeedGenerator;
 use crate::app::dialogs::closing::Closing;
 use crate::app::dialogs::export::ExportDialog;
-use crate::app::dialogs::file_dialogs::DialogKind;
+use crate::app::dialogs::file_browser::FileBrowser;
 use crate::app::dialogs::gallery::Gallery;
 use crate::app::dialogs::import::{Imported, PendingImport};
 use crate::app::dialogs::modal::Modal;
@@ -60,8 +60,8 @@ pub(crate) struct UiState {
     pub(crate) export: ExportDialog,
     /// The dialog that covers the editor.
     pub(crate) modal: Option<Modal>,
-    /// The path that was typed where the desktop has no file dialog, until it was read, and what it was typed for.
-    pub(crate) typed_path: Option<(DialogKind, PathBuf)>,
+    /// The editor's own file window, which can be above another dialog.
+    pub(crate) file_browser: Option<FileBrowser>,
     /// Heightmaps that were read, whose windows open one after another.
     pub(crate) maps_to_import: VecDeque<Imported>,
     /// A heightmap that a dialog imports once this frame's edits are in the document.
@@ -110,7 +110,7 @@ impl UiState {
             gallery: Gallery::new(wake),
             export: ExportDialog::default(),
             modal: None,
-            typed_path: None,
+            file_browser: None,
             maps_to_import: VecDeque::new(),
             pending_import: None,
             pending_project: None,

@@ -251,6 +251,9 @@ impl App {
                 ctx.send_viewport_cmd(ViewportCommand::CancelClose);
                 self.ui.modal = reason;
                 self.ui.closing.cancel();
+                // The question is about the whole editor.
+                self.ui.file_browser = None;
+                let _ = self.services.file_dialogs.abandon();
             }
         }
         if self.ui.closing.is_confirmed() {

@@ -21,6 +21,8 @@ pub use job::{JobError, Wake};
 pub use preview::{Preview, PreviewRequest, Previewer};
 pub use runner::{JobContext, Labelled, Policy, Runner, RunnerConfig, Shutdown, Status, Worker};
 pub use target_check::{TargetCheck, check_targets};
-pub use thumbnails::{ImageBytes, Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer};
+pub use thumbnails::{
+    ImageBytes, ReadThumbnail, Thumbnail, ThumbnailRequest, ThumbnailSource, ThumbnailStyle, Thumbnailer,
+};
 
 pub use crate::files::import::InputFiles;

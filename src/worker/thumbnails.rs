@@ -51,9 +51,29 @@ pub struct Thumbnail {
 /// The contents of an image file: one that ships with the program, or one that a project holds.
 pub type ImageBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
+/// What a thumbnail of a file is drawn from.
+#[derive(Clone)]
+pub enum ThumbnailSource {
+    /// An image that is shown as it is.
+    Image(Image),
+    /// The middle of a tileable texture.
+    Material(ImageBytes),
+    /// The terrain of a recipe. The key of the request does not matter.
+    Terrain(ThumbnailRequest),
+}
+
+/// Reads what a thumbnail is drawn from; it runs on the thumbnail thread.
+pub type ReadThumbnail = Box<dyn FnOnce() -> Result<ThumbnailSource, String> + Send>;
+
 /// A request to the thread.
 enum Job {
     Terrain(ThumbnailRequest),
+    /// A file that is still to be read.
+    Unread {
+        key: String,
+        read: ReadThumbnail,
+        pixels: usize,
+    },
     /// The middle of a tileable texture.
     Material {
         key: String,
@@ -64,8 +84,9 @@ enum Job {
 
 impl Job {
     fn key(&self) -> &str {
-        let (Self::Terrain(ThumbnailRequest { key, .. }) | Self::Material { key, .. }) = self;
-        key
+        match self {
+            Self::Terrain(ThumbnailRequest { key, .. }) | Self::Material { key, .. } | Self::Unread { key, .. } => key,
+        }
     }
 }
 
@@ -101,9 +122,17 @@ impl Thumbnailer {
         });
     }
 
-    /// Discards the queued requests whose keys start with a prefix.
+    /// Queues a thumbnail of what `read` returns; a material is drawn with this many pixels along a side.
+    pub fn request_unread(&self, key: String, read: ReadThumbnail, pixels: usize) {
+        self.runner.submit(Job::Unread { key, read, pixels });
+    }
+
+    /// Discards the requests whose keys start with a prefix, and cancels the running one if its key does.
     pub fn discard(&self, prefix: &str) {
         self.runner.edit_queue(|queue| queue.retain(|job| !job.key().starts_with(prefix)));
+        if self.runner.status().is_some_and(|status| status.label.starts_with(prefix)) {
+            self.runner.cancel();
+        }
     }
 
     /// Takes the oldest finished thumbnail.
@@ -129,9 +158,14 @@ impl Worker for ThumbnailWorker {
 
     fn run(&mut self, job: Job, context: &JobContext<'_, Image>) -> Result<Image, JobError> {
         let evaluator = &mut self.evaluator;
-        let mut draw = || match &job {
-            Job::Terrain(request) => draw_terrain(evaluator, request, context.progress),
-            Job::Material { key, bytes, pixels } => Ok(draw_material(key, (**bytes).as_ref(), *pixels)?),
+        let draw = || match job {
+            Job::Terrain(request) => draw_terrain(evaluator, &request, context.progress),
+            Job::Material { key, bytes, pixels } => Ok(draw_material(&key, (*bytes).as_ref(), pixels)?),
+            Job::Unread { key, read, pixels } => match read().map_err(JobError::Failed)? {
+                ThumbnailSource::Image(image) => Ok(image),
+                ThumbnailSource::Material(bytes) => Ok(draw_material(&key, (*bytes).as_ref(), pixels)?),
+                ThumbnailSource::Terrain(request) => draw_terrain(evaluator, &request, context.progress),
+            },
         };
         match &self.pool {
             Some(pool) => pool.install(draw),
@@ -290,6 +324,27 @@ mod tests {
         assert!(grass.pixels.iter().any(|pixel| *pixel != grass.pixels[0]));
         assert!(found[1].image.as_ref().expect("readable").pixels.iter().all(|pixel| *pixel == [9, 90, 200, 255]));
         assert!(matches!(found[2].image, Err(JobError::Failed(_))));
+    }
+
+    #[test]
+    fn files_are_read_on_the_thread_and_discarding_cancels_the_running_one() {
+        let thumbnailer = thumbnailer();
+        let here = std::thread::current().id();
+        let image = Image { width: 1, height: 1, pixels: vec![[1, 2, 3, 255]] };
+        let source = ThumbnailSource::Image(image.clone());
+        let read = move || if std::thread::current().id() == here { Err("here".into()) } else { Ok(source) };
+        thumbnailer.request_unread("file a".into(), Box::new(read), 8);
+        assert_eq!(wait(|| thumbnailer.take()).image, Ok(image));
+        thumbnailer.request_unread("file b".into(), Box::new(|| Err("unreadable".into())), 8);
+        assert_eq!(wait(|| thumbnailer.take()).image, Err(JobError::Failed("unreadable".into())));
+        let endless = request("", Faults { count: 1_000_000, ..Default::default() });
+        thumbnailer.request_unread("file c".into(), Box::new(move || Ok(ThumbnailSource::Terrain(endless))), 8);
+        wait(|| thumbnailer.runner.status());
+        thumbnailer.discard("file ");
+        // The job may not have started when it was discarded.
+        thumbnailer.request(few("next"));
+        let next = wait(|| thumbnailer.take().filter(|thumbnail| thumbnail.key == "next"));
+        assert!(next.image.is_ok());
     }
 
     #[test]

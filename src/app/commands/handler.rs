@@ -112,6 +112,7 @@ impl App {
             | C::LeftPanel
             | C::RightPanel
             | C::Theme(_)
+            | C::OwnFileWindows
             | C::Scale(_)
             | C::LargerInterface
             | C::SmallerInterface
@@ -136,6 +137,7 @@ impl App {
                 self.settings.theme = theme;
                 self.settings.apply(ctx);
             }
+            Command::OwnFileWindows => self.settings.own_file_windows ^= true,
             Command::Scale(percent) => self.scale(ctx, percent),
             Command::LargerInterface => self.scale(ctx, self.settings.next_scale(true)),
             Command::SmallerInterface => self.scale(ctx, self.settings.next_scale(false)),

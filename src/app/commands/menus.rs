@@ -12,6 +12,7 @@ use crate::app::commands::Command;
 use crate::app::document::{Document, file_name, title};
 use crate::app::tasks::settings::{SCALES, Settings};
 use crate::app::tools::tool::Tool;
+use crate::app::widgets::end_of;
 use crate::app::widgets::theme::colours;
 use crate::engine::Step;
 use crate::engine::cast::ToFloat;
@@ -249,7 +250,7 @@ fn recent(context: &MenuContext) -> Vec<Entry> {
             (name, path.display().to_string())
         };
         let item = Item::new(context, Command::OpenRecent(i)).named(name);
-        Entry::Item(Item { note: Some(shortened(&folder)), doc, is_dimmed, ..item })
+        Entry::Item(Item { note: Some(end_of(&folder, MAX_FOLDER_CHARS)), doc, is_dimmed, ..item })
     };
     let mut entries: Vec<Entry> = context.settings.recent.iter().enumerate().map(item).collect();
     entries.push(Entry::Separator);
@@ -262,20 +263,10 @@ fn closed(context: &MenuContext) -> Vec<Entry> {
     let item = |(project_id, project): (usize, &Arc<Project>)| {
         let path = context.document.path_of(project_id);
         let name = path.map_or_else(|| title(project).into(), file_name);
-        let note = path.and_then(Path::parent).map(|folder| shortened(&folder.display().to_string()));
+        let note = path.and_then(Path::parent).map(|folder| end_of(&folder.display().to_string(), MAX_FOLDER_CHARS));
         Entry::Item(Item { note, ..Item::new(context, Command::ReopenProject(project_id)).named(name) })
     };
     context.document.closed().rev().map(item).collect()
-}
-
-/// The end of a long path, where folders differ most.
-fn shortened(text: &str) -> String {
-    let count = text.chars().count();
-    if count <= MAX_FOLDER_CHARS {
-        text.into()
-    } else {
-        format!("…{}", text.chars().skip(count - MAX_FOLDER_CHARS).collect::<String>())
-    }
 }
 
 fn edit(context: &MenuContext) -> Vec<Entry> {
@@ -333,6 +324,9 @@ fn view(context: &MenuContext) -> Vec<Entry> {
     scales.push(Entry::Separator);
     scales.extend(items(context, &[Command::LargerInterface, Command::SmallerInterface, Command::ResetInterfaceScale]));
     entries.push(Entry::Menu("Interface scale", scales));
+    let doc = "Chooses files in a window of the editor, with pictures, even where the desktop has its own".into();
+    let windows = Item::new(context, Command::OwnFileWindows).set(settings.own_file_windows);
+    entries.push(Entry::Item(Item { doc, ..windows }));
     entries
 }
 

@@ -194,6 +194,8 @@ pub(crate) enum Command {
     /// Switches the maps between the current state and a split view of the states before and after the last edit.
     SplitMaps,
     Theme(ThemePreference),
+    /// Switches between the file windows of the desktop and the editor's own.
+    OwnFileWindows,
     /// The size of the interface, percent.
     Scale(u32),
     LargerInterface,
@@ -348,6 +350,7 @@ impl Command {
             Self::ShowBefore => "Show before last edit (hold)".into(),
             Self::SplitMaps => "Split maps: before and after".into(),
             Self::Theme(theme) => theme_name(*theme).into(),
+            Self::OwnFileWindows => "File windows in the editor".into(),
             Self::Scale(percent) => format!("{percent} %"),
             Self::LargerInterface => "Larger interface".into(),
             Self::SmallerInterface => "Smaller interface".into(),

@@ -1,10 +1,13 @@
-//! File dialogs: the desktop's own, or a path field in the window where the desktop has none.
+//! What file windows are opened for, and the windows of the desktop. The editor's own is in `file_browser`.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use egui::{Context, Sides};
 
 use crate::app::commands::{FileSlot, ImportTarget};
-use crate::app::widgets::{main_button, modal};
+use crate::app::widgets::modal;
 use crate::files::formats::heightmap::Format;
 use crate::worker::{JobContext, JobError, Policy, Runner, RunnerConfig, Wake, Worker};
 
@@ -85,7 +88,7 @@ pub(crate) struct DialogRequest {
 const IMAGE_EXTENSIONS: [&str; 5] = ["png", "jpg", "jpeg", "tga", "bmp"];
 
 /// The files that a dialog shows, by their extensions.
-type Filter = (&'static str, Vec<&'static str>);
+pub(crate) type Filter = (&'static str, Vec<&'static str>);
 
 impl DialogRequest {
     /// The title of the dialog.
@@ -111,7 +114,7 @@ impl DialogRequest {
     }
 
     /// The filters of the dialog, the default one first.
-    fn filters(&self) -> Vec<Filter> {
+    pub(crate) fn filters(&self) -> Vec<Filter> {
         // The suffix of projects has two dots, which some dialogs do not support.
         let projects = || ("Projects", vec!["json"]);
         let heightmaps = || {
@@ -164,59 +167,130 @@ pub(crate) trait DialogBackend {
     fn poll(&mut self) -> Option<DialogOutcome>;
 }
 
-/// Shows one file dialog at a time.
+/// Shows one file dialog of the desktop at a time.
 pub(crate) struct FileDialogs {
     backend: Box<dyn DialogBackend>,
     open: Option<DialogRequest>,
+    /// Whether a dialog that the user no longer waits for may still be open.
+    has_abandoned: bool,
 }
 
 impl FileDialogs {
     pub(crate) fn new(backend: Box<dyn DialogBackend>) -> Self {
-        Self { backend, open: None }
+        Self { backend, open: None, has_abandoned: false }
     }
 
-    /// Opens a dialog, unless another one is open. Returns whether it did.
-    #[must_use]
-    pub(crate) fn open(&mut self, request: DialogRequest) -> bool {
-        if self.open.is_some() {
-            return false;
+    /// Opens a dialog, unless one is open.
+    pub(crate) fn open(&mut self, request: DialogRequest) {
+        if self.open.is_none() {
+            self.open = Some(request.clone());
+            self.backend.open(request);
         }
-        self.open = Some(request.clone());
-        self.backend.open(request);
-        true
+    }
+
+    /// Whether a dialog is open or on its way.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether a new dialog would have to wait for one that was abandoned.
+    pub(crate) fn has_abandoned(&self) -> bool {
+        self.has_abandoned
+    }
+
+    /// Ignores how the open dialog will end, as it cannot be closed from here; returns its request.
+    pub(crate) fn abandon(&mut self) -> Option<DialogRequest> {
+        let request = self.open.take()?;
+        self.has_abandoned = true;
+        Some(request)
     }
 
     /// Returns the request of the open dialog and how it ended, once it has.
     pub(crate) fn poll(&mut self) -> Option<(DialogRequest, DialogOutcome)> {
         let outcome = self.backend.poll()?;
+        if std::mem::take(&mut self.has_abandoned) {
+            return None;
+        }
         Some((self.open.take()?, outcome))
     }
 }
 
-/// A dialog that ends sooner than this without a choice was never shown: the library returns `None` if it cannot show
-/// it, as for a cancelled dialog.
-const MIN_DIALOG_TIME: Duration = Duration::from_millis(150);
+/// What the user decided while a dialog of the desktop was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitingResponse {
+    /// Choose the file in the editor's own window.
+    InEditor,
+    Cancel,
+}
 
-/// How long to wait for the service that shows the dialogs of a Linux desktop.
+/// Covers the editor while a dialog of the desktop is expected: one that does not appear leaves the user with a choice.
+pub(crate) fn waiting_ui(ctx: &Context) -> Option<WaitingResponse> {
+    let modal = modal("file dialog", ctx).stay_on_outside_click().show(ctx, |ui| {
+        ui.set_width(360.0);
+        ui.heading("Waiting for the file window");
+        ui.label("If it does not appear, choose the file here. View > File windows in the editor always does.");
+        ui.add_space(8.0);
+        let (_, [in_editor, cancel]) =
+            Sides::new().show(ui, |_| {}, |ui| [ui.button("Choose here").clicked(), ui.button("Cancel").clicked()]);
+        let cancel = cancel.then_some(WaitingResponse::Cancel);
+        in_editor.then_some(WaitingResponse::InEditor).or(cancel)
+    });
+    modal.inner.or_else(|| modal.should_close().then_some(WaitingResponse::Cancel))
+}
+
+/// The service that shows the file dialogs of a Linux desktop. See
+/// <https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.FileChooser.html>.
 #[cfg(target_os = "linux")]
-const PORTAL_TIMEOUT: Duration = Duration::from_secs(5);
+const PORTAL: &str = "org.freedesktop.portal.Desktop";
 
-/// Whether the desktop can show file dialogs: by its portal, or by the program that the library starts without one.
-/// See <https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.FileChooser.html>.
+/// How long to wait for an answer on the session bus.
+#[cfg(target_os = "linux")]
+const BUS_TIMEOUT: Duration = Duration::from_secs(5);
+
+#[cfg(target_os = "linux")]
+fn session_bus() -> zbus::Result<zbus::blocking::Connection> {
+    zbus::blocking::connection::Builder::session()?.method_timeout(BUS_TIMEOUT).build()
+}
+
+/// Whether the program is installed that the library starts where there is no portal.
+#[cfg(target_os = "linux")]
+fn has_zenity() -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join("zenity").is_file())
+}
+
+/// Whether the desktop has file dialogs: a portal that runs or that the session bus can start, or zenity. Starts nothing.
 #[cfg(target_os = "linux")]
 fn are_dialogs_available() -> bool {
-    let portal = || {
-        let bus = zbus::blocking::connection::Builder::session()?.method_timeout(PORTAL_TIMEOUT).build()?;
-        let [name, path] = ["org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"];
-        zbus::blocking::Proxy::new(&bus, name, path, "org.freedesktop.portal.FileChooser")?
+    let has_portal = || {
+        let bus = session_bus()?;
+        let dbus = zbus::blocking::fdo::DBusProxy::new(&bus)?;
+        let name = zbus::names::BusName::try_from(PORTAL)?;
+        let is_listed = |names: Vec<zbus::names::OwnedBusName>| names.iter().any(|known| known.as_str() == PORTAL);
+        zbus::Result::Ok(dbus.name_has_owner(name)? || is_listed(dbus.list_activatable_names()?))
+    };
+    has_zenity() || has_portal().unwrap_or_default()
+}
+
+/// Whether a dialog that ended without a choice was shown: the library does not tell it from one that it cannot show.
+/// A portal need not have file dialogs.
+#[cfg(target_os = "linux")]
+fn was_dialog_shown() -> bool {
+    let version = || {
+        let path = "/org/freedesktop/portal/desktop";
+        zbus::blocking::Proxy::new(&session_bus()?, PORTAL, path, "org.freedesktop.portal.FileChooser")?
             .get_property::<u32>("version")
     };
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| folder.join("zenity").is_file()) || portal().is_ok()
+    has_zenity() || version().is_ok()
 }
 
 #[cfg(not(target_os = "linux"))]
 fn are_dialogs_available() -> bool {
+    true
+}
+
+#[cfg(not(target_os = "linux"))]
+fn was_dialog_shown() -> bool {
     true
 }
 
@@ -232,7 +306,13 @@ impl NativeDialogs {
         // A dialog that is open cannot be closed from here.
         let shutdown_timeout = Some(Duration::ZERO);
         let config = RunnerConfig { shutdown_timeout, ..RunnerConfig::new("upthrust dialog", Policy::Queue) };
-        let runner = Runner::start(config, DialogWorker, wake)?;
+        let available = Arc::new(OnceLock::new());
+        // Known before the first dialog is needed. Without this thread, the first dialog asks.
+        let asked = available.clone();
+        let _ = std::thread::Builder::new().name("upthrust dialog check".into()).spawn(move || {
+            asked.get_or_init(are_dialogs_available);
+        });
+        let runner = Runner::start(config, DialogWorker { available }, wake)?;
         Ok(Self { runner, template: rfd::FileDialog::new().set_parent(context) })
     }
 }
@@ -257,7 +337,10 @@ impl DialogBackend for NativeDialogs {
     }
 }
 
-struct DialogWorker;
+struct DialogWorker {
+    /// Whether the desktop has file dialogs, once that is known.
+    available: Arc<OnceLock<bool>>,
+}
 
 impl Worker for DialogWorker {
     type Job = (DialogRequest, rfd::FileDialog);
@@ -271,7 +354,9 @@ impl Worker for DialogWorker {
         (request, dialog): Self::Job,
         _: &JobContext<'_, DialogOutcome>,
     ) -> Result<DialogOutcome, JobError> {
-        let opened = Instant::now();
+        if !self.available.get_or_init(are_dialogs_available) {
+            return Ok(DialogOutcome::Unavailable);
+        }
         let chosen = match &request.purpose {
             DialogPurpose::ExportFolder => dialog.pick_folder(),
             _ if request.writes() => dialog.save_file(),
@@ -279,89 +364,9 @@ impl Worker for DialogWorker {
         };
         Ok(match chosen {
             Some(path) => DialogOutcome::Chosen { path, may_replace: true },
-            None if opened.elapsed() < MIN_DIALOG_TIME || !are_dialogs_available() => DialogOutcome::Unavailable,
-            None => DialogOutcome::Cancelled,
+            None if was_dialog_shown() => DialogOutcome::Cancelled,
+            None => DialogOutcome::Unavailable,
         })
-    }
-}
-
-/// A path field in the window, where the desktop has no file dialogs.
-pub(crate) struct PathField {
-    pub(crate) request: DialogRequest,
-    pub(crate) path: String,
-    /// The folder of relative paths.
-    folder: PathBuf,
-    /// Whether the text is still to be selected.
-    is_new: bool,
-}
-
-impl PathField {
-    /// Suggests a file in the folder of the request or in the user's home folder, or what was typed last if a file is to
-    /// be read: it may only have to be corrected.
-    pub(crate) fn new(request: DialogRequest, typed: Option<&Path>) -> Self {
-        let home = || std::env::home_dir().filter(|home| home.is_dir()).unwrap_or_else(|| PathBuf::from("."));
-        let folder = request.folder.clone().unwrap_or_else(home);
-        let typed = typed.filter(|_| !request.writes());
-        let path = typed.map_or_else(|| folder.join(&request.file_name), Path::to_path_buf);
-        Self { path: path.display().to_string(), request, folder, is_new: true }
-    }
-
-    /// The typed path; relative paths are in the suggested folder, `~` is the home folder.
-    fn chosen(&self) -> PathBuf {
-        let text = self.path.trim();
-        let home = || std::env::home_dir().filter(|_| text == "~" || text.starts_with("~/"));
-        match home() {
-            Some(home) => home.join(text.trim_start_matches('~').trim_start_matches('/')),
-            None => self.folder.join(text),
-        }
-    }
-
-    /// The characters that are selected at first, to be typed over: the file's name, up to its ending if it is written.
-    fn name_range(&self) -> [usize; 2] {
-        let start = self.path.rfind(std::path::MAIN_SEPARATOR).map_or(0, |at| at + 1);
-        let ending = self.path[start..].find('.').filter(|_| self.request.writes());
-        let end = ending.map_or(self.path.len(), |at| start + at);
-        [start, end].map(|at| self.path[..at].chars().count())
-    }
-
-    /// Draws the field; returns how it ended, once it has.
-    pub(crate) fn ui(&mut self, ctx: &egui::Context) -> Option<DialogOutcome> {
-        let mut outcome = None;
-        let modal = modal("path field", ctx).stay_on_outside_click().show(ctx, |ui| {
-            ui.set_width(480.0);
-            ui.heading(self.request.title());
-            ui.weak("This desktop has no file dialog. Type the path of the file.");
-            ui.add_space(8.0);
-            let range = self.name_range();
-            let mut field =
-                egui::TextEdit::singleline(&mut self.path).desired_width(f32::INFINITY).hint_text("Path").show(ui);
-            field.response.request_focus();
-            if std::mem::take(&mut self.is_new) {
-                let [start, end] = range.map(egui::text::CCursor::new);
-                field.state.cursor.set_char_range(Some(egui::text::CCursorRange::two(start, end)));
-                field.state.store(ui.ctx(), field.response.id);
-            }
-            let entered = ui.input(|input| input.key_pressed(egui::Key::Enter));
-            ui.add_space(8.0);
-            let button = if self.request.writes() { "Save" } else { "Open" };
-            egui::Sides::new().show(
-                ui,
-                |_| {},
-                |ui| {
-                    let has_path = !self.path.trim().is_empty();
-                    if main_button(ui, button, has_path).clicked() || (has_path && entered) {
-                        outcome = Some(DialogOutcome::Chosen { path: self.chosen(), may_replace: false });
-                    }
-                    if ui.button("Cancel").clicked() {
-                        outcome = Some(DialogOutcome::Cancelled);
-                    }
-                },
-            );
-        });
-        if outcome.is_none() && modal.should_close() {
-            outcome = Some(DialogOutcome::Cancelled);
-        }
-        outcome
     }
 }
 
@@ -389,30 +394,5 @@ mod tests {
         let mask = request(DialogPurpose::Import { target });
         assert_eq!((mask.title(), mask.filters()[0].0), ("Choose a mask image", "Mask images"));
         assert!(request(DialogPurpose::ExportFolder).filters().is_empty());
-    }
-
-    #[test]
-    fn typed_paths_are_relative_to_the_suggested_folder() {
-        let request = |purpose, name: &str| DialogRequest {
-            purpose,
-            folder: Some(PathBuf::from("/land")),
-            file_name: name.into(),
-        };
-        let typed = Path::new("/elsewhere/alps.tif");
-        let mut field =
-            PathField::new(request(DialogPurpose::Save { project_id: 0 }, "höhe.upthrust.json"), Some(typed));
-        assert_eq!((field.path.as_str(), field.name_range()), ("/land/höhe.upthrust.json", [6, 10]));
-        for (text, expected) in [("a.png", "/land/a.png"), (" /b.png ", "/b.png"), ("~x.png", "/land/~x.png")] {
-            field.path = text.into();
-            assert_eq!(field.chosen(), Path::new(expected), "{text}");
-        }
-        if let Some(home) = std::env::home_dir() {
-            field.path = "~/c.png".into();
-            assert_eq!(field.chosen(), home.join("c.png"));
-        }
-        let again = PathField::new(request(DialogPurpose::Open, ""), Some(typed));
-        assert_eq!(again.path, "/elsewhere/alps.tif", "a mistyped path can be corrected");
-        assert_eq!(again.name_range(), [11, 19]);
-        assert_eq!(PathField::new(request(DialogPurpose::Open, ""), None).path, "/land/");
     }
 }

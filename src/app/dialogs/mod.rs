@@ -4,6 +4,7 @@ pub(crate) mod about;
 pub(crate) mod byte_size;
 pub(crate) mod closing;
 pub(crate) mod export;
+pub(crate) mod file_browser;
 pub(crate) mod file_dialogs;
 pub(crate) mod gallery;
 pub(crate) mod import;

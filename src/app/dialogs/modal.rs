@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::app::commands::palette::Palette;
-use crate::app::dialogs::file_dialogs::{DialogRequest, PathField};
+use crate::app::dialogs::file_dialogs::DialogRequest;
 use crate::app::dialogs::import::ImportDialog;
 use crate::app::dialogs::question::Question;
 use crate::app::dialogs::save_preset::SavePresetDialog;
@@ -16,7 +16,6 @@ pub(crate) enum Modal {
     Export,
     Import(Box<ImportDialog>),
     Image(RenderDialog),
-    PathField(PathField),
     /// Asks before closing the window would lose these projects.
     SaveFirst(Vec<Unsaved>),
     /// Offers projects that an earlier editor could not save.

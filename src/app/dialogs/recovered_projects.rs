@@ -69,7 +69,7 @@ pub(crate) fn recovery_ui(ctx: &Context, projects: &[RecoveredProject]) -> Optio
 }
 
 /// Returns the age in its largest unit.
-fn ago(age: Duration) -> String {
+pub(crate) fn ago(age: Duration) -> String {
     let seconds = age.as_secs();
     let (count, unit) = match seconds {
         0..60 => return "just now".into(),

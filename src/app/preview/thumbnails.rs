@@ -8,7 +8,7 @@ use egui::{Color32, ColorImage, Context, TextureHandle, TextureOptions};
 use crate::engine::Image;
 use crate::engine::parameters::{FileName, TextureName};
 use crate::files::import::SHIPPED_TEXTURES;
-use crate::worker::{ImageBytes, InputFiles, Thumbnail, ThumbnailRequest, Thumbnailer, Wake};
+use crate::worker::{ImageBytes, InputFiles, Thumbnail, ThumbnailRequest, ThumbnailSource, Thumbnailer, Wake};
 
 /// The state of a requested thumbnail.
 pub(crate) enum ThumbnailState {
@@ -60,6 +60,18 @@ impl Thumbnails {
         self.states.insert(key, state);
     }
 
+    /// Requests the thumbnail of a file unless one with that key was requested before. `read` runs on another thread.
+    pub(crate) fn request_file(
+        &mut self,
+        key: &str,
+        read: impl FnOnce() -> Result<ThumbnailSource, String> + Send + 'static,
+    ) {
+        if !self.states.contains_key(key) {
+            self.thumbnailer.request_unread(key.into(), Box::new(read), TEXTURE_PIXELS);
+            self.states.insert(key.into(), ThumbnailState::Pending);
+        }
+    }
+
     /// The thumbnail of a texture, once it is ready.
     pub(crate) fn texture(&self, name: &TextureName, files: &InputFiles) -> Option<&TextureHandle> {
         match self.states.get(&texture_key(name, files)) {
@@ -86,6 +98,12 @@ impl Thumbnails {
                 };
             }
         }
+    }
+
+    /// The keys of all thumbnails.
+    #[cfg(test)]
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &String> {
+        self.states.keys()
     }
 
     /// The thumbnail with that key; `None` if it was not requested.

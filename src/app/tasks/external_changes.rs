@@ -21,7 +21,7 @@ impl App {
 
     /// Asks a question, unless another dialog is open.
     pub(crate) fn ask(&mut self, question: Question) {
-        if self.ui.modal.is_none() {
+        if self.ui.modal.is_none() && !self.is_choosing_file() {
             self.ui.modal = Some(Modal::Question(question));
             return;
         }

@@ -10,6 +10,7 @@ pub(crate) mod emergency_save;
 pub(crate) mod exit_hook;
 pub(crate) mod external_changes;
 pub(crate) mod file_tasks;
+pub(crate) mod file_windows;
 pub(crate) mod folder_lock;
 pub(crate) mod recent_files;
 pub(crate) mod recovery;

@@ -1,4 +1,4 @@
-//! Takes the results of background threads and file dialogs.
+//! Takes the results of background threads.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::app::commands::stack_edits::{add_step, first_step};
 use crate::app::commands::{FileSlot, ImportTarget};
 use crate::app::dialogs::closing::ClosingStep;
 use crate::app::dialogs::export::COPY_NOTES;
-use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, PathField};
+use crate::app::dialogs::file_dialogs::DialogPurpose;
 use crate::app::dialogs::gallery::{GalleryResponse, UserPreset};
 use crate::app::dialogs::import::{ImportDestination, Imported, PendingImport, ReadPurpose};
 use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::Question;
 use crate::app::dialogs::recovered_projects::{RecoveryResponse, recovery_ui};
 use crate::app::dialogs::save_preset::{SavePresetDialog, SavePresetResponse};
-use crate::app::document::{file_name, file_stem, title};
+use crate::app::document::{file_name, title};
 use crate::app::panels::hints;
 use crate::app::panels::status::Message;
 use crate::app::state::PendingProject;
@@ -38,8 +38,7 @@ use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::{Extent, Origin, Recipe, Step};
 use crate::files::export::BuildReport;
 use crate::files::import::{ImportedFile, size_text};
-use crate::project::{OpenedHeightmap, PROJECT_SUFFIX, Project, ProjectFile};
-use crate::scene::offscreen::turntable_paths;
+use crate::project::{OpenedHeightmap, Project, ProjectFile};
 use crate::worker::{ExportOutcome, JobError};
 
 impl App {
@@ -48,7 +47,7 @@ impl App {
         self.update_settings();
         let Some(autosave) = &mut self.services.autosave else { return };
         let message = autosave.update(ctx, &self.settings, &self.document);
-        if self.ui.modal.is_none() && autosave.take_offer() {
+        if self.ui.modal.is_none() && self.ui.file_browser.is_none() && autosave.take_offer() {
             self.ui.modal = Some(Modal::Recovered);
         }
         if let Some(AutosaveMessage { text, is_error }) = message {
@@ -119,9 +118,7 @@ impl App {
         while let Some(result) = self.services.file_tasks.take() {
             self.handle_file_result(ctx, result);
         }
-        while let Some((request, outcome)) = self.services.file_dialogs.poll() {
-            self.handle_dialog_outcome(request, outcome);
-        }
+        self.poll_file_dialogs();
         while let Some(outcome) = self.services.exporter.take() {
             self.ui.export.receive_outcome(&outcome);
             match outcome {
@@ -173,7 +170,6 @@ impl App {
     fn handle_file_result(&mut self, ctx: &Context, result: FileTaskResult) {
         match result {
             FileTaskResult::Opened { path, file, state, notes } => {
-                self.ui.typed_path = None;
                 self.settings.add_recent(&path);
                 // Before it is opened, so that an error of opening it replaces the notes.
                 if !notes.is_empty() {
@@ -189,7 +185,6 @@ impl App {
                 self.ask(Question::ReadOutside { project: path, files });
             }
             FileTaskResult::Imported(imported) => {
-                self.ui.typed_path = None;
                 self.receive_import(*imported);
             }
             FileTaskResult::Saved { path, file, project_id, state } => {
@@ -413,86 +408,6 @@ impl App {
         self.ui.scene.reset();
     }
 
-    /// Handles the outcome of a file dialog.
-    pub(crate) fn handle_dialog_outcome(&mut self, request: DialogRequest, outcome: DialogOutcome) {
-        match outcome {
-            DialogOutcome::Cancelled => self.ui.closing.cancel(),
-            DialogOutcome::Unavailable if request.purpose == DialogPurpose::ExportFolder => {
-                self.ui.export.file_dialog_unavailable();
-            }
-            DialogOutcome::Unavailable => {
-                let typed = self.ui.typed_path.as_ref().filter(|(kind, _)| *kind == request.purpose.kind());
-                let typed = typed.map(|(_, path)| path.as_path());
-                self.ui.modal = Some(Modal::PathField(PathField::new(request, typed)));
-            }
-            DialogOutcome::Chosen { path, may_replace } => {
-                let files = match request.purpose {
-                    DialogPurpose::Open | DialogPurpose::Import { .. } | DialogPurpose::ExportFolder => Vec::new(),
-                    DialogPurpose::Save { .. } => {
-                        [with_project_ending(&path)].into_iter().filter(|path| path.exists()).collect()
-                    }
-                    DialogPurpose::Image { frames, .. } => {
-                        let path = image_path(&path);
-                        let files = frames.map_or_else(|| vec![path.clone()], |count| turntable_paths(&path, count));
-                        files.into_iter().filter(|path| path.exists()).collect()
-                    }
-                };
-                let existing: Vec<PathBuf> = files.into_iter().filter(|file| !(may_replace && *file == path)).collect();
-                if existing.is_empty() {
-                    self.use_chosen_file(&request, path);
-                } else {
-                    self.ui.modal = Some(Modal::Replace { request, path, files: existing });
-                }
-            }
-        }
-    }
-
-    /// Uses a chosen file for the purpose of the dialog.
-    pub(crate) fn use_chosen_file(&mut self, request: &DialogRequest, path: PathBuf) {
-        let path = std::path::absolute(&path).unwrap_or(path);
-        self.settings.set_chosen(request.purpose.kind(), &path);
-        match request.purpose {
-            DialogPurpose::Open => self.services.file_tasks.open(path),
-            DialogPurpose::Import { ref target } => self.services.file_tasks.import(path, target.clone()),
-            DialogPurpose::Save { project_id } => {
-                if let Some(file) = self.document.newest(project_id) {
-                    self.services.file_tasks.save(with_project_ending(&path), file, project_id, None);
-                }
-            }
-            DialogPurpose::Image { size, frames } => self.draw(size, frames, &image_path(&path)),
-            DialogPurpose::ExportFolder => self.ui.export.set_folder(&path),
-        }
-    }
-
-    /// Opens a file dialog, unless one is open.
-    pub(crate) fn open_file_dialog(&mut self, purpose: DialogPurpose) {
-        let saved = match &purpose {
-            DialogPurpose::Save { project_id } => self.document.path_of(*project_id),
-            _ => self.document.path(),
-        };
-        let chosen = self.settings.chosen(purpose.kind());
-        let known = chosen.or(saved).or(self.settings.recent.first().map(PathBuf::as_path));
-        let folder = match &purpose {
-            DialogPurpose::ExportFolder if chosen.is_some() => chosen,
-            _ => known.and_then(Path::parent),
-        };
-        let folder = folder.map(Path::to_path_buf);
-        let file_name = match &purpose {
-            DialogPurpose::Save { project_id } => saved.map(file_name).or_else(|| {
-                let file = self.document.newest(*project_id)?;
-                Some(format!("{}{PROJECT_SUFFIX}", file_stem(&file.project)))
-            }),
-            DialogPurpose::Image { .. } => Some(format!("{}.png", file_stem(self.document.project()))),
-            DialogPurpose::Import { .. } => chosen.map(file_name),
-            DialogPurpose::Open | DialogPurpose::ExportFolder => None,
-        };
-        let request = DialogRequest { purpose, folder, file_name: file_name.unwrap_or_default() };
-        if !self.services.file_dialogs.open(request) {
-            self.ui.closing.cancel();
-            self.show_error("Another file dialog is open; close it first");
-        }
-    }
-
     /// Saves the open project. The user chooses a file if `as_new_file` is true or the project has none.
     pub(crate) fn save(&mut self, as_new_file: bool) {
         let path = self.document.path().filter(|_| !as_new_file).map(Path::to_path_buf);
@@ -642,17 +557,6 @@ fn take_heightmap(step: &mut Step, file: FileName, range_m: Option<Band>) {
 fn is_named_after(name: &str, file: &FileName) -> bool {
     let stem = |name: &str| Path::new(name).file_stem().map(ToOwned::to_owned);
     !name.is_empty() && stem(name) == stem(&file.0)
-}
-
-/// A path with the suffix of project files.
-fn with_project_ending(path: &Path) -> PathBuf {
-    let name = file_name(path);
-    if name.ends_with(".json") { path.to_path_buf() } else { path.with_file_name(format!("{name}{PROJECT_SUFFIX}")) }
-}
-
-/// An image's path, with the extension `png` if it has none.
-fn image_path(path: &Path) -> PathBuf {
-    if path.extension().is_some() { path.to_path_buf() } else { path.with_added_extension("png") }
 }
 
 /// What an export wrote, and how long it took.

@@ -60,12 +60,17 @@ const MAX_RECENT: usize = 12;
 /// The most bytes to read of a settings file.
 const MAX_BYTES: u64 = 1 << 20;
 
+/// The most recent folders that a file window offers.
+const MAX_RECENT_FOLDERS: usize = 8;
+
 /// The contents of the settings file. Unknown keys are ignored: a newer version may have written them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Settings {
     pub(crate) theme: ThemePreference,
     pub(crate) scale_percent: u32,
+    /// Whether files are chosen in the editor's own windows even where the desktop has some.
+    pub(crate) own_file_windows: bool,
     /// The layout of the views, as `egui_tiles` serialises it.
     layout: Value,
     /// The maximised view.
@@ -90,6 +95,7 @@ impl Default for Settings {
         Self {
             theme: ThemePreference::System,
             scale_percent: 100,
+            own_file_windows: false,
             layout: Value::Null,
             maximised: None,
             recent: Vec::new(),
@@ -172,6 +178,21 @@ impl Settings {
         self.chosen.get(kind.key()?).map(PathBuf::as_path)
     }
 
+    /// The folders of the recent files and of the files chosen last, without repetition.
+    pub(crate) fn recent_folders(&self) -> Vec<PathBuf> {
+        let (export, chosen): (Vec<_>, Vec<_>) =
+            self.chosen.iter().partition(|(kind, _)| DialogKind::Export.key() == Some(kind.as_str()));
+        let folders = export.into_iter().map(|(_, folder)| folder.as_path());
+        let files = self.recent.iter().chain(chosen.into_iter().map(|(_, file)| file));
+        let mut found: Vec<PathBuf> = Vec::new();
+        for folder in files.filter_map(|file| file.parent()).chain(folders) {
+            if found.len() < MAX_RECENT_FOLDERS && !found.iter().any(|known| known == folder) {
+                found.push(folder.to_path_buf());
+            }
+        }
+        found
+    }
+
     /// Returns the next larger or smaller scale of the menu.
     pub(crate) fn next_scale(&self, larger: bool) -> u32 {
         let present = self.scale_percent;
@@ -232,6 +253,7 @@ mod tests {
     fn settings_round_trip_through_their_file() {
         let mut settings = Settings { scale_percent: 150, theme: ThemePreference::Light, ..Default::default() };
         settings.maximised = Some(View::Scene);
+        settings.own_file_windows = true;
         settings.add_recent(Path::new("/projects/a.upthrust.json"));
         settings.set_chosen(DialogKind::Mask, Path::new("/maps/mask.png"));
         settings.set_layout(&default_layout());
@@ -290,6 +312,18 @@ mod tests {
         assert_eq!(settings.recent.len(), MAX_RECENT);
         let names: Vec<_> = settings.recent.iter().take(3).map(|path| path.display().to_string()).collect();
         assert_eq!(names, ["/projects/15.upthrust.json", "/projects/19.upthrust.json", "/projects/18.upthrust.json"]);
+    }
+
+    #[test]
+    fn recent_folders_are_those_of_files_and_exports() {
+        let mut settings = Settings::default();
+        for path in ["/projects/a.upthrust.json", "/old/b.upthrust.json", "/projects/c.upthrust.json"] {
+            settings.add_recent(Path::new(path));
+        }
+        settings.set_chosen(DialogKind::Mask, Path::new("/maps/mask.png"));
+        settings.set_chosen(DialogKind::Export, Path::new("/game/terrain"));
+        let folders = settings.recent_folders();
+        assert_eq!(folders, ["/projects", "/old", "/maps", "/game/terrain"].map(PathBuf::from));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
 use crate::app::dialogs::file_dialogs::DialogOutcome;
-use crate::app::tests::{accept_import, chosen, editor, editor_with, pause, press, wait};
+use crate::app::tests::{accept_import, chosen, editor, editor_with, pause, press, type_text, wait};
 use crate::engine::parameters::Band;
 
 /// An idle editor with the export dialog open and this folder chosen.
@@ -527,12 +527,19 @@ fn the_command_line_of_a_saved_project_is_copied() {
 }
 
 #[test]
-fn without_a_file_dialog_the_folder_is_typed() {
+fn without_a_file_dialog_the_folder_is_chosen_in_the_editor() {
+    let folder = tempfile::tempdir().expect("folder");
+    let chosen = folder.path().join("game").display().to_string();
     let mut editor = exporting(vec![DialogOutcome::Unavailable], Path::new("elsewhere"), 33);
     editor.get_by_label("Choose folder…").click();
-    editor.run_steps(4);
-    editor.get_by_label("This desktop has no file dialog; type the folder.");
-    editor.get_by_role_and_label(Role::TextInput, "Folder");
+    wait(&mut editor, "the window", |app| app.ui.file_browser.is_some());
+    editor.run_steps(3);
+    type_text(&mut editor, &chosen);
+    editor.get_by_role_and_label(Role::Button, "Choose folder").click();
+    editor.run_steps(8);
+    assert!(matches!(editor.state().ui.modal, Some(Modal::Export)), "the export dialog stays open below");
+    let field = editor.get_by_role_and_label(Role::TextInput, "Folder");
+    assert_eq!(field.accesskit_node().value(), Some(chosen));
 }
 
 /// A file that is dropped on the window.

@@ -59,16 +59,16 @@ fn an_invalid_project_is_rejected_with_a_message() {
 }
 
 #[test]
-fn a_path_field_replaces_an_unavailable_file_dialog() {
+fn the_window_of_the_editor_replaces_an_unavailable_file_dialog() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("typed.upthrust.json");
     let mut editor = editor_with(vec![DialogOutcome::Unavailable]);
     pause(&mut editor);
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::S);
-    wait(&mut editor, "the path field", |app| matches!(app.ui.modal, Some(Modal::PathField(_))));
-    if let Some(Modal::PathField(field)) = &mut editor.state_mut().ui.modal {
-        field.path = path.display().to_string();
-    }
+    wait(&mut editor, "the window", |app| app.ui.file_browser.is_some());
+    editor.run_steps(3);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::A);
+    type_text(&mut editor, &path.display().to_string());
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
     wait(&mut editor, "saving", |app| app.ui.message.is_some());
     assert!(path.exists());

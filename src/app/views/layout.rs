@@ -243,7 +243,7 @@ impl App {
         is_picking: bool,
         commands: &mut Vec<Command>,
     ) {
-        if self.ui.modal.is_none() && !ui.ctx().text_edit_focused() {
+        if self.ui.modal.is_none() && !self.is_choosing_file() && !ui.ctx().text_edit_focused() {
             if !is_picking {
                 self.ui.tools.keys(ui, &mut project.recipe, &mut self.ui.selection.step);
             }

@@ -151,6 +151,16 @@ pub(crate) fn heading(ui: &mut Ui, text: &str) {
     ui.label(egui::RichText::new(text.to_uppercase()).size(11.0).color(colours(ui).weak).strong());
 }
 
+/// The end of a long path, where paths differ most.
+pub(crate) fn end_of(path: &str, max_chars: usize) -> String {
+    let count = path.chars().count();
+    if count <= max_chars {
+        path.into()
+    } else {
+        format!("…{}", path.chars().skip(count - max_chars).collect::<String>())
+    }
+}
+
 /// A sentence that begins with a capital letter, or with the name of a file as it is.
 pub(crate) fn capitalised(text: &str) -> String {
     let first_word = text.split_whitespace().next().unwrap_or_default();

@@ -180,11 +180,6 @@ impl ExportDialog {
         self.folder_edited_s = None;
     }
 
-    /// Reports that the desktop has no file dialog.
-    pub(crate) fn file_dialog_unavailable(&mut self) {
-        self.error = Some("This desktop has no file dialog; type the folder.".into());
-    }
-
     /// Receives the result of a check; one of other files is outdated.
     pub(crate) fn receive_target_check(&mut self, check: TargetCheck) {
         if check.files == self.checked_files {
