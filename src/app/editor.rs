@@ -136,6 +136,8 @@ impl App {
         if let Some(shown) = preview.take_new() {
             maps.show(ctx, shown);
             scene.show(shown, ctx.input(|input| input.time));
+            // At the end of a frame, its contents were laid out before.
+            ctx.request_repaint();
         }
         let is_split = maps.split.is_some() && !preview.compare.shows_before(&self.document);
         let before = preview.compare.western_side(&self.document, preview.shown.as_ref()).filter(|_| is_split);

@@ -84,14 +84,22 @@ impl eframe::App for App {
         let gesture = self.ui.gestures.current(&ctx);
         let revision = self.document.revision();
         self.document.commit_draft(draft, gesture);
+        // The timeline repeats its command while the playhead is held.
+        let mut is_changed = commands.iter().any(|command| !matches!(command, Command::Seek(_)));
         if let Some(pending) = self.ui.pending_import.take() {
             self.finish_import(pending);
+            is_changed = true;
         }
         if let Some(opening) = self.ui.pending_project.take() {
             self.open_pending(opening);
+            is_changed = true;
         }
         for command in commands {
             self.execute(&ctx, command);
+        }
+        if is_changed || self.document.revision() != revision {
+            // The contents of this frame were laid out before these changes.
+            ctx.request_repaint();
         }
         if self.document.revision() != revision {
             self.remove_undone_message();

@@ -85,6 +85,63 @@ fn a_list_opens_in_front_of_its_window_however_fast_the_click_is() {
     }
 }
 
+/// Runs frames as the window does: until no other frame is asked for.
+fn run_requested_frames(editor: &mut Harness<'static, App>) {
+    for _ in 0..40 {
+        editor.step();
+        let output = &editor.output().viewport_output;
+        if output.values().all(|viewport| !viewport.repaint_delay.is_zero()) {
+            return;
+        }
+    }
+    panic!("the window never comes to rest");
+}
+
+#[test]
+fn what_a_click_or_a_key_opens_is_shown_without_another_event() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.run_steps(10);
+    let open = |editor: &mut Harness<'static, App>, role: Role, label: &str, shown: &str| {
+        let pos = editor.get_by_role_and_label(role, label).rect().center();
+        editor.input_mut().events.push(Event::PointerMoved(pos));
+        run_requested_frames(editor);
+        for pressed in [true, false] {
+            let modifiers = Modifiers::NONE;
+            editor.event(Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers });
+        }
+        run_requested_frames(editor);
+        assert!(editor.query_all_by_label_contains(shown).next().is_some(), "{label} shows no {shown}");
+        editor.key_press(Key::Escape);
+        run_requested_frames(editor);
+    };
+    for (menu, item) in [
+        ("File", "Save as…"),
+        ("Edit", "History"),
+        ("View", "Frame terrain"),
+        ("Terrain", "New seed"),
+        ("Help", "Shortcuts"),
+    ] {
+        open(&mut editor, Role::Button, menu, item);
+    }
+    open(&mut editor, Role::ComboBox, "Line placement", "Through two points");
+    for (modifiers, key, shown) in [
+        (Modifiers::COMMAND, Key::P, "New seed (Terrain)"),
+        (Modifiers::NONE, Key::F1, "Close"),
+        (Modifiers::COMMAND, Key::E, "Export"),
+    ] {
+        editor.key_press_modifiers(modifiers, key);
+        run_requested_frames(&mut editor);
+        assert!(editor.query_all_by_label_contains(shown).next().is_some(), "{key:?} shows no {shown}");
+        if key != Key::E {
+            editor.key_press(Key::Escape);
+            run_requested_frames(&mut editor);
+        }
+    }
+    open(&mut editor, Role::ComboBox, "Target", "CRYENGINE");
+    open(&mut editor, Role::ComboBox, "Heightmap", "PNG, 16-bit grey (.png)");
+}
+
 #[test]
 fn escape_leaves_a_field_before_it_closes_the_window() {
     let folder = tempfile::tempdir().expect("folder");
