@@ -202,4 +202,6 @@ pub(crate) struct PendingProject {
     pub(crate) path: Option<PathBuf>,
     /// Whether it differs from what is stored at `path`, as a recovered project does.
     pub(crate) is_unsaved: bool,
+    /// Whether the camera and the size of the preview stay as they are, as for a preset.
+    pub(crate) keeps_view: bool,
 }

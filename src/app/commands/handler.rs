@@ -148,7 +148,7 @@ impl App {
 
     fn execute_open(&mut self, command: Command) {
         match command {
-            Command::New => self.open_project("New project".into(), ProjectFile::default(), None),
+            Command::New => self.open_preset("New project".into(), ProjectFile::default()),
             Command::Open => {
                 self.open_file_dialog(DialogPurpose::Open);
             }
@@ -162,7 +162,7 @@ impl App {
             Command::OpenGallery => self.open_gallery(),
             Command::OpenPreset(i) => {
                 if let Some((_, file)) = preset_projects().get(i) {
-                    self.open_project(format!("Preset {}", file.project.name), file.clone(), None);
+                    self.open_preset(format!("Preset {}", file.project.name), file.clone());
                 }
             }
             _ => {}

@@ -89,7 +89,8 @@ impl App {
             Some(RecoveryResponse::Open(i)) => {
                 if let Some((file, path)) = autosave.take_recovered(i) {
                     let name = format!("Recover {}", title(&file.project));
-                    self.ui.pending_project = Some(PendingProject { name, file, path, is_unsaved: true });
+                    self.ui.pending_project =
+                        Some(PendingProject { name, file, path, is_unsaved: true, keeps_view: false });
                 }
                 !autosave.recovered().is_empty()
             }
@@ -379,10 +380,19 @@ impl App {
     }
 
     pub(crate) fn open_project(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>) {
-        self.open_pending(PendingProject { name, file, path, is_unsaved: false });
+        self.open_pending(PendingProject { name, file, path, is_unsaved: false, keeps_view: false });
     }
 
-    pub(crate) fn open_pending(&mut self, PendingProject { name, mut file, path, is_unsaved }: PendingProject) {
+    /// Opens a preset or a new project, which is viewed as the one before.
+    pub(crate) fn open_preset(&mut self, name: String, file: ProjectFile) {
+        self.open_pending(PendingProject { name, file, path: None, is_unsaved: false, keeps_view: true });
+    }
+
+    pub(crate) fn open_pending(&mut self, pending: PendingProject) {
+        let PendingProject { name, mut file, path, is_unsaved, keeps_view } = pending;
+        if keeps_view {
+            file.settings.view.preview_samples = self.document.settings().view.preview_samples;
+        }
         let samples = file.settings.view.preview_samples;
         if let Err((fitting, error)) = preview_that_fits(samples) {
             file.settings.view.preview_samples = fitting;
@@ -398,7 +408,11 @@ impl App {
         }
         // Show the finished terrain; playing shows how it rises.
         self.ui.playback.seek(self.total(), self.total());
-        self.show_whole_terrain();
+        if keeps_view {
+            self.ui.maps.viewport = MapViewport::default();
+        } else {
+            self.show_whole_terrain();
+        }
         self.settings.hints_seen.insert(hints::PRESETS.into());
     }
 
@@ -494,7 +508,8 @@ impl App {
         let stays_open = match self.ui.gallery.ui(ctx) {
             Some(GalleryResponse::Open(file)) => {
                 let name = format!("Preset {}", file.project.name);
-                self.ui.pending_project = Some(PendingProject { name, file, path: None, is_unsaved: false });
+                let pending = PendingProject { name, file, path: None, is_unsaved: false, keeps_view: true };
+                self.ui.pending_project = Some(pending);
                 false
             }
             Some(GalleryResponse::Delete(path)) => {

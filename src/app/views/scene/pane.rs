@@ -87,7 +87,7 @@ pub(crate) struct SceneResponse {
 }
 
 /// How the terrain is viewed: what outlives a renderer whose device is lost.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SceneViewState {
     camera: Camera,
     aspect: f32,
