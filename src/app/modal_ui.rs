@@ -49,7 +49,7 @@ impl App {
                 None => {}
             },
             Modal::SaveFirst(unsaved) => {
-                if let Some(response) = closing::confirm_close_ui(ctx, unsaved) {
+                if let Some(response) = closing::confirm_close_ui(ctx, unsaved, &mut self.services.thumbnails) {
                     self.respond_to_close(response, unsaved);
                     stays = false;
                 }

@@ -5,12 +5,20 @@
 //! window.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use egui::{Context, ScrollArea, Sides};
+use egui::{Context, Label, RichText, ScrollArea, Sense, Sides, Ui, Vec2};
 
+use crate::app::dialogs::recovered_projects::ago;
 use crate::app::document;
 use crate::app::document::Unsaved;
+use crate::app::preview::thumbnails::Thumbnails;
+use crate::app::widgets::theme::colours;
+use crate::app::widgets::thumbnail_card::thumbnail_ui;
 use crate::app::widgets::{default_button_ui, modal};
+use crate::engine::Step;
+use crate::engine::cast::ToInteger;
+use crate::worker::{ThumbnailRequest, ThumbnailStyle};
 
 /// The state of closing the window.
 #[derive(Debug, Default)]
@@ -112,9 +120,13 @@ pub(crate) enum ConfirmCloseResponse {
 }
 
 /// The dialog about projects that would be lost.
-pub(crate) fn confirm_close_ui(ctx: &Context, unsaved: &[Unsaved]) -> Option<ConfirmCloseResponse> {
+pub(crate) fn confirm_close_ui(
+    ctx: &Context,
+    unsaved: &[Unsaved],
+    thumbnails: &mut Thumbnails,
+) -> Option<ConfirmCloseResponse> {
     let modal = modal("save first", ctx).stay_on_outside_click().show(ctx, |ui| {
-        ui.set_width(400.0);
+        ui.set_width(440.0);
         ui.heading("Save before closing?");
         ui.label(if unsaved.len() == 1 {
             "This project has unsaved changes:"
@@ -122,11 +134,9 @@ pub(crate) fn confirm_close_ui(ctx: &Context, unsaved: &[Unsaved]) -> Option<Con
             "These projects have unsaved changes:"
         });
         ui.add_space(4.0);
-        ScrollArea::vertical().max_height(200.0).show(ui, |ui| {
-            for Unsaved { file, path, .. } in unsaved {
-                ui.strong(document::title(&file.project));
-                let path = path.as_ref().map(|path| path.display().to_string());
-                ui.weak(path.unwrap_or_else(|| "not saved yet; you will be asked where to save it".into()));
+        ScrollArea::vertical().max_height(260.0).show(ui, |ui| {
+            for unsaved in unsaved {
+                unsaved_ui(ui, unsaved, thumbnails);
             }
         });
         ui.add_space(8.0);
@@ -140,8 +150,48 @@ pub(crate) fn confirm_close_ui(ctx: &Context, unsaved: &[Unsaved]) -> Option<Con
         let save = save.then_some(ConfirmCloseResponse::Save);
         discard.or(save).or(cancel.then_some(ConfirmCloseResponse::Cancel))
     });
-    modal.inner.or(modal.should_close().then_some(ConfirmCloseResponse::Cancel))
+    let closes = modal.should_close().then_some(ConfirmCloseResponse::Cancel);
+    let response = modal.inner.or(closes);
+    if response.is_some() {
+        thumbnails.remove(KEY_PREFIX);
+    }
+    response
 }
+
+/// The prefix of the keys of the projects' thumbnails, and their size, points.
+const KEY_PREFIX: &str = "unsaved ";
+const THUMBNAIL: Vec2 = Vec2::new(84.0, 56.0);
+
+/// A project with its picture, its name, and what tells it from others of that name.
+fn unsaved_ui(ui: &mut Ui, unsaved: &Unsaved, thumbnails: &mut Thumbnails) {
+    let Unsaved { project_id, file, path, changed } = unsaved;
+    let key = format!("{KEY_PREFIX}{project_id}");
+    thumbnails.request(&key, || ThumbnailRequest {
+        key: key.clone(),
+        recipe: Arc::new(file.project.recipe.clone()),
+        files: file.project.files.clone(),
+        pixels: 2 * THUMBNAIL.x.to_usize(),
+        style: ThumbnailStyle::Texture,
+    });
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(THUMBNAIL, Sense::hover());
+        ui.painter().rect_filled(rect, 3.0, colours(ui).sunken);
+        thumbnail_ui(ui, rect, thumbnails.get(&key), 0.0..=1.0);
+        ui.vertical(|ui| {
+            ui.strong(document::title(&file.project));
+            let steps: Vec<&str> = file.project.recipe.stack.iter().rev().map(Step::title).take(MAX_STEPS).collect();
+            let steps = if steps.is_empty() { "no steps".into() } else { steps.join(", ") };
+            let age = ago(changed.elapsed().unwrap_or_default());
+            ui.add(Label::new(RichText::new(format!("Changed {age}; {steps}")).weak()).truncate());
+            let path = path.as_ref().map(|path| path.display().to_string());
+            let path = path.unwrap_or_else(|| "not saved yet; you will be asked where to save it".into());
+            ui.add(Label::new(RichText::new(path).weak()).truncate());
+        });
+    });
+}
+
+/// The most steps that are named.
+const MAX_STEPS: usize = 3;
 
 /// The dialog that blocks the editor while projects are saved; returns whether the user cancels closing.
 pub(crate) fn saving_ui(ctx: &Context) -> bool {
@@ -164,7 +214,12 @@ mod tests {
     use crate::project::ProjectFile;
 
     fn unsaved(projects: &[usize]) -> Vec<Unsaved> {
-        let project = |&project_id| Unsaved { project_id, file: ProjectFile::default(), path: None };
+        let project = |&project_id| Unsaved {
+            project_id,
+            file: ProjectFile::default(),
+            path: None,
+            changed: std::time::SystemTime::now(),
+        };
         projects.iter().map(project).collect()
     }
 

@@ -15,6 +15,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::app::document::describe::{Change, describe};
 use crate::app::document::memory::{EntryMemory, HistoryMemory};
@@ -41,6 +42,8 @@ struct OpenedProject {
     disk_state: Option<DiskState>,
     /// The newest of its entries that was dropped from the history; used once the history has none of its entries.
     dropped: Option<Arc<Project>>,
+    /// When it was opened or edited last.
+    changed: SystemTime,
 }
 
 impl OpenedProject {
@@ -65,6 +68,8 @@ pub(crate) struct Unsaved {
     pub(crate) file: ProjectFile,
     /// The path to save to, if it has one.
     pub(crate) path: Option<PathBuf>,
+    /// When it was opened or edited last.
+    pub(crate) changed: SystemTime,
 }
 
 /// Identifies an edit, which is an entry of the history. Later edits have larger ids.
@@ -120,7 +125,9 @@ impl Document {
     pub(crate) fn new(file: ProjectFile) -> Self {
         let entry = Entry::new("Start".into(), file.project.clone(), 0, None);
         let settings = file.settings.clone();
-        let opened = OpenedProject { path: None, stored: Some(file), settings, disk_state: None, dropped: None };
+        let changed = SystemTime::now();
+        let opened =
+            OpenedProject { path: None, stored: Some(file), settings, disk_state: None, dropped: None, changed };
         Self {
             memory: HistoryMemory::of(&entry.memory),
             entries: vec![entry],
@@ -214,7 +221,8 @@ impl Document {
         found
             .filter_map(|(id, (project, opened))| {
                 let project = project.filter(|project| opened.is_dirty(project))?;
-                Some(Unsaved { project_id: id, file: opened.file(project), path: opened.path.clone() })
+                let (file, path) = (opened.file(project), opened.path.clone());
+                Some(Unsaved { project_id: id, file, path, changed: opened.changed })
             })
             .collect()
     }
@@ -360,7 +368,8 @@ impl Document {
 
     fn open(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>, stored: Option<ProjectFile>) {
         let ProjectFile { project, settings, .. } = file;
-        self.opened_projects.push(OpenedProject { path, stored, settings, disk_state: None, dropped: None });
+        let changed = SystemTime::now();
+        self.opened_projects.push(OpenedProject { path, stored, settings, disk_state: None, dropped: None, changed });
         self.push(Entry::new(name, project, self.opened_projects.len() - 1, None));
     }
 
@@ -370,6 +379,7 @@ impl Document {
             self.opened_projects[undone.project_id].dropped = Some(undone.project);
         }
         self.newest_edit.0 += 1;
+        self.opened_projects[entry.project_id].changed = SystemTime::now();
         self.memory.add(&entry.memory);
         self.entries.push(Entry { id: self.newest_edit, ..entry });
         while self.entries.len() > MAX_ENTRIES || (self.entries.len() > 2 && self.memory.bytes() > MAX_BYTES) {

@@ -99,7 +99,12 @@ mod tests {
         let root = tempfile::tempdir().expect("folder");
         let emergency_save = EmergencySave::default();
         *emergency_save.session() = Some(RecoverySession::begin(root.path(), File::try_lock).expect("a session"));
-        let unsaved = |project_id| Unsaved { project_id, file: ProjectFile::default(), path: None };
+        let unsaved = |project_id| Unsaved {
+            project_id,
+            file: ProjectFile::default(),
+            path: None,
+            changed: std::time::SystemTime::now(),
+        };
         emergency_save.update(vec![unsaved(0)]);
         emergency_save.update(vec![unsaved(1), unsaved(2)]);
         emergency_save.write();

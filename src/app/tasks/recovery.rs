@@ -119,7 +119,7 @@ impl RecoverySession {
         Ok(())
     }
 
-    fn keep_one(&mut self, Unsaved { project_id, file, path }: &Unsaved) -> Result<(), FileError> {
+    fn keep_one(&mut self, Unsaved { project_id, file, path, .. }: &Unsaved) -> Result<(), FileError> {
         let ProjectFile { project, settings, .. } = file;
         let is_same = |known: &Written| {
             Arc::ptr_eq(&known.file.project, project) && known.file.settings == *settings && known.path == *path
@@ -371,7 +371,12 @@ mod tests {
     fn unsaved(project_id: usize, seed: u32) -> Unsaved {
         let mut project = Project { name: format!("Project {project_id}"), ..Default::default() };
         project.recipe.seed = seed;
-        Unsaved { project_id, file: ProjectFile::new(project), path: Some("/projects/a.upthrust.json".into()) }
+        Unsaved {
+            project_id,
+            file: ProjectFile::new(project),
+            path: Some("/projects/a.upthrust.json".into()),
+            changed: SystemTime::now(),
+        }
     }
 
     /// A project whose only step uses an imported file of that name.
@@ -380,7 +385,7 @@ mod tests {
         let name = FileName(name.into());
         project.files.insert(name.clone(), Arc::new(bytes));
         project.recipe.stack.push(Step::new(Heightmap { file: name, ..Default::default() }));
-        Unsaved { project_id: 0, file: ProjectFile::new(project), path: None }
+        Unsaved { project_id: 0, file: ProjectFile::new(project), path: None, changed: SystemTime::now() }
     }
 
     fn names(folder: &Path) -> Vec<String> {

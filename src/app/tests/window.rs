@@ -5,8 +5,12 @@ use egui_kittest::kittest::Queryable;
 
 use crate::app::App;
 use crate::app::dialogs::modal::Modal;
+use crate::app::preview::thumbnails::ThumbnailState;
 use crate::app::tasks::settings::UserFolders;
-use crate::app::tests::{Scripted, can_draw, editor, pause, press};
+use crate::app::tests::{Scripted, can_draw, editor, pause, press, wait};
+use crate::engine::Step;
+use crate::engine::operations::faults::Faults;
+use crate::engine::operations::thermal_erosion::ThermalErosion;
 
 #[test]
 fn closing_asks_to_save_a_project_that_a_new_one_replaced() {
@@ -18,6 +22,34 @@ fn closing_asks_to_save_a_project_that_a_new_one_replaced() {
     editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.push(egui::ViewportEvent::Close);
     editor.step();
     assert!(matches!(editor.state().ui.modal, Some(Modal::SaveFirst(_))));
+}
+
+#[test]
+fn closing_shows_what_tells_unsaved_projects_of_one_name_apart() {
+    let mut editor = editor();
+    pause(&mut editor);
+    for count in [21, 22] {
+        press(&mut editor, egui::Modifiers::COMMAND, egui::Key::N);
+        editor.state_mut().edit(|project| {
+            project.recipe.stack = vec![Step::new(Faults { count, ..Default::default() })];
+        });
+    }
+    editor.state_mut().edit(|project| project.recipe.stack.push(Step::new(ThermalErosion::default())));
+    // It has no edits.
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::N);
+    editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.push(egui::ViewportEvent::Close);
+    editor.run_steps(3);
+    assert_eq!(editor.get_all_by_label_contains("Changed just now").count(), 2);
+    editor.get_by_label("Changed just now; Faults");
+    editor.get_by_label("Changed just now; Thermal erosion, Faults");
+    let pictures = |app: &App| {
+        let keys: Vec<&String> = app.services.thumbnails.keys().filter(|key| key.starts_with("unsaved ")).collect();
+        let ready = |key: &&&String| matches!(app.services.thumbnails.get(key), Some(ThumbnailState::Ready(_)));
+        [keys.len(), keys.iter().filter(ready).count()]
+    };
+    wait(&mut editor, "the pictures", |app| pictures(app) == [2, 2]);
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Escape);
+    assert_eq!(pictures(editor.state()), [0, 0]);
 }
 
 #[test]
