@@ -10,6 +10,7 @@ use std::sync::Arc;
 use egui::{Context, FontId, Rect, Response, RichText, Sides, Ui, Vec2};
 use egui_material_icons::icons::ICON_DELETE;
 
+use crate::app::dialogs::save_preset::SameName;
 use crate::app::document::title;
 use crate::app::preview::thumbnails::{ThumbnailState, upload};
 use crate::app::widgets::search::SearchTexts;
@@ -188,6 +189,20 @@ impl Gallery {
             self.cards.push(card);
         }
         self.request(|card| card.section == Section::User);
+    }
+
+    /// A preset that has a name already, in whatever case; one of the user comes first.
+    pub(crate) fn find(&self, name: &str) -> Option<SameName> {
+        let same = |card: &&Card| card.file.project.name.to_lowercase() == name.to_lowercase();
+        let user = self.cards.iter().filter(same).find_map(|card| card.path.clone().map(SameName::User));
+        user.or_else(|| self.cards.iter().any(|card| same(&card)).then_some(SameName::Shipped))
+    }
+
+    /// Forgets the thumbnail of a preset of the user that was written again.
+    pub(crate) fn forget_thumbnail(&mut self, path: &Path) {
+        if let Some(card) = self.cards.iter().find(|card| card.path.as_deref() == Some(path)) {
+            self.thumbnails.remove(&card.key);
+        }
     }
 
     /// Whether the thumbnail of the preset of that name is ready.

@@ -478,7 +478,11 @@ impl App {
     /// Opens the dialog that saves the project as a preset.
     pub(crate) fn open_save_preset(&mut self) {
         match self.preset_folder() {
-            Some(_) => self.ui.modal = Some(Modal::SavePreset(SavePresetDialog::new(self.document.project()))),
+            Some(_) => {
+                // The dialog asks about presets of the same name.
+                self.read_presets();
+                self.ui.modal = Some(Modal::SavePreset(SavePresetDialog::new(self.document.project())));
+            }
             None => self.show_error("no folder for presets was found; save the project to a file instead"),
         }
     }
@@ -528,12 +532,14 @@ impl App {
 
     /// Draws the dialog that saves a preset. Returns whether it stays open.
     pub(crate) fn save_preset_ui(&mut self, ctx: &Context, form: &mut SavePresetDialog) -> bool {
-        let Some(response) = form.ui(ctx) else { return true };
-        if let (SavePresetResponse::Save { name, description }, Some(folder)) = (response, self.preset_folder()) {
+        let Some(response) = form.ui(ctx, |name| self.ui.gallery.find(name)) else { return true };
+        if let (SavePresetResponse::Save { name, description, replaced }, Some(folder)) =
+            (response, self.preset_folder())
+        {
             let mut file = self.document.file();
             let project = Arc::make_mut(&mut file.project);
             (project.name, project.description) = (name, description);
-            self.services.file_tasks.run(move || user_presets::save_preset(&folder, &file));
+            self.services.file_tasks.run(move || user_presets::save_preset(&folder, &file, replaced));
         }
         false
     }
@@ -541,6 +547,7 @@ impl App {
     /// Reads the presets again, so that the gallery renders the thumbnail of the new one.
     fn preset_saved(&mut self, path: &Path) {
         self.show_message(format!("Saved the preset {}; open it with File > Presets", path.display()));
+        self.ui.gallery.forget_thumbnail(path);
         self.read_presets();
     }
 }

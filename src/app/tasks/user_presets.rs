@@ -38,10 +38,18 @@ pub(crate) fn read_presets(folder: &Path) -> FileTaskResult {
     FileTaskResult::Presets { presets, broken }
 }
 
-/// Writes a project to the folder under an unused file name.
-fn save(folder: &Path, file: &ProjectFile) -> Result<PathBuf, FileError> {
+/// Writes a project over a preset, or to the folder under an unused file name.
+fn save(folder: &Path, file: &ProjectFile, replaced: Option<PathBuf>) -> Result<PathBuf, FileError> {
     std::fs::create_dir_all(folder).map_err(|error| FileError::writing(folder, &error))?;
     let (stem, text) = (file_stem(&file.project), file.to_json());
+    if let Some(path) = replaced {
+        atomic::write_atomically(&path, true, |writer| {
+            writer.write_all(text.as_bytes()).map_err(|error| FileError::writing(&path, &error))
+        })?;
+        // It shows what was replaced; without it, the gallery draws another one.
+        let _ = std::fs::remove_file(thumbnail_path(&path));
+        return Ok(path);
+    }
     let mut number = 1;
     loop {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
@@ -77,9 +85,9 @@ pub(crate) fn delete_preset(path: &Path) -> FileTaskResult {
     }
 }
 
-/// Saves a project as a new preset.
-pub(crate) fn save_preset(folder: &Path, file: &ProjectFile) -> FileTaskResult {
-    match save(folder, file) {
+/// Saves a project as a new preset, or over the one that it replaces.
+pub(crate) fn save_preset(folder: &Path, file: &ProjectFile, replaced: Option<PathBuf>) -> FileTaskResult {
+    match save(folder, file, replaced) {
         Ok(path) => FileTaskResult::PresetSaved { path },
         Err(error) => FileTaskResult::Failed(error.to_string()),
     }
