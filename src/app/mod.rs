@@ -70,6 +70,9 @@ impl eframe::App for App {
         if is_asked {
             self.ui.operation_picker.close();
         }
+        if !is_asked {
+            self.tab_to_parameters(&ctx);
+        }
         let mut commands =
             if is_asked { Vec::new() } else { commands::pressed(&ctx, self.ui.operation_picker.is_open()) };
         let mut draft = self.document.draft();

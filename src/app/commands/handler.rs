@@ -1,6 +1,6 @@
 //! Executes commands. This is the only place where a command changes the editor.
 
-use egui::{Context, Key, ViewportCommand};
+use egui::{Context, Key, Popup, ViewportCommand};
 
 use crate::app::App;
 use crate::app::commands::stack_edits::{
@@ -23,6 +23,7 @@ use crate::engine::Step;
 use crate::engine::groups::{block, dissolve, enclose, move_block};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::group::StepGroup;
+use crate::engine::parameters::{Kind, Parameter, group_values};
 use crate::project::{Project, ProjectFile, ProjectSettings, preset_projects};
 
 impl App {
@@ -120,11 +121,17 @@ impl App {
             C::DismissMessage => self.ui.message = None,
             C::CopyMessageText => self.copy_message_text(ctx),
             C::FrameTimings => self.ui.timings.toggle(),
-            C::Palette => self.ui.modal = Some(Modal::Palette(self.palette(ctx))),
+            C::Palette => self.open_palette(ctx),
             C::Shortcuts => self.ui.modal = Some(Modal::Shortcuts),
             C::About => self.ui.modal = Some(Modal::About),
             C::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
         }
+    }
+
+    /// Opens the command palette in place of an open menu.
+    fn open_palette(&mut self, ctx: &Context) {
+        Popup::close_all(ctx);
+        self.ui.modal = Some(Modal::Palette(self.palette(ctx)));
     }
 
     /// Shows and hides panels, and sets the theme and the scale.
@@ -493,6 +500,25 @@ impl App {
             Side::Right => self.settings.shows_right = true,
         }
         self.ui.layout.front = side;
+    }
+
+    /// While no control has the focus, Tab goes to the first parameter of the selected step, and not to the menus.
+    pub(crate) fn tab_to_parameters(&mut self, ctx: &Context) {
+        let is_free = ctx.memory(|memory| memory.focused()).is_none() && !Popup::is_any_open(ctx);
+        let is_pressed = ctx.input(|input| input.modifiers.is_none() && input.key_pressed(Key::Tab));
+        if !is_free || !is_pressed || self.ui.operation_picker.is_open() || !self.visible_panels(ctx)[0] {
+            return;
+        }
+        if let Some(step) = self.document.project().recipe.stack.get(self.ui.selection.step) {
+            let group = step.operation.group();
+            let values = group_values(group);
+            let has_row = |parameter: &&Parameter| {
+                !matches!(parameter.kind, Kind::Weighted | Kind::List(_)) && parameter.applies(&values)
+            };
+            let first = group.table().iter().find(has_row);
+            let of = ParameterOwner::Step(self.ui.selection.step);
+            self.ui.selection.reveal = first.map(|parameter| (of, parameter.key));
+        }
     }
 
     /// Starts drawing the profile line with the next drag on a map, or stops that.

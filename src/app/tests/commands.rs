@@ -45,6 +45,41 @@ fn the_palette_finds_commands_presets_steps_and_parameters_by_typing() {
 }
 
 #[test]
+fn the_palette_closes_an_open_menu() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.get_by_role_and_label(Role::Button, "File").click();
+    editor.run_steps(3);
+    assert!(editor.query_by_label("Clear recent files").is_some() || editor.query_by_label("Recent").is_some());
+    press(&mut editor, Modifiers::COMMAND, Key::P);
+    editor.run_steps(2);
+    assert!(editor.query_by_label("Recent").is_none() && !egui::Popup::is_any_open(&editor.ctx));
+    typed(&mut editor, "maximise heightmap");
+    press(&mut editor, Modifiers::NONE, Key::Enter);
+    editor.step();
+    assert_eq!(editor.state().ui.layout.maximised, Some(View::Heightmap));
+}
+
+#[test]
+fn tab_goes_to_the_parameters_of_the_selected_step_first() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        project.recipe.stack = vec![Step::new(AnyOperation::from_key("faults").expect("known"))];
+    });
+    pause(&mut editor);
+    let focused = |editor: &Harness<'static, App>| {
+        let id = editor.ctx.memory(|memory| memory.focused()).expect("a focus");
+        editor.ctx.read_response(id).expect("drawn").rect.center().y
+    };
+    let row =
+        |editor: &Harness<'static, App>, label: &str| editor.get_all_by_label(label).next().expect("a row").rect();
+    press(&mut editor, Modifiers::NONE, Key::Tab);
+    assert!(row(&editor, "Count").y_range().expand(6.0).contains(focused(&editor)));
+    press(&mut editor, Modifiers::NONE, Key::Tab);
+    assert!(row(&editor, "Line placement").y_range().expand(6.0).contains(focused(&editor)));
+}
+
+#[test]
 fn a_parameter_is_found_and_typed_without_the_mouse() {
     let mut editor = editor();
     editor.state_mut().edit(|project| {

@@ -13,10 +13,11 @@ pub(super) fn boolean_ui(
     _parameter: &Parameter,
     value: &mut Value,
     label: &Response,
-    _context: &mut ParameterContext,
+    context: &mut ParameterContext,
 ) -> bool {
     if let Value::Boolean(on) = value {
-        checkbox(ui, on, "").labelled_by(label.id);
+        let response = checkbox(ui, on, "").labelled_by(label.id);
+        context.state.take_focus(&response);
     }
     false
 }
@@ -26,7 +27,7 @@ pub(super) fn choice_ui(
     parameter: &Parameter,
     value: &mut Value,
     label: &Response,
-    _context: &mut ParameterContext,
+    context: &mut ParameterContext,
 ) -> bool {
     let (Kind::Choice(choices), Value::Choice(key)) = (parameter.kind, value) else { return false };
     let chosen = choices.iter().find(|choice| choice.key == *key).map_or("", |choice| choice.label);
@@ -38,7 +39,7 @@ pub(super) fn choice_ui(
             }
         }
     });
-    shown.response.labelled_by(label.id);
+    context.state.take_focus(&shown.response.labelled_by(label.id));
     false
 }
 
