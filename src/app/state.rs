@@ -17,7 +17,6 @@ use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::Document;
 use crate::app::panels::analysis::AnalysisPanel;
-use crate::app::panels::hints::HintState;
 use crate::app::panels::history::HistoryState;
 use crate::app::panels::stack::KnownWarnings;
 use crate::app::panels::status::Message;
@@ -52,7 +51,6 @@ pub(crate) struct UiState {
     pub(crate) parameters: ParameterState,
     pub(crate) history: HistoryState,
     pub(crate) free_memory: FreeMemory,
-    pub(crate) hints: HintState,
     pub(crate) variations: Variations,
     pub(crate) analysis: AnalysisPanel,
     pub(crate) operation_picker: OperationPicker,
@@ -103,7 +101,6 @@ impl UiState {
             parameters: ParameterState::default(),
             history: HistoryState::default(),
             free_memory: FreeMemory::default(),
-            hints: HintState::default(),
             variations: Variations::default(),
             analysis: AnalysisPanel::start(wake.clone())?,
             operation_picker: OperationPicker::new(),

@@ -313,8 +313,6 @@ fn a_save_after_cancelling_does_not_close_the_window() {
 fn clicking_a_history_entry_jumps_to_it_and_highlights_it() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor_in(folder.path(), vec![]);
-    // The hints of the first start would cover the bottom of the panel.
-    editor.state_mut().settings.hints_seen = ["timeline", "stack", "presets"].map(String::from).into();
     let start = editor.state().document.project().recipe.seed;
     for seed in 1..=60 {
         editor.state_mut().edit(|project| project.recipe.seed = 5000 + seed);
@@ -420,6 +418,56 @@ fn a_user_preset_is_saved_with_its_thumbnail_opened_and_deleted() {
     assert!(file.exists(), "the deletion is not confirmed yet");
     editor.get_by_label("Delete preset").click();
     wait(&mut editor, "the deletion", |_| !file.exists() && !thumbnail.exists());
+}
+
+#[test]
+fn presets_of_one_name_are_asked_about_and_typing_replaces_the_name() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    let presets = folder.path().join("config/presets");
+    let save = |editor: &mut Harness<'static, App>, seed: u32, name: &str| {
+        editor.state_mut().edit(|project| project.recipe.seed = seed);
+        let ctx = editor.ctx.clone();
+        editor.state_mut().execute(&ctx, Command::SavePreset);
+        wait(editor, "the presets", |app| app.services.file_tasks.is_idle());
+        editor.run_steps(3);
+        editor.event(egui::Event::Text(name.into()));
+        editor.run_steps(2);
+        press(editor, Modifiers::NONE, Key::Enter);
+        editor.run_steps(2);
+    };
+    let seed_of = |file: &str| {
+        let text = std::fs::read_to_string(presets.join(file)).ok()?;
+        crate::project::ProjectFile::from_json(&text).ok().map(|file| file.project.recipe.seed)
+    };
+    save(&mut editor, 1, "Coast");
+    wait(&mut editor, "the preset", |_| seed_of("coast.upthrust.json") == Some(1));
+    save(&mut editor, 2, "coast");
+    editor.get_by_label("You have a preset of this name already.");
+    editor.get_by_label("Replace it").click();
+    wait(&mut editor, "the preset", |_| seed_of("coast.upthrust.json") == Some(2));
+    save(&mut editor, 3, "Coast");
+    editor.get_by_label("Keep both").click();
+    wait(&mut editor, "the other preset", |_| seed_of("coast-2.upthrust.json") == Some(3));
+    assert_eq!(seed_of("coast.upthrust.json"), Some(2));
+    save(&mut editor, 4, "Volcanic island");
+    editor.get_by_label("A shipped preset has this name already.");
+    editor.get_by_label("Back").click();
+    editor.run_steps(2);
+    editor.get_by_label("Save preset");
+}
+
+#[test]
+fn a_hint_covers_nothing() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.run_steps(3);
+    let hint = editor.get_by_label("Got it").rect();
+    for name in ["Heightmap of the terrain", "Texture of the terrain"] {
+        assert!(editor.get_by_label(name).rect().bottom() <= hint.top(), "{name}");
+    }
+    let history = editor.get_by_role_and_label(egui::accesskit::Role::Button, "Unfold the history").rect();
+    assert!(history.bottom() <= hint.top());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::app::commands::{Command, ParameterOwner};
 use crate::app::document::Draft;
 use crate::app::panels::analysis::{AnalysisContext, Section};
 use crate::app::panels::compass::sun_ui;
-use crate::app::panels::hints::HintAnchors;
+use crate::app::panels::hints::{has_hint, hints_ui};
 use crate::app::panels::right::RightPanelContext;
 use crate::app::panels::stack::StackContext;
 use crate::app::panels::status::StatusContext;
@@ -88,7 +88,7 @@ impl App {
             || self.ui.operation_picker.is_open()
             || DragAndDrop::has_any_payload(ui.ctx());
         let visible_panels = self.visible_panels(ui.ctx());
-        let menu = Panel::top("menu").show(ui, |ui| {
+        Panel::top("menu").show(ui, |ui| {
             commands.extend(panels::menu::menu_ui(ui, &self.menu_context(ui.ctx()), &self.ui.free_memory));
         });
         let crosshair_m = self.ui.maps.crosshair_m.take();
@@ -111,30 +111,26 @@ impl App {
         Panel::bottom("status")
             .exact_size(26.0)
             .show(ui, |ui| commands.extend(panels::status::status_ui(ui, &status_context)));
-        let timeline = Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
+        Panel::bottom("timeline").exact_size(38.0).show(ui, |ui| {
             let (recipe, view) = (&mut draft.project.recipe, &mut draft.settings.view);
             let timeline = self.document.timeline();
             let context = TimelineContext { recipe, timeline, view, at, playback: self.ui.playback };
             commands.extend(panels::timeline::timeline_ui(ui, context));
         });
+        // Without a settings folder, dismissed hints would come back.
+        if self.services.folders.config.is_some() && has_hint(&self.settings.hints_seen) {
+            let hints = Panel::bottom("hints").exact_size(32.0);
+            hints.show(ui, |ui| hints_ui(ui, &mut self.settings.hints_seen));
+        }
         let [left, right] = visible_panels;
-        let stack = left.then(|| {
+        if left {
             let panel = Panel::left("stack").default_size(304.0).size_range(240.0..=480.0);
-            panel.show(ui, |ui| commands.extend(self.left_ui(ui, draft, at))).response.rect
-        });
+            panel.show(ui, |ui| commands.extend(self.left_ui(ui, draft, at)));
+        }
         self.ui.profile.pointed_m = None;
         if right {
             let panel = Panel::right("right").default_size(288.0).size_range(240.0..=480.0);
             panel.show(ui, |ui| commands.extend(self.right_ui(ui, draft, crosshair_m)));
-        }
-        let (menu, timeline) = (menu.response.rect, timeline.response.rect);
-        // If the stack is hidden, its hint points at where it would be.
-        let stack = stack.unwrap_or(menu.with_max_x(menu.left()));
-        // Without a settings folder, dismissed hints would come back.
-        let is_covered = self.ui.modal.is_some() || self.ui.closing.is_saving() || self.ui.operation_picker.is_open();
-        if self.services.folders.config.is_some() && !is_covered {
-            let anchors = HintAnchors { menu, stack, timeline };
-            self.ui.hints.ui(ui.ctx(), &anchors, &mut self.settings.hints_seen);
         }
         self.ui.maps.crosshair_m = crosshair_m;
         let frame = Frame::new().fill(theme::colours(ui).panel);
