@@ -69,7 +69,7 @@ impl App {
         self.ui.message = Some(Message::new(text, true));
     }
 
-    /// Shows a message about the last edit that stays until it is dismissed or replaced, or the edit is undone.
+    /// Shows a message about the last edit that stays as long as an error, unless the edit is undone.
     pub(crate) fn show_lasting_message(&mut self, text: impl Into<String>) {
         let mut message = Message::new(text, false).about(self.document.current_edit());
         message.is_kept = true;
@@ -82,12 +82,11 @@ impl App {
         self.ui.message.take_if(|message| message.edit.is_some_and(|edit| document.is_undone(edit)));
     }
 
-    /// Removes a note that was shown long enough. Errors, and notes with a button, stay until the user dismisses them or
-    /// the next message replaces them.
+    /// Removes a message that was shown long enough.
     pub(crate) fn expire_message(&mut self, ctx: &Context) {
-        let now_s = ctx.input(|input| input.time);
+        let (now_s, is_active) = ctx.input(|input| (input.time, !input.events.is_empty()));
         let Some(message) = &mut self.ui.message else { return };
-        match message.remaining_s(now_s) {
+        match message.remaining_s(now_s, is_active) {
             Some(remaining_s) if remaining_s > 0.0 => ctx.request_repaint_after(Duration::from_secs_f64(remaining_s)),
             Some(_) => self.ui.message = None,
             None => {}

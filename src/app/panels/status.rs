@@ -19,20 +19,21 @@ pub(crate) struct Message {
     pub(crate) is_error: bool,
     /// A text that can be copied with a button.
     pub(crate) offer: Option<CopyableText>,
-    /// Whether it stays until it is dismissed or replaced, because it says what was guessed.
+    /// Whether it stays as long as an error, because it says what was guessed.
     pub(crate) is_kept: bool,
     /// The edit that it is about: it disappears when that edit is undone.
     pub(crate) edit: Option<EditId>,
-    /// When it was first shown, seconds.
-    shown_at_s: Option<f64>,
+    /// When the user first did something while it was shown, seconds.
+    seen_at_s: Option<f64>,
 }
 
-/// How long a note stays that is neither an error nor has a button, seconds.
+/// How long a message stays after the user has seen it, seconds: a note, and one that is an error or has a button.
 const NOTE_TIME_S: f64 = 15.0;
+const LONG_TIME_S: f64 = 60.0;
 
 impl Message {
     pub(crate) fn new(text: impl Into<String>, is_error: bool) -> Self {
-        Self { text: text.into(), is_error, offer: None, is_kept: false, edit: None, shown_at_s: None }
+        Self { text: text.into(), is_error, offer: None, is_kept: false, edit: None, seen_at_s: None }
     }
 
     /// The message as one about an edit.
@@ -40,10 +41,15 @@ impl Message {
         Self { edit: Some(edit), ..self }
     }
 
-    /// How long the message stays, which is shown at the time `now_s`; `None`: until it is dismissed or replaced.
-    pub(crate) fn remaining_s(&mut self, now_s: f64) -> Option<f64> {
-        let is_note = !self.is_error && !self.is_kept && self.offer.is_none();
-        is_note.then(|| *self.shown_at_s.get_or_insert(now_s) + NOTE_TIME_S - now_s)
+    /// How long the message still stays at the time `now_s`. The time of one that matters begins when the user does
+    /// something (`is_active`), so that it is not missed by someone who was away; until then, this returns `None`.
+    pub(crate) fn remaining_s(&mut self, now_s: f64, is_active: bool) -> Option<f64> {
+        let is_long = self.is_error || self.is_kept || self.offer.is_some();
+        if is_active || !is_long {
+            self.seen_at_s.get_or_insert(now_s);
+        }
+        let time_s = if is_long { LONG_TIME_S } else { NOTE_TIME_S };
+        Some(self.seen_at_s? + time_s - now_s)
     }
 }
 
@@ -169,13 +175,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_disappear_but_errors_and_offers_stay() {
+    fn notes_disappear_and_errors_and_offers_after_they_were_seen() {
         let mut note = Message::new("Saved a.upthrust.json", false);
-        assert_eq!(note.remaining_s(100.0), Some(NOTE_TIME_S));
-        assert_eq!(note.remaining_s(110.0), Some(NOTE_TIME_S - 10.0));
-        assert!(note.remaining_s(116.0).is_some_and(|left| left < 0.0));
-        assert_eq!(Message::new("cannot save", true).remaining_s(100.0), None);
-        note.offer = Some(CopyableText { name: "Copy", text: String::new() });
-        assert_eq!(note.remaining_s(200.0), None);
+        assert_eq!(note.remaining_s(100.0, false), Some(NOTE_TIME_S));
+        assert_eq!(note.remaining_s(110.0, true), Some(NOTE_TIME_S - 10.0));
+        assert!(note.remaining_s(116.0, false).is_some_and(|left| left < 0.0));
+        let offer = Some(CopyableText { name: "Copy", text: String::new() });
+        for mut message in [Message::new("cannot save", true), Message { offer, ..Message::new("exported", false) }] {
+            assert_eq!(message.remaining_s(1000.0, false), None, "nobody has seen it yet");
+            assert_eq!(message.remaining_s(2000.0, true), Some(LONG_TIME_S));
+            assert_eq!(message.remaining_s(2010.0, false), Some(LONG_TIME_S - 10.0));
+        }
     }
 }
