@@ -75,7 +75,8 @@ fn misused_file(arguments: &[OsString]) -> Option<String> {
             Some(format!("\"{text}\" opens in the editor, which takes no further arguments; leave out \"{next}\""))
         }
         _ => {
-            let nearest = nearest_name(&text, names.iter().copied());
+            let alike = names.iter().copied().filter(|name| name.chars().next() == text.chars().next());
+            let nearest = nearest_name(&text, alike);
             let hint = nearest.map_or("the".into(), |name| format!("did you mean \"{name}\"? The"));
             Some(format!("\"{text}\" is neither a command nor a file; {hint} commands are {}", names.join(", ")))
         }

@@ -34,7 +34,7 @@ fn extreme(parameter: &Parameter, kind: Kind, is_high: bool, choice: usize) -> V
         Kind::Weighted => Value::Weighted(Weighted { value: number, weight: if is_high { 1e9 } else { 0.0 } }),
         Kind::Point => Value::Point(Point { x_m: number, z_m: number }),
         Kind::Matrix => {
-            let mut matrix = Matrix::three([[0.0; 3]; 3]).resized(if choice % 2 == 0 { 5 } else { 3 });
+            let mut matrix = Matrix::three([[0.0; 3]; 3]).resized(if choice.is_multiple_of(2) { 5 } else { 3 });
             matrix.numbers_mut().fill(number);
             Value::Matrix(matrix)
         }

@@ -182,7 +182,7 @@ fn invalid_arguments_of_other_commands_are_refused() {
         ("fault k.xy -f 1", 2, "expected a number from 0 to 0.9999"),
         ("fault k.xy -F 3", 2, "expected 2 or 4"),
         ("fault k.xy -x 1", 2, "2..=65537"),
-        ("nonsense more", 2, "\"nonsense\" is neither a command nor a file; "),
+        ("nonsense more", 2, "\"nonsense\" is neither a command nor a file; the commands are build, presets"),
         ("buidl p.upthrust.json", 2, "\"buidl\" is neither a command nor a file; did you mean \"build\"?"),
         ("buidl", 2, "did you mean \"build\"?"),
         (

@@ -107,8 +107,8 @@ fn speed(parameter: &Parameter) -> f64 {
     (parameter.slider.high - parameter.slider.low) / 400.0
 }
 
-/// A field for a number, which is rounded so that it fits into the width. A typed number that is not valid, or outside the hard range, leaves it as it was and sets a
-/// message.
+/// A field for a number, which is rounded so that it fits into the width. A typed number that is not valid, or outside
+/// the hard range, leaves it as it was and sets a message.
 pub(super) fn number_field(
     ui: &mut Ui,
     parameter: &Parameter,
