@@ -92,11 +92,6 @@ impl Tools {
         }
     }
 
-    /// Whether the active tool works in the 3-D view, where it takes the primary button.
-    pub(crate) fn works_in_scene(&self) -> bool {
-        self.active.is_some_and(|tool| tool != Tool::Fault)
-    }
-
     /// Forgets what the tools know of single strokes, paths, pads and stamps, because the document was changed elsewhere.
     pub(crate) fn document_changed(&mut self) {
         self.brush.reset();
@@ -163,7 +158,7 @@ impl Tools {
             note(ui, view.painter(), Align2::LEFT_TOP, at, text);
         }
         match self.active? {
-            Tool::Fault => None,
+            Tool::Fault => self.fault.scene_ui(ui, view, context),
             Tool::Brush => self.brush.ui(ui, view, context),
             Tool::MaskBrush => {
                 self.mask_overlay.draw(ui, view, context.recipe, context.selected().mask_owner());

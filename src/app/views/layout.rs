@@ -417,7 +417,7 @@ impl Panes<'_> {
                     status: self.status,
                     is_playing: self.is_playing,
                     glow: &glow,
-                    has_tool: self.tools.works_in_scene(),
+                    has_tool: self.tools.active().is_some(),
                 };
                 let (scene, tools, mut tool_context) = self.scene_and_tools();
                 let mut command = None;

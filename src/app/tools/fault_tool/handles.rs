@@ -100,27 +100,12 @@ pub(super) fn drag(
     let from_line = (pointer - handles.from).dot(handles.right);
     match handle {
         Handle::From | Handle::To => {
-            let (key, other) = if handle == Handle::From { ("from_m", handles.to) } else { ("to_m", handles.from) };
-            let place = transform.place_m(if snaps { snapped(other, pointer) } else { pointer });
-            let before = length_m(fault);
-            let [x_m, z_m] = place.map(rounded);
-            set(fault, key, Point { x_m, z_m });
-            // Keep the share of its length over which the fault fades.
-            if let Some(reach_m) = fault.reach_m {
-                let share = if before > 0.0 { reach_m / before } else { REACH };
-                let reach_m = (share * length_m(fault)).round();
-                set(fault, "reach_m", reach_m);
-            }
+            let other = if handle == Handle::From { handles.to } else { handles.from };
+            move_end(fault, handle, transform.place_m(if snaps { snapped(other, pointer) } else { pointer }));
         }
         Handle::Line(grabbed_m) => {
             let place_m = transform.place_m(pointer);
-            let moved = |Point { x_m, z_m }: Point| Point {
-                x_m: rounded(x_m + place_m[0] - grabbed_m[0]),
-                z_m: rounded(z_m + place_m[1] - grabbed_m[1]),
-            };
-            let (from, to) = (moved(fault.from_m), moved(fault.to_m));
-            set(fault, "from_m", from);
-            set(fault, "to_m", to);
+            move_line(fault, [0, 1].map(|i| place_m[i] - grabbed_m[i]));
             return Handle::Line(place_m);
         }
         Handle::Displacement(beyond) => {
@@ -134,6 +119,27 @@ pub(super) fn drag(
         }
     }
     handle
+}
+
+/// Moves an end of a fault to a place.
+pub(super) fn move_end(fault: &mut DrawnFault, end: Handle, place_m: [f64; 2]) {
+    let before = length_m(fault);
+    let [x_m, z_m] = place_m.map(rounded);
+    set(fault, if end == Handle::From { "from_m" } else { "to_m" }, Point { x_m, z_m });
+    // Keep the share of its length over which the fault fades.
+    if let Some(reach_m) = fault.reach_m {
+        let share = if before > 0.0 { reach_m / before } else { REACH };
+        let reach_m = (share * length_m(fault)).round();
+        set(fault, "reach_m", reach_m);
+    }
+}
+
+/// Moves a fault.
+pub(super) fn move_line(fault: &mut DrawnFault, by_m: [f64; 2]) {
+    let moved = |Point { x_m, z_m }: Point| Point { x_m: rounded(x_m + by_m[0]), z_m: rounded(z_m + by_m[1]) };
+    let (from, to) = (moved(fault.from_m), moved(fault.to_m));
+    set(fault, "from_m", from);
+    set(fault, "to_m", to);
 }
 
 /// A coordinate rounded to a tenth of a metre.

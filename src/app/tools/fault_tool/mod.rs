@@ -4,6 +4,7 @@ mod drawing;
 mod drawn_faults;
 pub(crate) mod handles;
 mod random_faults;
+mod scene;
 mod shown_faults;
 
 use egui::{Align2, Key, Modifiers, PointerButton, Pos2, Ui};
@@ -221,18 +222,28 @@ impl FaultTool {
 
     /// Begins a drag of the handle or line at `origin`, or of the end of a new fault.
     fn begin_drag(&mut self, context: &mut ToolContext, transform: &MapTransform, origin: Pos2) -> Option<Command> {
-        let (recipe, selected_step) = (context.recipe.clone(), *context.selected_step);
-        self.before_drag = Some(BeforeDrag { recipe, selected_step, selected: self.selected });
+        self.remember(context);
         if let Some((index, handle)) = self.hit(context, transform, origin) {
             (self.selected, self.dragged) = (Some(index), Some(handle));
             *context.selected_step = index.step;
             return None;
         }
+        self.draw_new(context, transform.place_m(origin))
+    }
+
+    /// Keeps what Escape restores during the drag that begins.
+    fn remember(&mut self, context: &ToolContext) {
+        let (recipe, selected_step) = (context.recipe.clone(), *context.selected_step);
+        self.before_drag = Some(BeforeDrag { recipe, selected_step, selected: self.selected });
+    }
+
+    /// Adds a fault that begins at a place, whose end follows the pointer.
+    fn draw_new(&mut self, context: &mut ToolContext, place_m: [f64; 2]) -> Option<Command> {
         let step = step_for_faults(context.recipe, *context.selected_step);
         let world = &context.recipe.world;
         let zone_m = (ZONE * world.width_m.min(world.depth_m)).round();
         let faults = faults_mut(context.recipe, step)?;
-        let [x_m, z_m] = transform.place_m(origin).map(rounded);
+        let [x_m, z_m] = place_m.map(rounded);
         let mut fault = DrawnFault { at: next_iteration(faults), reach_m: Some(0.0), ..DrawnFault::default() };
         set(&mut fault, "from_m", Point { x_m, z_m });
         set(&mut fault, "to_m", Point { x_m, z_m });
