@@ -10,6 +10,10 @@ use crate::engine::operations::pads::{Pad, Pads, Shape};
 use crate::engine::parameters::{List, Point};
 use crate::engine::recipe::Step;
 
+/// How far the banks of a new pad reach, in lengths of its longer side, and at least, metres.
+const REACH: f64 = 4.0;
+const MIN_REACH_M: f64 = 100.0;
+
 impl BoxItem for Pad {
     const NAME: &'static str = "Pad";
     const SHOWN: &'static [&'static str] =
@@ -37,7 +41,9 @@ impl BoxItem for Pad {
             return None;
         }
         let shape = if self.shape == Shape::Polygon { Shape::Rectangle } else { self.shape };
-        let mut pad = Self { shape, turn_deg: 0.0, height_m: None, enabled: true, ..self.clone() };
+        // A pad does not cut mountains on the other side of a valley.
+        let reach_m = Some((REACH * width_m.abs().max(depth_m.abs())).max(MIN_REACH_M).round());
+        let mut pad = Self { shape, turn_deg: 0.0, height_m: None, enabled: true, reach_m, ..self.clone() };
         set(&mut pad, "centre_m", rounded_place([from.x_m + 0.5 * width_m, from.z_m + 0.5 * depth_m]));
         set(&mut pad, "size_m", rounded_place([width_m.abs(), depth_m.abs()]));
         Some(pad)
