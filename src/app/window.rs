@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use egui::{Context, ViewportCommand};
 
 use crate::app::App;
+use crate::app::dialogs::file_browser::FileBrowser;
 use crate::app::dialogs::file_dialogs::NativeDialogs;
 use crate::app::dialogs::modal::Modal;
 use crate::app::document::Document;
@@ -252,7 +253,9 @@ impl App {
                 self.ui.modal = reason;
                 self.ui.closing.cancel();
                 // The question is about the whole editor.
-                self.ui.file_browser = None;
+                if self.ui.file_browser.take().is_some() {
+                    FileBrowser::discard_pictures(&mut self.services.thumbnails);
+                }
                 let _ = self.services.file_dialogs.abandon();
             }
         }

@@ -210,6 +210,13 @@ impl<W: Worker> Runner<W> {
         }
     }
 
+    /// Cancels the running job if its label is so; the queued ones are run.
+    pub fn cancel_if(&self, is_so: impl FnOnce(&W::Label) -> bool) {
+        if let Some(running) = self.shared.lock().running.as_ref().filter(|running| is_so(&running.label)) {
+            running.progress.cancel();
+        }
+    }
+
     /// Cancels the running job; the queued ones are run.
     pub fn cancel(&self) {
         if let Some(running) = &self.shared.lock().running {

@@ -130,9 +130,7 @@ impl Thumbnailer {
     /// Discards the requests whose keys start with a prefix, and cancels the running one if its key does.
     pub fn discard(&self, prefix: &str) {
         self.runner.edit_queue(|queue| queue.retain(|job| !job.key().starts_with(prefix)));
-        if self.runner.status().is_some_and(|status| status.label.starts_with(prefix)) {
-            self.runner.cancel();
-        }
+        self.runner.cancel_if(|key| key.starts_with(prefix));
     }
 
     /// Takes the oldest finished thumbnail.

@@ -26,9 +26,6 @@ const THREADS: usize = 2;
 /// The terrains that are kept, to be drawn again from another direction: as many as are compared.
 const MAX_TERRAINS: usize = 3;
 
-/// How long closing waits for the thread. A GPU that hangs may never answer.
-const DROP_TIMEOUT: Duration = Duration::from_millis(300);
-
 /// What an image shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum VariationView {
@@ -69,7 +66,8 @@ impl VariationImages {
             renderer: None,
         };
         let config = RunnerConfig {
-            shutdown_timeout: Some(DROP_TIMEOUT),
+            // The window is closed within a frame.
+            shutdown_timeout: Some(Duration::ZERO),
             ..RunnerConfig::new("upthrust variations", Policy::Queue)
         };
         Ok(Self { runner: Runner::start(config, worker, wake)? })
@@ -84,9 +82,7 @@ impl VariationImages {
     /// Cancels the images of a variation.
     pub(crate) fn cancel(&self, place: usize) {
         self.runner.edit_queue(|queue| queue.retain(|queued| queued.place != place));
-        if self.runner.status().is_some_and(|status| status.label.0 == place) {
-            self.runner.cancel();
-        }
+        self.runner.cancel_if(|(running, _)| *running == place);
     }
 
     /// Takes the oldest finished image: the variation, what it shows, and the image or why there is none.

@@ -95,9 +95,14 @@ impl FileBrowser {
         let closes = modal.should_close().then_some(DialogOutcome::Cancelled);
         let outcome = chosen.or(modal.inner).or(closes);
         if outcome.is_some() {
-            thumbnails.remove(KEY_PREFIX);
+            Self::discard_pictures(thumbnails);
         }
         outcome
+    }
+
+    /// Discards the pictures of files, when the window closes or shows another folder.
+    pub(crate) fn discard_pictures(thumbnails: &mut Thumbnails) {
+        thumbnails.remove(KEY_PREFIX);
     }
 
     /// Takes the result of the thread; returns the chosen file.
@@ -105,7 +110,7 @@ impl FileBrowser {
         let (_, result) = self.reader.take()?;
         match result.unwrap_or_else(|error| FolderResult::Failed(error.to_string())) {
             FolderResult::Opened(folder) => {
-                thumbnails.remove(KEY_PREFIX);
+                Self::discard_pictures(thumbnails);
                 self.opened(folder);
             }
             FolderResult::Chosen(path) => return Some(DialogOutcome::Chosen { path, may_replace: false }),
@@ -219,7 +224,8 @@ impl FileBrowser {
             Some(entry) if !self.request.writes() => {
                 self.reader.submit(FolderJob::Choose { path: entry.path, writes: false });
             }
-            _ if self.chooses_folder() => return chosen(self.typed_path()),
+            // A folder that does not exist is created when something is written into it.
+            _ if self.chooses_folder() => return self.folder.as_ref().and_then(|_| chosen(self.typed_path())),
             _ if self.name.trim().is_empty() => {}
             _ => {
                 let (path, writes) = (self.typed_path(), self.request.writes());
@@ -251,7 +257,8 @@ impl FileBrowser {
         let entered = self.name_ui(ui);
         let text = self.error.clone().unwrap_or_default();
         ui.add(egui::Label::new(egui::RichText::new(text).color(colours(ui).error)).truncate());
-        let is_usable = self.chooses_folder() || self.selected.is_some() || !self.name.trim().is_empty();
+        let is_usable =
+            self.chooses_folder() && self.folder.is_some() || self.selected.is_some() || !self.name.trim().is_empty();
         let button = match (self.chooses_folder(), self.request.writes()) {
             (true, _) => "Choose folder",
             (false, true) => "Save",
