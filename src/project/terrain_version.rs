@@ -1,10 +1,10 @@
 //! The version of the terrain that recipes produce, and what changed with it.
 
-use crate::engine::mask::MaskSource;
+use crate::engine::mask::{Mask, MaskSource};
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 5;
+pub const TERRAIN_VERSION: u32 = 6;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -18,7 +18,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 6] = [
+const CHANGES: [TerrainChange; 7] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -57,6 +57,15 @@ const CHANGES: [TerrainChange; 6] = [
         affects: |step| step.operation.has_own_points(),
         what: "on fine maps, soil creep smooths hillslopes between channels",
         is_fine: true,
+    },
+    TerrainChange {
+        version: 6,
+        affects: |step| {
+            let is_blurred = |mask: &Mask| mask.source == MaskSource::Image && !mask.is_pointwise();
+            step.settings.mask.iter().any(is_blurred)
+        },
+        what: "masks by images are blurred by their feather",
+        is_fine: false,
     },
 ];
 
