@@ -15,6 +15,7 @@ use super::operations::stamps::{Mirror, Stamp, Stamps};
 use super::operations::symmetry::{Isometry, Kind};
 use super::parameters::{List, Point};
 use super::recipe::Recipe;
+use super::step::Step;
 
 /// A symmetry of a map: it moves places in metres.
 #[derive(Clone, Copy, Debug)]
@@ -129,11 +130,18 @@ pub fn mirror_edits(before: &Recipe, after: &mut Recipe, kind: Kind) {
     let extent = after.world.extent();
     let symmetries: Vec<MapSymmetry> =
         kind.isometries()[1..].iter().map(|isometry| MapSymmetry { isometry: *isometry, extent }).collect();
-    for step in &mut after.stack {
-        let known = before
-            .stack
-            .iter()
-            .find(|known| known.settings.seed == step.settings.seed && known.operation.key() == step.operation.key());
+    // Steps keep their places, or else their seeds, which may occur twice.
+    let keeps_places = before.stack.len() == after.stack.len();
+    for (i, step) in after.stack.iter_mut().enumerate() {
+        let is_same = |known: &&Step| known.operation.key() == step.operation.key();
+        let known = if keeps_places {
+            before.stack.get(i).filter(is_same)
+        } else {
+            before.stack.iter().filter(is_same).find(|known| known.settings.seed == step.settings.seed)
+        };
+        if keeps_places && known.is_none() {
+            continue;
+        }
         let old = known.map_or_else(|| emptied(&step.operation), |known| known.operation.clone());
         match (&mut step.operation, &old) {
             (AnyOperation::Sculpt(now), AnyOperation::Sculpt(old)) => {
@@ -152,6 +160,10 @@ pub fn mirror_edits(before: &Recipe, after: &mut Recipe, kind: Kind) {
             _ => {}
         }
         mirror_masks(known.map(|known| &known.settings.mask), &mut step.settings.mask, &symmetries);
+    }
+    // A type that was added or removed was not drawn.
+    if before.texture.types.len() != after.texture.types.len() {
+        return;
     }
     let known = |i: usize| before.texture.types.get(i).map(|known| &known.mask);
     // The list is changed only where a type is: a changed list no longer shares its items with the document.
@@ -198,9 +210,10 @@ fn mirror_list<T: Drawn>(before: &List<T>, after: &mut List<T>, symmetries: &[Ma
     let rest = before[first..].iter().rev().zip(after[first..].iter().rev());
     let last = rest.take_while(|(old, new)| old == new).count();
     let (removed, added) = (&before[first..before.len() - last], first..after.len() - last);
-    let is_image = |item: &T, of: &T, symmetry: MapSymmetry| of.image(symmetry) == *item || item.image(symmetry) == *of;
+    // Images are behind what they are images of, unless that was edited instead.
     let other = |list: &[T], of: &T, but: usize, symmetry: MapSymmetry| {
-        (0..list.len()).find(|&i| i != but && is_image(&list[i], of, symmetry))
+        let image = of.image(symmetry);
+        (0..list.len()).rev().find(|&i| i != but && list[i] == image)
     };
     if removed.len() == added.len() {
         let edited: Vec<(T, usize)> = removed.iter().cloned().zip(added).collect();
@@ -239,7 +252,6 @@ mod tests {
     use crate::engine::operations::paths::PathNode;
     use crate::engine::progress::Progress;
     use crate::engine::stack::evaluate;
-    use crate::engine::step::Step;
 
     fn point(x_m: f64, z_m: f64) -> Point {
         Point { x_m, z_m }
@@ -284,6 +296,22 @@ mod tests {
         // On the axis there is one only.
         edit(&mut recipe, Kind::MirrorEastWest, &|strokes| strokes.push(stroke(2048.0, 7.0)));
         assert_eq!(places(&recipe), [[2048.0, 7.0]]);
+        // A quarter turn and its inverse are not mixed up.
+        edit(&mut recipe, Kind::MirrorEastWest, &|strokes| strokes.clear());
+        edit(&mut recipe, Kind::Rotate4, &|strokes| strokes.push(stroke(100.0, 20.0)));
+        edit(&mut recipe, Kind::Rotate4, &|strokes| strokes[1].points_m = vec![point(4000.0, 90.0)].into());
+        assert_eq!(places(&recipe), [[90.0, 96.0], [4000.0, 90.0], [96.0, 4006.0], [4006.0, 4000.0]]);
+        // Panel edits of other things draw nothing, even where seeds are equal.
+        let unmirrored = {
+            let mut recipe = empty.clone();
+            strokes_mut(&mut recipe).push(stroke(10.0, 20.0));
+            recipe.stack.push(Step::new(Sculpt::default()));
+            recipe
+        };
+        let mut seeded = unmirrored.clone();
+        seeded.stack[0].settings.seed = 7;
+        mirror_edits(&unmirrored, &mut seeded, Kind::BothMirrors);
+        assert_eq!(places(&seeded), [[10.0, 20.0]]);
         // One that has no image stays alone.
         let mut alone = empty;
         strokes_mut(&mut alone).push(stroke(10.0, 20.0));
