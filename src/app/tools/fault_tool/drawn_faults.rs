@@ -52,17 +52,28 @@ fn as_drawn(own: &OwnFault, extent: Extent) -> DrawnFault {
     let ([x, z], [east, south]) = (fault.point_m, fault.normal);
     let beside = |by: f64| [x + by * south, z - by * east];
     // Off the map it is as long as the map is wide.
-    let ends_m = fault_line_ends(&fault, extent).unwrap_or_else(|| [0.5, -0.5].map(|by| beside(by * extent.width_m)));
+    let ends_m = fault_line_ends(&fault, extent).unwrap_or_else(|| [-0.5, 0.5].map(|by| beside(by * extent.width_m)));
     let [from_m, to_m] = ends_m.map(|[x_m, z_m]| Point { x_m, z_m });
     let OwnFault { displacement_m, profile, zone_m, enabled, .. } = *own;
     DrawnFault { from_m, to_m, displacement_m, profile, zone_m, enabled, reach_m: None, at: own.i }
 }
 
-/// Gives a fault that was taken over by hand the place and the shape of a drawn one.
-fn take_from(own: &mut OwnFault, drawn: &DrawnFault) {
-    let along = [drawn.to_m.x_m - drawn.from_m.x_m, drawn.to_m.z_m - drawn.from_m.z_m];
+/// The difference between the movements of the ends of a line that moves as a whole, metres: they are rounded.
+const ROUNDING_M: f64 = 0.25;
+
+/// Gives a fault that was taken over by hand the changes between two drawn ones, of which the first is the fault as it
+/// is. What has not changed stays as it is to the bit.
+fn take_from(own: &mut OwnFault, before: &DrawnFault, drawn: &DrawnFault) {
+    let moved = |from: Point, to: Point| [to.x_m - from.x_m, to.z_m - from.z_m];
+    let [by, other] = [moved(before.from_m, drawn.from_m), moved(before.to_m, drawn.to_m)];
+    let along = moved(drawn.from_m, drawn.to_m);
     let length_m = libm::hypot(along[0], along[1]);
-    if length_m > 0.0 {
+    if by == [0.0; 2] && other == [0.0; 2] {
+        // Its place stays.
+    } else if (by[0] - other[0]).abs() < ROUNDING_M && (by[1] - other[1]).abs() < ROUNDING_M {
+        // The ends are where the line leaves the map, and may be close together: they do not turn it.
+        own.point_m = Point { x_m: own.point_m.x_m + by[0], z_m: own.point_m.z_m + by[1] };
+    } else if length_m > 0.0 {
         own.point_m = drawn.from_m;
         own.normal = Point { x_m: -along[1] / length_m, z_m: along[0] / length_m };
     }
@@ -104,13 +115,11 @@ pub(super) fn is_own(recipe: &Recipe, index: FaultIndex) -> bool {
 
 /// Replaces a fault. A fault that is the same leaves the list alone, which is shared with the document.
 pub(super) fn replace(recipe: &mut Recipe, index: FaultIndex, fault: DrawnFault) {
-    if fault_at(recipe, index).is_none_or(|known| known == fault) {
-        return;
-    }
+    let Some(known) = fault_at(recipe, index).filter(|known| *known != fault) else { return };
     if let Some(faults) = faults_mut(recipe, index.step) {
         faults[index.fault] = fault;
     } else if let Some(random) = own_faults_mut(recipe, index.step) {
-        take_from(&mut random.own[index.fault], &fault);
+        take_from(&mut random.own[index.fault], &known, &fault);
     }
 }
 
@@ -159,7 +168,8 @@ pub(super) fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
     if let Some(step) = topmost {
         return step;
     }
-    let generator = recipe.stack.iter().rposition(|step| step.operation.role() == Role::Generator);
+    let is_generator = |(_, step): &(usize, &Step)| step.operation.role() == Role::Generator;
+    let generator = recipe.active_steps().filter(is_generator).next_back().map(|(i, _)| i);
     let (above, depth) = generator.map_or((0, 0), |i| (i + 1, recipe.placements()[i].depth));
     let mut step = Step { depth, ..Step::new(DrawnFaults { faults: List::default() }) };
     step.settings.seed = recipe.unused_seed();
