@@ -399,8 +399,10 @@ impl App {
             self.show_error(format!("The preview has {fitting} samples along a side instead of {samples}: {error}"));
         }
         self.ui.selection.step = first_step(&file.project);
+        self.ui.selection.folded.clear();
         self.ui.texture_panel.reset();
         self.ui.tools.reset();
+        self.ui.tools.stop_mirroring();
         if is_unsaved {
             self.document.replace_unsaved(name, file, path);
         } else {

@@ -225,7 +225,12 @@ fn the_mask_brush_paints_the_terrain_type_that_was_selected_after_the_step() {
     let recipe = &editor.state().document.project().recipe;
     assert!(recipe.stack.iter().all(|step| step.settings.mask.is_empty()));
     let painted: Vec<usize> = recipe.texture.types.iter().map(|found| found.mask.len()).collect();
-    assert_eq!(painted, (0..types.len()).map(|i| usize::from(i == 1)).collect::<Vec<_>>());
+    assert_eq!(painted, (0..=types.len()).map(|i| usize::from(i == 2)).collect::<Vec<_>>(), "a type is added");
+    assert_eq!(editor.state().ui.texture_panel.selected, Some(2));
+    dab(&mut editor, middle + egui::vec2(20.0, 0.0), Modifiers::NONE);
+    let recipe = &editor.state().document.project().recipe;
+    assert_eq!((recipe.texture.types.len(), recipe.texture.types[2].mask[0].strokes.len()), (types.len() + 1, 2));
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     assert!(editor.state().document.project().recipe.texture.types == types);
 }

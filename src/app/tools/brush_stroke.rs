@@ -6,11 +6,11 @@ use super::context::{Selected, step_on_top, target_step};
 use crate::engine::mask::{Mask, MaskSource, PaintedStroke};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
-use crate::engine::parameters::{Group, List, Point};
+use crate::engine::parameters::{Band, Group, List, Point};
 use crate::engine::recipe::{Recipe, Step};
 use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::strokes::Brush;
-use crate::engine::texture::TypeBlend;
+use crate::engine::texture::{TerrainType, TypeBlend};
 
 /// A kind of stroke that the brush can draw.
 pub(super) trait BrushStroke: Group + Default + Clone + PartialEq {
@@ -148,13 +148,20 @@ impl BrushStroke for PaintedStroke {
     }
 
     fn prepare(&self, recipe: &mut Recipe, selected: Selected) -> Option<MaskOwner> {
-        let owner = selected.mask_owner();
+        let mut owner = selected.mask_owner();
         if let MaskOwner::Type(i) = owner
             && !self.erase
             && recipe.texture.types.get(i).is_some_and(|painted| painted.mask.is_empty() && painted.covers())
         {
+            if !selected.only_there {
+                let added = painted_type(&recipe.texture.types[i]);
+                recipe.texture.types.insert(i + 1, added);
+                owner = MaskOwner::Type(i + 1);
+            }
             // Painted to the full, a type hides the others.
-            recipe.texture.types[i].blend = TypeBlend::Cover;
+            if let MaskOwner::Type(i) = owner {
+                recipe.texture.types[i].blend = TypeBlend::Cover;
+            }
         }
         let masks = owner.mask_mut(recipe)?;
         if !masks.iter().any(is_painted) {
@@ -176,6 +183,14 @@ impl BrushStroke for PaintedStroke {
     }
 }
 
+/// A type that looks like another and appears wherever it is painted, at any elevation and on any slope.
+fn painted_type(like: &TerrainType) -> TerrainType {
+    const ANY_ELEVATION: Band = Band { min: -100_000.0, max: 100_000.0 };
+    let TerrainType { name, colour, texture, repeat_m, tint, set, .. } = like.clone();
+    let name = format!("{name}, painted");
+    TerrainType { name, colour, texture, repeat_m, tint, set, elevation: ANY_ELEVATION, ..TerrainType::default() }
+}
+
 fn is_painted(mask: &Mask) -> bool {
     mask.source == MaskSource::Painted
 }
@@ -189,9 +204,10 @@ pub(super) fn painted_mask(recipe: &Recipe, owner: MaskOwner) -> Option<&Mask> {
 mod tests {
     use super::*;
     use crate::engine::operations::faults::Faults;
+    use crate::engine::texture::TextureRecipe;
 
     fn selected(step: usize) -> Selected {
-        Selected { step, terrain_type: None }
+        Selected { step, terrain_type: None, only_there: true }
     }
 
     #[test]
@@ -213,7 +229,7 @@ mod tests {
     #[test]
     fn painting_adds_one_painted_source_to_the_mask_of_what_was_selected_last() {
         let mut recipe = Recipe { stack: vec![Step::new(Faults::default())], ..Default::default() };
-        let of_type = Selected { step: 0, terrain_type: Some(1) };
+        let of_type = Selected { step: 0, terrain_type: Some(1), only_there: true };
         recipe.stack[0].settings.mask = vec![Mask { source: MaskSource::Slope, ..Mask::default() }].into();
         for _ in 0..2 {
             assert_eq!(PaintedStroke::default().prepare(&mut recipe, selected(0)), Some(MaskOwner::Step(0)));
@@ -224,5 +240,25 @@ mod tests {
         assert_eq!(sources(&recipe.texture.types[1].mask), [MaskSource::Painted]);
         assert!(recipe.texture.types[0].mask.is_empty());
         assert_eq!(PaintedStroke::default().prepare(&mut recipe, selected(1)), None);
+    }
+
+    #[test]
+    fn painting_adds_a_type_that_appears_at_any_height_and_leaves_the_other_as_it_is() {
+        let mut recipe = Recipe { texture: TextureRecipe::starter(), ..Default::default() };
+        let before = recipe.texture.types.clone();
+        let snow = before.len() - 1;
+        let adds = Selected { step: 0, terrain_type: Some(snow), only_there: false };
+        assert_eq!(PaintedStroke::default().prepare(&mut recipe, adds), Some(MaskOwner::Type(snow + 1)));
+        let types = &recipe.texture.types;
+        assert_eq!(types[..=snow], before[..]);
+        let added = &types[snow + 1];
+        assert_eq!((added.colour, added.blend, added.mask.len()), (before[snow].colour, TypeBlend::Cover, 1));
+        assert_eq!(added.name, format!("{}, painted", before[snow].name));
+        // The next strokes go to the same type, and erasing adds none.
+        let next = Selected { terrain_type: Some(snow + 1), ..adds };
+        assert_eq!(PaintedStroke::default().prepare(&mut recipe, next), Some(MaskOwner::Type(snow + 1)));
+        let erases = PaintedStroke { erase: true, ..PaintedStroke::default() };
+        assert_eq!(erases.prepare(&mut recipe, Selected { terrain_type: Some(0), ..adds }), Some(MaskOwner::Type(0)));
+        assert_eq!(recipe.texture.types.len(), before.len() + 1);
     }
 }

@@ -7,7 +7,7 @@
 use egui::{Align2, Id, Key, Modifiers, Stroke as Line, Ui, Vec2};
 
 use super::brush_stroke::BrushStroke;
-use super::context::{ToolContext, rounded_place};
+use super::context::{Selected, ToolContext, rounded_place};
 use super::parameter_fields::fields_ui;
 use super::tool_view::{ToolView, draw_circle, draw_line, is_pressed_on};
 use crate::app::commands::Command;
@@ -35,6 +35,8 @@ pub(super) struct BrushTool<S> {
     next: Option<S>,
     /// Whether the height to flatten to was picked. Otherwise it is that of the terrain where a stroke begins.
     has_height: bool,
+    /// Whether the first stroke of a terrain type confines it to where it is painted.
+    pub(super) only_there: bool,
     drawn: Option<DrawnStroke<S>>,
 }
 
@@ -53,7 +55,7 @@ struct DrawnStroke<S> {
 
 impl<S> Default for BrushTool<S> {
     fn default() -> Self {
-        Self { next: None, has_height: false, drawn: None }
+        Self { next: None, has_height: false, only_there: false, drawn: None }
     }
 }
 
@@ -74,8 +76,8 @@ impl<S: BrushStroke> BrushTool<S> {
                 if modifiers.alt {
                     self.pick_height(context, place_m);
                 } else {
-                    self.begin(context, response.id, place_m, modifiers);
-                    command = (!context.is_at_end).then_some(Command::ToEnd);
+                    let added = self.begin(context, response.id, place_m, modifiers);
+                    command = added.or((!context.is_at_end).then_some(Command::ToEnd));
                 }
             } else if self.drawn.as_ref().is_some_and(|drawn| drawn.view == response.id) {
                 self.extend(context.recipe, place_m);
@@ -85,15 +87,22 @@ impl<S: BrushStroke> BrushTool<S> {
         command
     }
 
-    /// Begins a stroke.
-    fn begin(&mut self, context: &mut ToolContext, view: Id, place_m: [f64; 2], modifiers: Modifiers) {
+    /// Begins a stroke; returns the command that selects a terrain type that it added.
+    fn begin(
+        &mut self,
+        context: &mut ToolContext,
+        view: Id,
+        place_m: [f64; 2],
+        modifiers: Modifiers,
+    ) -> Option<Command> {
         let before = (context.recipe.clone(), *context.selected_step);
         let mut stroke = self.next(context.recipe).clone();
         let height_m = height_m(context, place_m).filter(|_| !self.has_height);
         stroke.adapt(modifiers, height_m);
         stroke.points_m_mut().push(rounded_place(place_m));
-        let Some(owner) = stroke.prepare(context.recipe, context.selected()) else { return };
-        let Some(strokes) = S::strokes_mut(context.recipe, owner) else { return };
+        let selected = Selected { only_there: self.only_there, ..context.selected() };
+        let owner = stroke.prepare(context.recipe, selected)?;
+        let strokes = S::strokes_mut(context.recipe, owner)?;
         let index = strokes.len();
         // Strokes that roughen have bumps of their own.
         set(&mut stroke, "seed", u32::try_from(index).unwrap_or_default());
@@ -102,6 +111,10 @@ impl<S: BrushStroke> BrushTool<S> {
             *context.selected_step = step;
         }
         self.drawn = Some(DrawnStroke { stroke, owner, index, view, before });
+        match owner {
+            MaskOwner::Type(i) if selected.terrain_type != Some(i) => Some(Command::SelectType(i)),
+            MaskOwner::Type(_) | MaskOwner::Step(_) => None,
+        }
     }
 
     /// Continues the stroke to a place, if that is far enough from its last point.

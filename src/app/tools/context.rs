@@ -33,6 +33,8 @@ pub(super) struct Selected {
     pub(super) step: usize,
     /// The terrain type, if it was selected later than the step.
     pub(super) terrain_type: Option<usize>,
+    /// Whether the first stroke confines a type to where it is painted, rather than adding it there.
+    pub(super) only_there: bool,
 }
 
 impl Selected {
@@ -45,7 +47,7 @@ impl Selected {
 impl ToolContext<'_> {
     /// What is selected in the panels.
     pub(super) fn selected(&self) -> Selected {
-        Selected { step: *self.selected_step, terrain_type: self.selected_type }
+        Selected { step: *self.selected_step, terrain_type: self.selected_type, only_there: false }
     }
 }
 

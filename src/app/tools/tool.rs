@@ -83,7 +83,9 @@ impl Tool {
     /// What to do with the tool.
     pub(crate) fn hint(self) -> &'static str {
         match self {
-            Self::Fault => "Drag on a view to draw a fault",
+            Self::Fault => {
+                "Drag on a view to draw a fault. Click a random fault that lights up near the pointer to take it over"
+            }
             Self::Brush => "Drag on a view. Shift smooths, Ctrl inverts, [ and ] change the radius",
             Self::MaskBrush => "Drag to paint where the step acts or the type appears. Ctrl erases, Q hides the tint",
             Self::Path => {

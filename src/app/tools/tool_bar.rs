@@ -67,6 +67,11 @@ impl Tools {
         self.reset();
     }
 
+    /// Stops mirroring, which belongs to a project.
+    pub(crate) fn stop_mirroring(&mut self) {
+        self.mirror = None;
+    }
+
     /// Clears selections and any drag, for example when another project opens.
     pub(crate) fn reset(&mut self) {
         self.fault = FaultTool::default();
@@ -105,12 +110,15 @@ impl Tools {
     fn symmetry_note(&self, view: &dyn ToolView, context: &ToolContext) -> Option<&'static str> {
         let place_m = view.response().hover_pos().and_then(|at| view.place_m(at))?;
         let (recipe, selected) = (&*context.recipe, *context.selected_step);
-        let holds = self.active?.operation()?;
+        // Faults go below the filters, see their tool.
+        let holds = self.active.filter(|tool| *tool != Tool::Fault)?.operation()?;
         let target = recipe.stack.get(selected).filter(|step| step.operation.key() == holds).map(|_| selected);
         let target = target.unwrap_or(recipe.stack.len());
         let extent = recipe.world.extent();
+        let placements = recipe.placements();
         let symmetries = || {
-            recipe.active_steps().filter_map(|(i, step)| match &step.operation {
+            let outside_groups = recipe.active_steps().filter(|(i, _)| placements[*i].parent.is_none());
+            outside_groups.filter_map(|(i, step)| match &step.operation {
                 AnyOperation::Symmetry(symmetry) => Some((i, symmetry)),
                 _ => None,
             })
@@ -229,7 +237,7 @@ impl Tools {
                 Tool::Fault => {}
                 Tool::Brush => self.brush.bar_ui(ui, recipe),
                 Tool::MaskBrush => {
-                    painted_ui(ui, recipe, painted);
+                    painted_ui(ui, recipe, painted, &mut self.mask_brush.only_there);
                     self.mask_brush.bar_ui(ui, recipe);
                 }
                 Tool::Path => self.path.bar_ui(ui, recipe),
@@ -245,6 +253,7 @@ impl Tools {
 fn mirror_ui(ui: &mut Ui, mirror: &mut Option<Kind>, world: Extent) {
     let label = |kind: Option<Kind>| kind.map_or("No mirroring", Kind::label);
     let is_square = world.width_m == world.depth_m;
+    *mirror = mirror.filter(|kind| is_square || !kind.needs_square());
     let list = ComboBox::from_id_salt("mirror").selected_text(label(*mirror)).width(150.0).show_ui(ui, |ui| {
         ui.selectable_value(mirror, None, label(None));
         for kind in Kind::ALL {
@@ -286,8 +295,8 @@ fn draw_axes(ui: &Ui, view: &dyn ToolView, kind: Kind, world: Extent) {
     }
 }
 
-/// Says whose mask is painted.
-fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner) {
+/// Says whose mask is painted, and lets the user choose what the first stroke of a terrain type does.
+fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner, only_there: &mut bool) {
     if let Some(name) = painted.name(recipe) {
         let kind = match painted {
             MaskOwner::Step(_) => "step",
@@ -295,6 +304,17 @@ fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner) {
         };
         ui.label(RichText::new(name).strong());
         ui.weak(kind).on_hover_text("The mask of the step or the terrain type that was selected last is painted");
+    }
+    let is_unpainted = |i: usize| recipe.texture.types.get(i).is_some_and(|found| found.mask.is_empty());
+    if matches!(painted, MaskOwner::Type(i) if is_unpainted(i)) {
+        let text = |only: bool| if only { "Only where painted" } else { "Add where painted" };
+        let list = ComboBox::from_id_salt("first stroke").selected_text(text(*only_there)).width(130.0);
+        list.show_ui(ui, |ui| {
+            let doc = "Adds a type that looks the same and appears where it is painted, at any height and on any slope";
+            ui.selectable_value(only_there, false, text(false)).on_hover_text(doc);
+            let doc = "Within its limits, the type appears only where it is painted, over the others";
+            ui.selectable_value(only_there, true, text(true)).on_hover_text(doc);
+        });
     }
 }
 

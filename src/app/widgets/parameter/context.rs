@@ -78,7 +78,7 @@ impl ParameterState {
         self.message.take()
     }
 
-    /// Unfolds and scrolls to an item: the keys of lists, each within an item of the one before, with indices.
+    /// Unfolds an item alone and scrolls to it: the keys of lists, each within an item of the one before, with indices.
     pub(crate) fn reveal_item(&mut self, item: Vec<(&'static str, usize)>) {
         self.revealed = item;
     }

@@ -1,5 +1,7 @@
 //! The controls of a group, one below another.
 
+use std::collections::BTreeSet;
+
 use egui::{Align, RichText, Ui};
 use egui_material_icons::icons::ICON_CLOSE;
 
@@ -119,7 +121,7 @@ fn list_ui(
     let list = ui.scope_id().with("list");
     let mut unfolded = context.state.unfolded.remove(&list).unwrap_or_default();
     if let Some(i) = context.state.take_revealed(parameter.key).filter(|i| *i < items.len()) {
-        unfolded.insert(i);
+        unfolded = BTreeSet::from([i]);
         context.state.added = Some((list, i));
     }
     let added = context.state.added.filter(|(id, _)| *id == list).map(|(_, i)| i);
