@@ -334,7 +334,7 @@ fn texture_from_json(value: &Json) -> Result<TextureRecipe, ParameterError> {
     let Json::Object(object) = value else {
         return Err(not_an_object(value));
     };
-    // Types without a unit are in percent, as older files have them; without types, those of a new project are in metres.
+    // Without types, a unit says nothing. Types without a unit are in percent, as older files have them; without types, those of a new project are in metres.
     let mut texture = if object.contains_key("types") {
         TextureRecipe { settings: TextureSettings::default(), types: List::default() }
     } else {
@@ -352,6 +352,9 @@ fn texture_from_json(value: &Json) -> Result<TextureRecipe, ParameterError> {
                 _ => error,
             })?;
         }
+    }
+    if !object.contains_key("types") {
+        texture.settings.unit = TextureRecipe::starter().settings.unit;
     }
     Ok(texture)
 }

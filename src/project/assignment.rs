@@ -153,7 +153,7 @@ mod tests {
             ("stack.0.coutn=5", "stack.0.coutn: there is no such key; did you mean \"count\"?"),
             ("stack.7.count=5", "stack.7.count"),
             ("stack.0.count=x", "Count must be a whole number"),
-            ("stack.0.up_chance=NaN", "Uplift probability must be a number"),
+            ("stack.0.up_chance=NaN", "Raise probability must be a number"),
             ("stack.0.wind.kk=0.5", "did you mean \"k\"?"),
             ("stack.0.count.x=1", "there is no such key"),
         ] {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Context, Image, Rect, RichText, ScrollArea, Sense, Sides, Spinner, TextureHandle, Ui, Vec2};
+use egui::{Context, Image, Label, Rect, RichText, ScrollArea, Sense, Sides, Spinner, TextureHandle, Ui, Vec2};
 
 use crate::app::document::describe::{StepDifferences, differences};
 use crate::app::panels::variations::{COUNT, Variations};
@@ -253,7 +253,7 @@ impl VariationsWindow {
         }
         if let Some(problem) = &image.problem {
             let text = RichText::new(problem).color(colours(ui).error);
-            ui.put(rect.shrink(12.0), egui::Label::new(text).wrap());
+            ui.put(rect.shrink(12.0), Label::new(text).wrap());
         } else if image.texture.is_none() {
             Spinner::new().paint_at(ui, Rect::from_center_size(rect.center(), Vec2::splat(32.0)));
         }
@@ -280,7 +280,8 @@ fn differences_ui(ui: &mut Ui, place: usize, height: f32, differences: &[StepDif
             if !step.is_empty() {
                 ui.weak(step);
             }
-            ui.horizontal_wrapped(|ui| words.iter().for_each(|words| drop(ui.label(words))));
+            // A difference is not broken between two lines.
+            ui.horizontal_wrapped(|ui| words.iter().for_each(|words| drop(ui.add(Label::new(words).extend()))));
         }
     });
 }

@@ -313,7 +313,7 @@ mod tests {
             found.iter().map(|found| (found.step.as_str(), found.words.join(", "))).collect();
         let expected = [("", "Seed 1994 to 7"), ("Faults", "Count 1000 to 340, Strike 0° to 12.5°")];
         assert_eq!(words[..2], expected.map(|(step, words)| (step, words.to_string())));
-        assert!(words[2].0 == "Recursive filter" && words[2].1.ends_with("to 0.25"), "{words:?}");
+        assert!(words[2].0 == "Directional smoothing" && words[2].1.ends_with("to 0.25"), "{words:?}");
         assert_eq!(differences(&before.recipe, &before.recipe), []);
         let windy = |k: f64| {
             let mut file = ProjectFile::new(project());

@@ -120,8 +120,8 @@ impl CutTexts {
         editor.run_steps(3);
         unfold(editor);
         // The names of edits may be as long as those of steps and types.
-        let edit = editor.state().document.undo_name();
-        for text in cut_texts(&editor.output().shapes).into_iter().filter(|text| Some(text.as_str()) != edit) {
+        let is_edit = |text: &String| editor.state().document.history().0.any(|name| name == text);
+        for text in cut_texts(&editor.output().shapes).into_iter().filter(|text| !is_edit(text)) {
             self.0.entry(text).or_insert_with(|| what.into());
         }
     }

@@ -99,7 +99,7 @@ parameters! {
                 .when("profile", &[
                     "ramp", "smooth", "sine", "cosine", "exponential", "gaussian", "linear", "biweight",
                 ]);
-        /// Numbers of the faults to leave out, for example those converted to drawn faults.
+        /// Numbers of the faults to leave out, such as those that were deleted on a map.
         skipped: List<u32> = List::default(), Spec::number("Skipped faults", 1.0, 1_000_000.0).slider(1.0, 5000.0);
         /// Faults of the sequence that were taken over by hand. Each stays in its place in the sequence, before the rivers
         /// and the wind that act on it.
