@@ -126,6 +126,8 @@ impl UiState {
 pub(crate) struct Selection {
     /// The index of the selected step.
     pub(crate) step: usize,
+    /// The step up to which the steps from the selected one on are selected, to be grouped.
+    pub(crate) to: Option<usize>,
     /// The seeds of the groups whose members are not listed.
     pub(crate) folded: BTreeSet<u32>,
     /// The item of its parameters that is selected on the views, see

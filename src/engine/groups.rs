@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-use super::operations::AnyOperation;
-use super::operations::group::Start;
+use super::operations::group::{Start, StepGroup};
+use super::operations::{AnyOperation, Operation};
 use super::parameters::{ParameterError, not_a_list};
 use super::step::{OPERATION, Step};
 
@@ -101,7 +101,7 @@ pub fn move_block(stack: &mut Vec<Step>, i: usize, gap: usize, depth: usize) -> 
     if gap > stack.len() || (gap > block.start && gap < block.end) {
         return None;
     }
-    set_depths(stack, &placements);
+    set_depths(stack);
     let mut moved: Vec<Step> = stack.drain(block.clone()).collect();
     let to = if gap >= block.end { gap - block.len() } else { gap };
     let least = to.checked_sub(1).map_or(0, |below| stack[below].depth);
@@ -114,15 +114,21 @@ pub fn move_block(stack: &mut Vec<Step>, i: usize, gap: usize, depth: usize) -> 
     Some(MovedBlock { from: block, to })
 }
 
-/// Puts the step at an index, and with a group its members, into a new group; returns the index of that.
-pub fn enclose(stack: &mut Vec<Step>, i: usize, mut group: Step) -> Option<usize> {
+/// The steps from one to another, with the members of groups among them; `None` unless both are in the same group or
+/// in none.
+pub fn siblings(stack: &[Step], one: usize, other: usize) -> Option<Range<usize>> {
     let placements = placements(stack);
-    let placement = placements.get(i)?;
-    set_depths(stack, &placements);
-    group.depth = placement.depth;
-    stack[placement.first..=i].iter_mut().for_each(|step| step.depth += 1);
-    stack.insert(i + 1, group);
-    Some(i + 1)
+    let (low, high) = (placements.get(one.min(other))?, placements.get(one.max(other))?);
+    (low.parent == high.parent).then(|| low.first..one.max(other) + 1)
+}
+
+/// Puts [siblings] into a new group; returns the index of that.
+pub fn enclose(stack: &mut Vec<Step>, members: Range<usize>, mut group: Step) -> Option<usize> {
+    set_depths(stack);
+    group.depth = stack.get(members.end.checked_sub(1)?)?.depth;
+    stack[members.clone()].iter_mut().for_each(|step| step.depth += 1);
+    stack.insert(members.end, group);
+    Some(members.end)
 }
 
 /// Removes the group at an index; its members take its place. Returns whether there was one.
@@ -131,14 +137,15 @@ pub fn dissolve(stack: &mut Vec<Step>, i: usize) -> bool {
         return false;
     }
     let placements = placements(stack);
-    set_depths(stack, &placements);
+    set_depths(stack);
     stack[placements[i].first..i].iter_mut().for_each(|step| step.depth -= 1);
     stack.remove(i);
     true
 }
 
-/// Gives every step the depth that it has.
-fn set_depths(stack: &mut [Step], placements: &[Placement]) {
+/// Gives every step the depth at which it is, so that other steps can be inserted beside it.
+pub fn set_depths(stack: &mut [Step]) {
+    let placements = placements(stack);
     stack.iter_mut().zip(placements).for_each(|(step, placement)| step.depth = placement.depth);
 }
 
@@ -187,14 +194,16 @@ fn read_steps(value: &Json, depth: usize, stack: &mut Vec<Step>) -> Result<(), P
 }
 
 fn read_step(value: &Json, depth: usize, stack: &mut Vec<Step>) -> Result<(), ParameterError> {
-    let mut own = value.clone();
-    let is_group =
-        value.get(OPERATION).and_then(Json::as_str) == Some(AnyOperation::StepGroup(Default::default()).key());
-    let members = own.as_object_mut().filter(|_| is_group).and_then(|object: &mut Map<_, _>| object.remove(STEPS));
-    if let Some(members) = members {
-        read_steps(&members, depth + 1, stack).map_err(|error| error.within(STEPS))?;
+    let is_group = value.get(OPERATION).and_then(Json::as_str) == Some(StepGroup::KEY);
+    let object = value.as_object().filter(|object| is_group && object.contains_key(STEPS));
+    let own = object.map(|object| {
+        let others = object.iter().filter(|(key, _)| *key != STEPS);
+        Json::Object(others.map(|(key, value)| (key.clone(), value.clone())).collect())
+    });
+    if let Some(members) = object.and_then(|object| object.get(STEPS)) {
+        read_steps(members, depth + 1, stack).map_err(|error| error.within(STEPS))?;
     }
-    let mut step = Step::from_json(&own, stack.len())?;
+    let mut step = Step::from_json(own.as_ref().unwrap_or(value), stack.len())?;
     step.depth = depth;
     stack.push(step);
     Ok(())
@@ -206,7 +215,6 @@ mod tests {
 
     use super::*;
     use crate::engine::operations::faults::Faults;
-    use crate::engine::operations::group::StepGroup;
 
     /// Steps by name and depth; those whose names are capital letters are groups.
     fn stack(steps: &[(&str, usize)]) -> Vec<Step> {
@@ -301,12 +309,21 @@ mod tests {
     fn a_step_is_enclosed_and_released() {
         let group = || stack(&[("G", 0)]).remove(0);
         let mut enclosed = nested();
-        assert_eq!(enclose(&mut enclosed, 3, group()), Some(4));
+        assert_eq!(siblings(&enclosed, 3, 3).and_then(|one| enclose(&mut enclosed, one, group())), Some(4));
         assert_eq!(block(&enclosed, 4), 1..5);
         assert_eq!(names(&enclosed)[1..5], [("b", 3), ("c", 3), ("I", 2), ("G", 1)]);
         assert!(dissolve(&mut enclosed, 4));
         assert_eq!(enclosed, nested());
         assert!(!dissolve(&mut enclosed, 0), "not a group");
+        // Several, in any order; not across groups.
+        assert_eq!(siblings(&nested(), 4, 3), Some(1..5));
+        assert_eq!(
+            [siblings(&nested(), 4, 5), siblings(&nested(), 0, 1), siblings(&nested(), 0, 9)],
+            [None, None, None]
+        );
+        let all = siblings(&enclosed, 0, 6).expect("siblings");
+        assert_eq!(enclose(&mut enclosed, all, group()), Some(7));
+        assert!(names(&enclosed)[..7].iter().zip(names(&nested())).all(|(new, old)| new.1 == old.1 + 1));
     }
 
     #[test]

@@ -45,12 +45,14 @@ const SWITCH_PROBABILITY: f64 = 0.25;
 /// parameters that [cannot be mutated](can_mutate), such as lists, files and texts.
 pub fn mutated(recipe: &Recipe, strength: f64, is_locked: &dyn Fn(&str) -> bool, rng: &mut Rng) -> Recipe {
     let mut mutant = recipe.clone();
-    for step in mutant.stack.iter_mut().filter(|step| !step.is_group()) {
+    let placements = mutant.placements();
+    let placed = mutant.stack.iter_mut().zip(placements);
+    for (step, placement) in placed.filter(|(step, _)| !step.is_group()) {
         let seed = step.settings.seed;
         let is_locked = |key: &str| is_locked(&lock_name(seed, key));
         let mut after = group_values(step.operation.group());
         mutate_table(step.operation.group().table(), &mut after, strength, &is_locked, rng);
-        if !step.settings.enabled {
+        if !step.settings.enabled || !placement.is_in_enabled {
             continue;
         }
         let group: &mut dyn Group = step.operation.group_mut();

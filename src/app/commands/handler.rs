@@ -20,7 +20,7 @@ use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{CameraPreset, RenderDialog};
 use crate::app::widgets::cards::index_after_move;
 use crate::engine::Step;
-use crate::engine::groups::{block, dissolve, enclose, move_block};
+use crate::engine::groups::{block, dissolve, enclose, move_block, siblings};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::group::StepGroup;
 use crate::engine::parameters::{Kind, Parameter, group_values};
@@ -44,6 +44,11 @@ impl App {
     /// Executes a command.
     pub(crate) fn execute(&mut self, ctx: &Context, command: Command) {
         use Command as C;
+        if matches!(command, C::SelectStep(_) | C::ShowParameter { .. })
+            || command.moves_items() && command != C::Group(None)
+        {
+            self.ui.selection.to = None;
+        }
         if command.moves_items() {
             self.ui.tools.document_changed();
         }
@@ -85,6 +90,7 @@ impl App {
             C::SelectType(i) => self.select_type(i),
             C::MoveUp => self.move_selected(ctx, true),
             C::MoveDown => self.move_selected(ctx, false),
+            C::SelectStepsTo(i) => self.ui.selection.to = Some(i),
             C::SelectStep(i) => (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (i, false),
             C::ShowParameter { of, key } => self.show_parameter(of, key),
             C::SeekToStep(_)
@@ -235,9 +241,6 @@ impl App {
                     let mut project = (**self.document.project()).clone();
                     let step = project.recipe.new_step(operation);
                     let selected = &mut self.ui.selection;
-                    if let Some(group) = project.recipe.stack.get(selected.step) {
-                        selected.folded.remove(&group.settings.seed);
-                    }
                     selected.step = add_step_at(&mut project.recipe, step, selected.step);
                     self.document.commit(project, None);
                     self.ui.playback.seek(self.total(), self.total());
@@ -289,7 +292,10 @@ impl App {
             Command::Group(i) => {
                 let mut group = Step::new(StepGroup::default());
                 group.settings.seed = self.document.project().recipe.unused_seed();
-                if let Some(group) = enclose(stack, i.unwrap_or(selected), group) {
+                let (one, other) = i.map_or((selected, self.ui.selection.to.unwrap_or(selected)), |i| (i, i));
+                let members = siblings(stack, one, other).or_else(|| siblings(stack, selected, selected));
+                if let Some(group) = members.and_then(|members| enclose(stack, members, group)) {
+                    self.ui.selection.to = None;
                     let name = format!("Group {}", stack[group - 1].title());
                     self.document.commit_as(name, project);
                     self.ui.selection.step = group;

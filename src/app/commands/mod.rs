@@ -137,6 +137,8 @@ pub(crate) enum Command {
     MoveUp,
     MoveDown,
     SelectStep(usize),
+    /// Selects the steps from the selected one to this one, to be grouped.
+    SelectStepsTo(usize),
     /// Adds a terrain type.
     AddType,
     /// Selects a terrain type, by index, and scrolls to it.
@@ -315,7 +317,7 @@ impl Command {
             Self::MoveStep { .. } | Self::MoveType { .. } => "Move".into(),
             Self::MoveUp => "Move selected card up".into(),
             Self::MoveDown => "Move selected card down".into(),
-            Self::SelectStep(_) | Self::SelectType(_) => "Select".into(),
+            Self::SelectStep(_) | Self::SelectStepsTo(_) | Self::SelectType(_) => "Select".into(),
             Self::AddType => "Add terrain type".into(),
             Self::SeekToStep(_) => "Seek to this step".into(),
             Self::ChooseFile(_) => "Choose a file…".into(),

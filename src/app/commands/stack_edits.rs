@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::app::widgets::cards::CardRow;
-use crate::engine::groups::block;
+use crate::engine::groups::{block, set_depths};
 use crate::engine::{Recipe, Step};
 use crate::project::Project;
 
@@ -26,7 +26,8 @@ pub(crate) fn find_again<T: PartialEq>(new: &[T], old: &[T], index: usize) -> us
 /// The step to select after undo or redo: one that it brought back, or else the one that was selected.
 pub(crate) fn step_after_undo(new: &[Step], old: &[Step], selected: usize) -> usize {
     let is_back = |step: &Step| old.iter().all(|known| known.settings.seed != step.settings.seed);
-    new.iter().rposition(is_back).unwrap_or_else(|| find_again(new, old, selected))
+    let back = new.iter().rposition(is_back).filter(|_| new.len() > old.len());
+    back.unwrap_or_else(|| find_again(new, old, selected))
 }
 
 /// Adds a step on top of the stack with an unused seed; returns its index.
@@ -50,6 +51,7 @@ pub(crate) fn add_step_at(recipe: &mut Recipe, mut step: Step, selected: usize) 
 
 /// Adds a copy of a step above it, with unused seeds, and with a group its members; returns the index of the copy.
 pub(crate) fn duplicate_step(recipe: &mut Recipe, i: usize) -> Option<usize> {
+    set_depths(&mut recipe.stack);
     let copied = block(&recipe.stack, i);
     let copies = recipe.stack.get(copied.clone()).filter(|copies| !copies.is_empty())?.to_vec();
     for (place, mut copy) in copies.into_iter().enumerate() {

@@ -17,13 +17,15 @@ use crate::app::widgets::theme::colours;
 use crate::app::widgets::{capitalised, heading, icon_button};
 use crate::engine::Place;
 use crate::engine::cast::ToFloat;
+use crate::engine::groups::siblings;
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::mask::NamedMasks;
 use crate::engine::operations::drawn_faults::DrawnFaults;
+use crate::engine::operations::group::Start;
 use crate::engine::operations::paths::PathKind;
 use crate::engine::operations::{AnyOperation, PartReport};
 use crate::engine::parameters::{Group, List, Parameter, ParameterError, Point, Range};
-use crate::engine::recipe::{Recipe, Step, StepSettings, Timeline};
+use crate::engine::recipe::{Blend, Recipe, Step, StepSettings, Timeline};
 use crate::engine::recipe_masks::MaskOwner;
 use crate::project::{Project, ProjectSettings};
 use crate::worker::InputFiles;
@@ -48,6 +50,8 @@ pub(crate) struct StackContext<'a> {
     pub(crate) folded: &'a BTreeSet<u32>,
     /// The index of the step whose parameters are shown.
     pub(crate) selected: usize,
+    /// The step up to which the steps from that one on are selected, to be grouped.
+    pub(crate) selected_to: Option<usize>,
     /// The range of the terrain's heights, metres.
     pub(crate) heights_m: Option<Range>,
     /// The terrain that is shown.
@@ -92,11 +96,13 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
         ui.spacing_mut().item_spacing.y = 3.0;
         // The top of the list is the top of the stack.
         let rows = stack_rows(&recipe.stack, context.folded);
-        let (selected, extent) = (context.selected, recipe.world.extent());
+        let extent = recipe.world.extent();
+        let selected = context.selected_to.and_then(|to| siblings(&recipe.stack, context.selected, to));
+        let is_selected = |i: usize| i == context.selected || selected.as_ref().is_some_and(|all| all.contains(&i));
         let action = cards_ui(ui, &rows, context.row_heights, |ui, i| {
             let step = &mut recipe.stack[i];
             let open = step.is_group().then(|| !context.folded.contains(&step.settings.seed));
-            card_ui(ui, step, extent, progress(i), i == selected, open)
+            card_ui(ui, step, extent, progress(i), is_selected(i), open)
         });
         command = command.take().or(action.and_then(|(i, action)| command_for(&recipe.stack, &rows, i, action)));
     });
@@ -179,6 +185,7 @@ fn command_for(stack: &[Step], rows: &[CardRow], i: usize, action: CardAction) -
     let beside = |up: bool| place_beside(stack, rows, i, up).map(|to| Command::MoveStep { from: i, to });
     Some(match action {
         CardAction::Select | CardAction::Solo => Command::SelectStep(i),
+        CardAction::SelectTo => Command::SelectStepsTo(i),
         CardAction::Rename => Command::ShowParameter { of: ParameterOwner::Step(i), key: "name" },
         CardAction::ShowUpToHere => Command::SeekToStep(i),
         CardAction::Delete => Command::DeleteStep(i),
@@ -214,6 +221,7 @@ fn selected_ui(
     let before = step.operation.clone();
     let group = step.operation.group_mut();
     let wants_file = ui.push_id(("step", seed), |ui| group_ui(ui, group, &ON_MAP, &mut operation)).inner;
+    blend_group(&before, step);
     if let Some(terrain) = context.terrain {
         begin_heights(&before, &mut step.operation, terrain);
     }
@@ -247,6 +255,19 @@ fn selected_ui(
     };
     let slot = wants_file.map(|_| of_operation).or(mask);
     slot.map(Command::ChooseFile)
+}
+
+/// A group that was just made to begin on flat terrain is added, and one on the terrain below replaces it.
+fn blend_group(before: &AnyOperation, step: &mut Step) {
+    if let (AnyOperation::StepGroup(before), AnyOperation::StepGroup(group)) = (before, &step.operation)
+        && before.on != group.on
+    {
+        step.settings.blend = match (group.on, step.settings.blend) {
+            (Start::Flat, Blend::Replace) => Blend::Add,
+            (Start::Below, Blend::Add) => Blend::Replace,
+            (_, blend) => blend,
+        };
+    }
 }
 
 /// Heights of nodes and pads that were just switched on begin at the height of the terrain there.

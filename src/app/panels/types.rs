@@ -242,7 +242,9 @@ fn apply_action(
     action: CardAction,
 ) -> Option<Command> {
     match action {
-        CardAction::Select => panel.selected = if panel.selected == Some(i) { None } else { Some(i) },
+        CardAction::Select | CardAction::SelectTo => {
+            panel.selected = if panel.selected == Some(i) { None } else { Some(i) }
+        }
         CardAction::Solo => panel.solo = if panel.solo == Some(i) { None } else { Some(i) },
         // The name is edited on the card of the selected type.
         CardAction::Rename | CardAction::ShowUpToHere => panel.selected = Some(i),

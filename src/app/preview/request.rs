@@ -89,9 +89,9 @@ impl PreviewState {
     pub(crate) fn update(&mut self, context: RequestContext) {
         let RequestContext { document, map_view, texture_view, selected_step, is_split, playback, previewer, timings } =
             context;
-        let selected = document.project().recipe.stack.get(selected_step);
+        let mut active = document.project().recipe.active_steps();
         let reported_step =
-            selected.filter(|step| step.settings.enabled && step.operation.has_reports()).map(|_| selected_step);
+            active.find(|(i, step)| *i == selected_step && step.operation.has_reports()).map(|(i, _)| i);
         self.follow(document.project());
         let total = document.timeline().total();
         let view = &document.settings().view;

@@ -98,6 +98,22 @@ fn steps_are_grouped_folded_filled_and_ungrouped() {
     editor.get_by_label("Delete Group").click();
     editor.run_steps(3);
     assert_eq!(rows(&editor), [own("Base", 0), own("Top", 0)]);
+    // Several are selected with Shift and grouped.
+    editor.get_by_role_and_label(Role::Button, "Base").click();
+    editor.run_steps(3);
+    let top = editor.get_by_role_and_label(Role::Button, "Top").rect().center();
+    editor.hover_at(top);
+    editor.step();
+    for pressed in [true, false] {
+        let (button, modifiers) = (egui::PointerButton::Primary, egui::Modifiers::SHIFT);
+        editor.event_modifiers(egui::Event::PointerButton { pos: top, button, pressed, modifiers }, modifiers);
+        editor.run_steps(2);
+    }
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::G);
+    assert_eq!(rows(&editor), [own("Base", 1), own("Top", 1), own("Group", 0)]);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    press(&mut editor, egui::Modifiers::COMMAND | egui::Modifiers::SHIFT, egui::Key::Z);
     assert_eq!(editor.state().document.undo_name(), Some("Delete Group with 2 in it"));
 }
 

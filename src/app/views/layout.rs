@@ -159,12 +159,19 @@ impl App {
         let reveal = self.ui.selection.reveal.take_if(|(of, _)| *of != ParameterOwner::Light);
         let shown = self.ui.preview.shown.as_ref();
         let reports = shown_reports(shown, selected);
+        // The selected step is always listed.
+        let placements = draft.project.recipe.placements();
+        let around = |i: usize| placements.get(i).and_then(|placement| placement.parent);
+        for group in std::iter::successors(around(selected), |group| around(*group)) {
+            self.ui.selection.folded.remove(&draft.project.recipe.stack[group].settings.seed);
+        }
         let mut context = StackContext {
             at,
             timeline: self.document.timeline(),
             row_heights: &mut self.ui.selection.row_heights,
             folded: &self.ui.selection.folded,
             selected,
+            selected_to: self.ui.selection.to,
             heights_m,
             terrain: shown.map(|shown| &*shown.terrain),
             reports,

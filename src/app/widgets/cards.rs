@@ -82,6 +82,8 @@ pub(crate) struct DropPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CardAction {
     Select,
+    /// Selects the cards up to this one, too.
+    SelectTo,
     Delete,
     Duplicate,
     Solo,
@@ -101,6 +103,7 @@ impl CardAction {
     fn text(self) -> &'static str {
         match self {
             Self::Select => "Select",
+            Self::SelectTo => "Select up to here",
             Self::Delete => "Delete",
             Self::Duplicate => "Duplicate",
             Self::Solo => "Show only this",
@@ -210,7 +213,8 @@ impl Card<'_> {
         inside.add(egui::Label::new(text).truncate().selectable(false));
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.selected, self.name));
         if response.clicked() {
-            action = Some(CardAction::Select);
+            let extends = ui.input(|input| input.modifiers.shift);
+            action = Some(if extends { CardAction::SelectTo } else { CardAction::Select });
         }
         if response.double_clicked() && self.actions.contains(&CardAction::Rename) {
             action = Some(CardAction::Rename);

@@ -100,6 +100,10 @@ mod tests {
         grouped.stack[2].depth = 1;
         grouped.stack.insert(3, group(Start::Below, Blend::Replace, 0));
         assert_eq!(terrain(&grouped, None), expected);
+        // Also while the uplift plays, with members that act at once and others that have iterations.
+        for position in [0, 10, 20, 21, 40, 50, 53] {
+            assert_eq!(terrain(&grouped, Some(position)), terrain(&loose, Some(position)), "at {position}");
+        }
         grouped.stack[3].settings.enabled = false;
         assert_eq!(terrain(&grouped, None), terrain(&recipe(vec![faults(20, 1, 0), faults(5, 3, 0)]), None));
     }

@@ -67,11 +67,15 @@ pub(super) fn place([x_m, z_m]: [f64; 2]) -> String {
     format!("{}, {} m", grouped(x_m), grouped(z_m))
 }
 
-/// The report on the differences between equal parts of the map that were evened out after the last step.
-pub(in crate::engine) fn symmetry_report(removed_m: f32) -> PartReport {
-    let text = match f64::from(removed_m) {
-        0.0 => "the map is symmetric after the last step".into(),
-        removed_m => format!("later steps broke it by up to {removed_m:.2} m, which is evened out after the last step"),
+/// The report on the differences between equal parts of the map that were evened out after the last step; `None` for a
+/// step in a group, after which nothing is evened out.
+pub(in crate::engine) fn symmetry_report(removed_m: Option<f32>) -> PartReport {
+    let text = match removed_m.map(f64::from) {
+        None => "only what is in the group is symmetric: it is not restored after the last step".into(),
+        Some(0.0) => "the map is symmetric after the last step".into(),
+        Some(removed_m) => {
+            format!("later steps broke it by up to {removed_m:.2} m, which is evened out after the last step")
+        }
     };
     PartReport { title: "Symmetry".into(), text, warning: None, line: None }
 }

@@ -20,6 +20,7 @@ use super::groups::Placement;
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::mask::{Mask, MaskSource, NamedMasks};
+use super::operations::group::Start;
 use super::operations::{AnyOperation, EvalContext, PartReport, symmetry_report};
 use super::progress::{Cancelled, Progress};
 use super::recipe::Recipe;
@@ -95,8 +96,8 @@ struct CachedStep {
 /// The terrains below groups, each with the index of the first member.
 type BelowGroups = Vec<(usize, Option<Arc<Heightfield>>)>;
 
-/// Whether each step has an effect at these positions of the timeline. A group has one once the first of its members that
-/// have iterations has begun.
+/// Whether each step has an effect at these positions of the timeline. A group has one as soon as a member has; one that
+/// begins on flat terrain, once the first of its members that have iterations has begun.
 fn started_steps(recipe: &Recipe, placements: &[Placement], positions: &[u32]) -> Vec<bool> {
     let is_active = |i: &usize| recipe.stack[*i].settings.enabled && placements[*i].is_in_enabled;
     let has_started = |i: usize| {
@@ -106,10 +107,12 @@ fn started_steps(recipe: &Recipe, placements: &[Placement], positions: &[u32]) -
         }
         let members =
             || (placements[i].first..i).filter(|member| !recipe.stack[*member].is_group() && is_active(member));
-        if members().any(|member| iterates(&member)) {
+        let begins_flat =
+            matches!(&recipe.stack[i].operation, AnyOperation::StepGroup(group) if group.on == Start::Flat);
+        if begins_flat && members().any(|member| iterates(&member)) {
             members().any(|member| positions[member] > 0)
         } else {
-            members().next().is_some()
+            members().any(|member| positions[member] > 0 || !iterates(&member))
         }
     };
     (0..recipe.stack.len()).map(|i| is_active(&i) && has_started(i)).collect()
@@ -225,7 +228,8 @@ impl Evaluator {
             Some(None) => return Ok(Vec::new()),
         };
         if let AnyOperation::Symmetry(_) = reported.operation {
-            return Ok(vec![symmetry_report(self.removed_asymmetry_m())]);
+            let is_in_group = recipe.placements()[step].parent.is_some();
+            return Ok(vec![symmetry_report((!is_in_group).then(|| self.removed_asymmetry_m()))]);
         }
         let (below, stream) = (below.as_deref(), reported.stream(recipe.seed));
         let context = EvalContext { grid: *grid, below, stream, inputs, progress };
@@ -426,7 +430,7 @@ impl Evaluator {
             Some(CachedStep { step: known, placement: known_placement, output, .. })
                 if known.operation == step.operation
                     && known.settings.seed == step.settings.seed
-                    && known_placement.begins_flat == placement.begins_flat =>
+                    && (!step.operation.reads_below() || known_placement.begins_flat == placement.begins_flat) =>
             {
                 std::mem::take(output)
             }
