@@ -234,9 +234,9 @@ fn mirror_list<T: Drawn>(before: &List<T>, after: &mut List<T>, symmetries: &[Ma
             }
         }
     } else if added.is_empty() {
-        for old in removed.to_vec() {
+        for old in removed {
             for symmetry in symmetries {
-                if let Some(image) = other(after, &old, usize::MAX, *symmetry) {
+                if let Some(image) = other(after, old, usize::MAX, *symmetry) {
                     after.remove(image);
                 }
             }

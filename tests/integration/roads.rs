@@ -26,7 +26,7 @@ const WIDTH_M: f64 = 140.0;
 /// directions there. Written anew from the definition (Barry and Goldman 1988), as a check on the program's own.
 fn curve(points: &[[f64; 2]]) -> Vec<([f64; 2], [f64; 2])> {
     let mix = |a: [f64; 2], b: [f64; 2], t: f64| [0, 1].map(|i| a[i] + t * (b[i] - a[i]));
-    let distance = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
+    let distance = |a: [f64; 2], b: [f64; 2]| libm::hypot(a[0] - b[0], a[1] - b[1]);
     let last = points.len() - 1;
     let mut all = vec![mix(points[1], points[0], 2.0)];
     all.extend_from_slice(points);
@@ -87,7 +87,7 @@ fn roads_over_real_terrain_keep_their_grade_and_are_level_across() {
         let (mut steepest, mut crossing): (f64, Vec<f64>) = (0.0, Vec::new());
         let mut last = (line[0].0, height(line[0].0));
         for (at, [east, south]) in &line {
-            let length = (at[0] - last.0[0]).hypot(at[1] - last.0[1]);
+            let length = libm::hypot(at[0] - last.0[0], at[1] - last.0[1]);
             if length >= cell_m {
                 steepest = steepest.max((height(*at) - last.1).abs() / length);
                 last = (*at, height(*at));
@@ -109,14 +109,16 @@ fn roads_over_real_terrain_keep_their_grade_and_are_level_across() {
         // Where the grade changes at once, samples beside the crest or the hollow are up to 0.6 % off.
         assert!(percent(0.95) <= 0.1, "{}", percent(0.95));
         // Beyond the road nothing changes; its banks are as steep as the terrain is high above it at most.
-        let reach_m = 0.5 * WIDTH_M + (below.min_max()[1] - below.min_max()[0]) as f64 / 35.0_f64.to_radians().tan();
+        let reach_m =
+            0.5 * WIDTH_M + (below.min_max()[1] - below.min_max()[0]) as f64 / libm::tan(35.0_f64.to_radians());
         let grid = road.grid();
         let mut changed = 0;
         for r in (0..grid.height()).step_by(8) {
             for c in 0..grid.width() {
                 if road[(c, r)] != below[(c, r)] {
                     changed += 1;
-                    let near = line.iter().any(|(at, _)| (grid.x_m(c) - at[0]).hypot(grid.z_m(r) - at[1]) <= reach_m);
+                    let near =
+                        line.iter().any(|(at, _)| libm::hypot(grid.x_m(c) - at[0], grid.z_m(r) - at[1]) <= reach_m);
                     assert!(near, "the terrain at {c}, {r} is far from the road");
                 }
             }

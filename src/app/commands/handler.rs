@@ -44,13 +44,9 @@ impl App {
     /// Executes a command.
     pub(crate) fn execute(&mut self, ctx: &Context, command: Command) {
         use Command as C;
-        if matches!(command, C::SelectStep(_) | C::ShowParameter { .. })
-            || command.moves_items() && command != C::Group(None)
-        {
-            self.ui.selection.to = None;
-        }
         if command.moves_items() {
             self.ui.tools.document_changed();
+            self.ui.selection.to = self.ui.selection.to.filter(|_| command == C::Group(None));
         }
         match command {
             C::New
@@ -81,17 +77,6 @@ impl App {
             C::Redo => self.move_in_history(Document::redo),
             C::ReopenProject(project_id) => self.move_in_history(|document| document.reopen(project_id)),
             C::GoToEntry(i) => self.move_in_history(|document| document.go_to(i)),
-            C::PickOperation | C::AddStep(_) | C::DuplicateStep(_) | C::DeleteStep(_) | C::MoveStep { .. } => {
-                self.execute_stack(ctx, command);
-            }
-            C::Group(_) | C::Ungroup(_) | C::FoldGroup(_) => self.execute_groups(command),
-            C::MoveType { from, to } => self.move_type(from, to),
-            C::AddType => self.add_type(),
-            C::SelectType(i) => self.select_type(i),
-            C::MoveUp => self.move_selected(ctx, true),
-            C::MoveDown => self.move_selected(ctx, false),
-            C::SelectStepsTo(i) => self.ui.selection.to = Some(i),
-            C::SelectStep(i) => (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (i, false),
             C::ShowParameter { of, key } => self.show_parameter(of, key),
             C::SeekToStep(_)
             | C::TogglePlay
@@ -131,6 +116,7 @@ impl App {
             C::Shortcuts => self.ui.modal = Some(Modal::Shortcuts),
             C::About => self.ui.modal = Some(Modal::About),
             C::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
+            _ => self.execute_stack(ctx, command),
         }
     }
 
@@ -280,11 +266,31 @@ impl App {
                     self.ui.selection.step = moved.index_after(self.ui.selection.step);
                 }
             }
+            _ => self.execute_groups(ctx, command),
+        }
+    }
+
+    /// Selects and moves cards of steps and terrain types.
+    fn execute_cards(&mut self, ctx: &Context, command: Command) {
+        match command {
+            Command::MoveType { from, to } => self.move_type(from, to),
+            Command::AddType => self.add_type(),
+            Command::SelectType(i) => self.select_type(i),
+            Command::MoveUp => self.move_selected(ctx, true),
+            Command::MoveDown => self.move_selected(ctx, false),
+            Command::SelectStep(i) => {
+                (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (i, false);
+                self.ui.selection.to = None;
+            }
+            Command::SelectStepsTo(i) => self.ui.selection.to = Some(i),
             _ => {}
         }
     }
 
-    fn execute_groups(&mut self, command: Command) {
+    fn execute_groups(&mut self, ctx: &Context, command: Command) {
+        if !matches!(command, Command::Group(_) | Command::Ungroup(_) | Command::FoldGroup(_)) {
+            return self.execute_cards(ctx, command);
+        }
         let mut project = (**self.document.project()).clone();
         let stack = &mut project.recipe.stack;
         let selected = self.ui.selection.step;

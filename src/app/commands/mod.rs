@@ -309,12 +309,7 @@ impl Command {
             Self::GoToEntry(_) => "Go to history entry".into(),
             Self::PickOperation => "Add step…".into(),
             Self::AddStep(key) | Self::ShowParameter { key, .. } => (*key).into(),
-            Self::DuplicateStep(_) => "Duplicate".into(),
-            Self::DeleteStep(_) => "Delete".into(),
-            Self::Group(_) => "Group step".into(),
-            Self::Ungroup(_) => "Ungroup".into(),
-            Self::FoldGroup(_) => "Fold or unfold group".into(),
-            Self::MoveStep { .. } | Self::MoveType { .. } => "Move".into(),
+            Self::MoveType { .. } => "Move".into(),
             Self::MoveUp => "Move selected card up".into(),
             Self::MoveDown => "Move selected card down".into(),
             Self::SelectStep(_) | Self::SelectStepsTo(_) | Self::SelectType(_) => "Select".into(),
@@ -364,6 +359,7 @@ impl Command {
             Self::FrameTimings => "Show frame times".into(),
             Self::Shortcuts => "Shortcuts".into(),
             Self::About => "About Upthrust".into(),
+            _ => self.step_text().into(),
         }
     }
 
@@ -400,6 +396,18 @@ impl Command {
             Self::About => "version licence folder",
             Self::Tool(tool) => tool.words(),
             _ => "",
+        }
+    }
+
+    /// The text of a command that changes a step of the stack.
+    fn step_text(&self) -> &'static str {
+        match self {
+            Self::DuplicateStep(_) => "Duplicate",
+            Self::DeleteStep(_) => "Delete",
+            Self::Group(_) => "Group steps",
+            Self::Ungroup(_) => "Ungroup",
+            Self::FoldGroup(_) => "Fold or unfold group",
+            _ => "Move",
         }
     }
 

@@ -99,10 +99,12 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
         let extent = recipe.world.extent();
         let selected = context.selected_to.and_then(|to| siblings(&recipe.stack, context.selected, to));
         let is_selected = |i: usize| i == context.selected || selected.as_ref().is_some_and(|all| all.contains(&i));
+        let placements = recipe.placements();
         let action = cards_ui(ui, &rows, context.row_heights, |ui, i| {
+            let can_act = placements[i].is_in_enabled;
             let step = &mut recipe.stack[i];
             let open = step.is_group().then(|| !context.folded.contains(&step.settings.seed));
-            card_ui(ui, step, extent, progress(i), is_selected(i), open)
+            card_ui(ui, step, extent, progress(i), is_selected(i), open, can_act)
         });
         command = command.take().or(action.and_then(|(i, action)| command_for(&recipe.stack, &rows, i, action)));
     });
@@ -141,7 +143,7 @@ fn header_ui(ui: &mut Ui, context: &mut StackContext) -> Option<Command> {
 }
 
 /// The card of a step. `progress` is the number of its iterations that are done, and of all.
-/// `open` says whether the members of a group are listed.
+/// `open` says whether the members of a group are listed, and `can_act` whether the groups around the step are enabled.
 fn card_ui(
     ui: &mut Ui,
     step: &mut Step,
@@ -149,6 +151,7 @@ fn card_ui(
     progress: (u32, u32),
     selected: bool,
     open: Option<bool>,
+    can_act: bool,
 ) -> CardResponse {
     let (done, iterations) = progress;
     // Several drawn faults may share one iteration.
@@ -156,7 +159,8 @@ fn card_ui(
         AnyOperation::DrawnFaults(DrawnFaults { faults }) => u32::try_from(faults.len()).unwrap_or(u32::MAX),
         _ => iterations,
     };
-    let has_problem = step.settings.enabled && step.operation.check(Grid::fitted(extent, CHECKED_SAMPLES)).is_err();
+    let has_problem =
+        can_act && step.settings.enabled && step.operation.check(Grid::fitted(extent, CHECKED_SAMPLES)).is_err();
     let title = step.title().to_string();
     let card = Card {
         name: &title,

@@ -164,12 +164,12 @@ pub(super) fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
         enable(recipe, selected);
         return selected;
     }
-    let topmost = recipe.active_steps().filter(|(_, step)| is_drawn(step)).next_back().map(|(i, _)| i);
+    let topmost = recipe.active_steps().rfind(|(_, step)| is_drawn(step)).map(|(i, _)| i);
     if let Some(step) = topmost {
         return step;
     }
     let is_generator = |(_, step): &(usize, &Step)| step.operation.role() == Role::Generator;
-    let generator = recipe.active_steps().filter(is_generator).next_back().map(|(i, _)| i);
+    let generator = recipe.active_steps().rfind(is_generator).map(|(i, _)| i);
     let (above, depth) = generator.map_or((0, 0), |i| (i + 1, recipe.placements()[i].depth));
     let mut step = Step { depth, ..Step::new(DrawnFaults { faults: List::default() }) };
     step.settings.seed = recipe.unused_seed();
