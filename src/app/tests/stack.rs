@@ -101,15 +101,8 @@ fn steps_are_grouped_folded_filled_and_ungrouped() {
     // Several are selected with Shift and grouped.
     editor.get_by_role_and_label(Role::Button, "Base").click();
     editor.run_steps(3);
-    let top = editor.get_by_role_and_label(Role::Button, "Top").rect().center();
-    editor.hover_at(top);
-    editor.step();
-    for pressed in [true, false] {
-        let (button, modifiers) = (egui::PointerButton::Primary, egui::Modifiers::SHIFT);
-        editor.event_modifiers(egui::Event::PointerButton { pos: top, button, pressed, modifiers }, modifiers);
-        // Each event has a frame of its own.
-        editor.run_steps(4);
-    }
+    editor.get_by_role_and_label(Role::Button, "Top").click_modifiers(egui::Modifiers::SHIFT);
+    editor.run_steps(3);
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::G);
     assert_eq!(rows(&editor), [own("Base", 1), own("Top", 1), own("Group", 0)]);
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
