@@ -42,6 +42,7 @@ impl App {
     }
 
     /// Executes a command.
+    #[expect(clippy::too_many_lines, reason = "one arm a command, so that none is forgotten")]
     pub(crate) fn execute(&mut self, ctx: &Context, command: Command) {
         use Command as C;
         if command.moves_items() {
@@ -77,6 +78,21 @@ impl App {
             C::Redo => self.move_in_history(Document::redo),
             C::ReopenProject(project_id) => self.move_in_history(|document| document.reopen(project_id)),
             C::GoToEntry(i) => self.move_in_history(|document| document.go_to(i)),
+            C::PickOperation | C::AddStep(_) | C::DuplicateStep(_) | C::DeleteStep(_) | C::MoveStep { .. } => {
+                self.execute_stack(ctx, command);
+            }
+            C::Group(_) | C::Ungroup(_) => self.execute_groups(command),
+            C::FoldGroup(group) => self.fold_group(group),
+            C::MoveType { from, to } => self.move_type(from, to),
+            C::AddType => self.add_type(),
+            C::SelectType(i) => self.select_type(i),
+            C::MoveUp => self.move_selected(ctx, true),
+            C::MoveDown => self.move_selected(ctx, false),
+            C::SelectStep(i) => {
+                (self.ui.selection.step, self.ui.selection.to) = (i, None);
+                self.ui.texture_panel.was_selected_last = false;
+            }
+            C::SelectStepsTo(i) => self.ui.selection.to = Some(i),
             C::ShowParameter { of, key } => self.show_parameter(of, key),
             C::SeekToStep(_)
             | C::TogglePlay
@@ -116,7 +132,6 @@ impl App {
             C::Shortcuts => self.ui.modal = Some(Modal::Shortcuts),
             C::About => self.ui.modal = Some(Modal::About),
             C::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
-            _ => self.execute_stack(ctx, command),
         }
     }
 
@@ -266,31 +281,24 @@ impl App {
                     self.ui.selection.step = moved.index_after(self.ui.selection.step);
                 }
             }
-            _ => self.execute_groups(ctx, command),
-        }
-    }
-
-    /// Selects and moves cards of steps and terrain types.
-    fn execute_cards(&mut self, ctx: &Context, command: Command) {
-        match command {
-            Command::MoveType { from, to } => self.move_type(from, to),
-            Command::AddType => self.add_type(),
-            Command::SelectType(i) => self.select_type(i),
-            Command::MoveUp => self.move_selected(ctx, true),
-            Command::MoveDown => self.move_selected(ctx, false),
-            Command::SelectStep(i) => {
-                (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (i, false);
-                self.ui.selection.to = None;
-            }
-            Command::SelectStepsTo(i) => self.ui.selection.to = Some(i),
             _ => {}
         }
     }
 
-    fn execute_groups(&mut self, ctx: &Context, command: Command) {
-        if !matches!(command, Command::Group(_) | Command::Ungroup(_) | Command::FoldGroup(_)) {
-            return self.execute_cards(ctx, command);
+    /// Lists the members of a group, or no longer; then the group is selected instead of a member.
+    fn fold_group(&mut self, group: usize) {
+        let stack = &self.document.project().recipe.stack;
+        let Some(step) = stack.get(group) else { return };
+        let selection = &mut self.ui.selection;
+        if !selection.folded.remove(&step.settings.seed) {
+            selection.folded.insert(step.settings.seed);
+            if block(stack, group).contains(&selection.step) {
+                selection.step = group;
+            }
         }
+    }
+
+    fn execute_groups(&mut self, command: Command) {
         let mut project = (**self.document.project()).clone();
         let stack = &mut project.recipe.stack;
         let selected = self.ui.selection.step;
@@ -313,16 +321,6 @@ impl App {
                 if dissolve(stack, group) {
                     self.document.commit_as(format!("Ungroup {title}"), project);
                     self.ui.selection.step = if selected >= group { selected.saturating_sub(1) } else { selected };
-                }
-            }
-            Command::FoldGroup(group) => {
-                let Some(step) = stack.get(group) else { return };
-                let selection = &mut self.ui.selection;
-                if !selection.folded.remove(&step.settings.seed) {
-                    selection.folded.insert(step.settings.seed);
-                    if block(stack, group).contains(&selection.step) {
-                        selection.step = group;
-                    }
                 }
             }
             _ => {}

@@ -197,6 +197,7 @@ fn row_ui(ui: &mut Ui, entry: &PaletteEntry, size: Vec2, is_selected: bool) -> R
     let inner = rect.shrink2(Vec2::new(10.0, 0.0));
     let right = Layout::right_to_left(Align::Center);
     let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(inner).layout(right));
+    inside.spacing_mut().item_spacing.x = 12.0;
     for text in [&entry.note, &entry.place] {
         let small = RichText::new(text).font(FontId::proportional(11.0)).color(colours.weak);
         inside.add(egui::Label::new(small).selectable(false));

@@ -60,6 +60,7 @@ impl VariationImages {
         let pool = ThreadPoolBuilder::new().num_threads(THREADS).thread_name(|i| format!("upthrust variation {i}"));
         let worker = VariationWorker {
             pool: pool.build().ok(),
+            decoded: DecodedFiles::default(),
             evaluator: Evaluator::new(),
             terrains: Vec::new(),
             source,
@@ -100,6 +101,7 @@ struct Drawn {
 
 struct VariationWorker {
     pool: Option<ThreadPool>,
+    decoded: DecodedFiles,
     /// Variations that begin with the same steps share their results.
     evaluator: Evaluator,
     /// The terrains that were drawn last, the latest last.
@@ -139,15 +141,11 @@ impl Worker for VariationWorker {
 
 impl VariationWorker {
     fn evaluate(&mut self, job: &VariationJob, progress: &Progress) -> Result<Drawn, JobError> {
-        let Self { pool, evaluator, .. } = self;
+        let Self { pool, decoded, evaluator, .. } = self;
         let recipe = &*job.recipe;
-        let inputs = DecodedFiles::default().inputs(recipe, &job.files, progress)?;
+        let inputs = decoded.inputs(recipe, &job.files, progress)?;
         let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
-        let mut evaluate = || evaluator.evaluate(recipe, grid, None, &inputs, progress);
-        let terrain = match pool {
-            Some(pool) => pool.install(evaluate),
-            None => evaluate(),
-        }?;
+        let terrain = within(pool.as_ref(), || evaluator.evaluate(recipe, grid, None, &inputs, progress))?;
         Ok(Drawn { recipe: job.recipe.clone(), terrain, unlit: None })
     }
 
@@ -190,21 +188,25 @@ impl VariationWorker {
 
     /// The colours of a terrain.
     fn painted(
-        &self,
+        &mut self,
         job: &VariationJob,
         terrain: &Heightfield,
         is_lit: bool,
         progress: &Progress,
     ) -> Result<Image, JobError> {
         let recipe = &*job.recipe;
-        let inputs = DecodedFiles::default().inputs(recipe, &job.files, progress)?;
+        let inputs = self.decoded.inputs(recipe, &job.files, progress)?;
         let size = [terrain.grid().width(), terrain.grid().height()];
         let light = is_lit.then_some(&recipe.light);
         let paint = || paint_once(terrain, recipe.painting(&inputs, light), size, progress);
-        let painted = match &self.pool {
-            Some(pool) => pool.install(paint),
-            None => paint(),
-        };
-        Ok(painted?.image)
+        Ok(within(self.pool.as_ref(), paint)?.image)
+    }
+}
+
+/// Does the work on the threads of a pool, if there is one.
+fn within<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
     }
 }

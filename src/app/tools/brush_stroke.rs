@@ -6,7 +6,7 @@ use super::context::{Selected, step_on_top, target_step};
 use crate::engine::mask::{Mask, MaskSource, PaintedStroke};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
-use crate::engine::parameters::{Band, Group, List, Point};
+use crate::engine::parameters::{Group, List, Point};
 use crate::engine::recipe::{Recipe, Step};
 use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::strokes::Brush;
@@ -154,7 +154,9 @@ impl BrushStroke for PaintedStroke {
             && recipe.texture.types.get(i).is_some_and(|painted| painted.mask.is_empty() && painted.covers())
         {
             if !selected.only_there {
-                let added = painted_type(&recipe.texture.types[i]);
+                let like = &recipe.texture.types[i];
+                let name = format!("{}, painted", like.name);
+                let added = TerrainType { name, ..like.without_limits() };
                 recipe.texture.types.insert(i + 1, added);
                 owner = MaskOwner::Type(i + 1);
             }
@@ -181,14 +183,6 @@ impl BrushStroke for PaintedStroke {
         let at = masks.iter().position(is_painted)?;
         masks.get_mut(at).map(|mask| &mut mask.strokes)
     }
-}
-
-/// A type that looks like another and appears wherever it is painted, at any elevation and on any slope.
-fn painted_type(like: &TerrainType) -> TerrainType {
-    const ANY_ELEVATION: Band = Band { min: -100_000.0, max: 100_000.0 };
-    let TerrainType { name, colour, texture, repeat_m, tint, set, .. } = like.clone();
-    let name = format!("{name}, painted");
-    TerrainType { name, colour, texture, repeat_m, tint, set, elevation: ANY_ELEVATION, ..TerrainType::default() }
 }
 
 fn is_painted(mask: &Mask) -> bool {

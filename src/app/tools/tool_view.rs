@@ -57,16 +57,14 @@ pub(super) fn is_pressed_on(ui: &Ui, response: &Response) -> bool {
 
 /// Draws a line through places on the terrain, with a dark line below that keeps it visible on any terrain.
 pub(super) fn draw_line(view: &dyn ToolView, places_m: impl Iterator<Item = [f64; 2]>, stroke: Stroke) {
-    let mut run = Vec::new();
-    let mut runs = Vec::new();
-    for place_m in places_m {
-        match view.pos(place_m) {
-            Some(at) => run.push(at),
-            None => runs.push(std::mem::take(&mut run)),
-        }
-    }
-    runs.push(run);
-    for run in runs.into_iter().filter(|run| run.len() > 1) {
+    draw_points(view, &places_m.map(|place_m| view.pos(place_m)).collect::<Vec<_>>(), stroke);
+}
+
+/// Draws a line through points of the screen as [`draw_line`] does, with gaps where there is none. In the 3-D view,
+/// finding the points takes longer than drawing them.
+pub(super) fn draw_points(view: &dyn ToolView, points: &[Option<Pos2>], stroke: Stroke) {
+    for run in points.split(Option::is_none).filter(|run| run.len() > 1) {
+        let run: Vec<Pos2> = run.iter().copied().flatten().collect();
         let below = Stroke::new(stroke.width + 2.0, Color32::from_black_alpha(110));
         view.painter().add(Shape::line(run.clone(), below));
         view.painter().add(Shape::line(run, stroke));

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::cli::arguments::{BuildOptions, DepthOption, NormalsY, WeightsAt};
 use crate::cli::error::CliError;
-use crate::cli::output::print_error;
 use crate::cli::values::{Range, Size, Source, TextureSize, TileCounts};
 use crate::engine::Progress;
 use crate::engine::cast::ToFloat;
@@ -111,17 +110,7 @@ fn texture_size(
 ) -> [usize; 2] {
     let multiple = |side: usize, count: usize| ((side + count / 2) / count).max(1) * count;
     match (options.texture_size, target.filter(|target| target.streams_textures)) {
-        (Some(size), target) => {
-            let size = size.size(extent);
-            if let Some(target) = target.filter(|target| !target.can_stream(size, counts)) {
-                let [width, height] = target.texture_size(extent, size[0].max(size[1]), counts);
-                print_error(&format!(
-                    "note: {} streams only textures of powers of two, such as --texture-size {width}x{height}",
-                    target.label
-                ));
-            }
-            size
-        }
+        (Some(size), _) => size.size(extent),
         (None, Some(target)) => target.texture_size(extent, default_pixels as usize, counts),
         (None, None) => {
             let [width, height] = TextureSize::longer(default_pixels).size(extent);

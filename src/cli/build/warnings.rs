@@ -12,10 +12,23 @@ pub fn print(order: &Order) {
     for warning in order.target.map(|target| target.warnings(order.grid, &order.recipe.texture)).unwrap_or_default() {
         print_error(&format!("warning: {warning}"));
     }
+    streaming(order).iter().for_each(|note| print_error(note));
     displaced(order).iter().for_each(|warning| print_error(warning));
     if order.needs_painting() {
         texture_warnings(&order.recipe.texture).iter().for_each(|warning| print_error(warning));
     }
+}
+
+/// A note about a texture that its target cannot stream.
+fn streaming(order: &Order) -> Option<String> {
+    let (target, texture) = (targets::from_key(order.target?.key())?, order.texture.as_ref()?);
+    let (size, counts) = (texture.size, order.tiles.map_or([1; 2], |tiles| tiles.counts));
+    if target.can_stream(size, counts) {
+        return None;
+    }
+    let [width, height] = target.texture_size(order.recipe.world.extent(), size[0].max(size[1]), counts);
+    let label = target.label;
+    Some(format!("note: {label} streams only textures of powers of two, such as --texture-size {width}x{height}"))
 }
 
 /// Warnings about files of a target that are written elsewhere, so that an import helper does not find them.

@@ -147,6 +147,13 @@ impl TerrainType {
     pub fn covers(&self) -> bool {
         self.blend.covers()
     }
+
+    /// A type of the same look that appears at any elevation and on any slope.
+    pub fn without_limits(&self) -> Self {
+        let Self { name, colour, texture, repeat_m, tint, set, .. } = self.clone();
+        let elevation = Band { min: LOWEST_M, max: HIGHEST_M };
+        Self { name, colour, texture, repeat_m, tint, set, elevation, ..Self::default() }
+    }
 }
 
 impl TextureRecipe {

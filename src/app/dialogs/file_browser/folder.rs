@@ -24,6 +24,8 @@ pub(super) struct Folder {
     pub(super) entries: Vec<FolderEntry>,
     /// The folders that most users keep files in, as far as they exist.
     pub(super) usual: Vec<PathBuf>,
+    /// The user's home folder.
+    pub(super) home: Option<PathBuf>,
 }
 
 /// What the thread does.
@@ -101,7 +103,12 @@ fn open(path: &Path) -> FolderResult {
     // An entry that disappears while the folder is read is left out.
     let mut entries: Vec<FolderEntry> = read.flatten().filter_map(|entry| FolderEntry::read(entry.path())).collect();
     entries.sort_by_cached_key(|entry| (!entry.is_folder, entry.name.to_lowercase(), entry.name.clone()));
-    FolderResult::Opened(Folder { path: path.to_path_buf(), entries, usual: usual_folders() })
+    FolderResult::Opened(Folder {
+        path: path.to_path_buf(),
+        entries,
+        usual: usual_folders(),
+        home: std::env::home_dir(),
+    })
 }
 
 impl FolderEntry {

@@ -180,6 +180,11 @@ impl FileBrowser {
         }
     }
 
+    /// Whether the typed path, or nothing, names a folder: relative paths need the open one, which may not be read yet.
+    fn has_typed_folder(&self) -> bool {
+        self.folder.is_some() || self.typed_path().is_absolute()
+    }
+
     fn chooses_folder(&self) -> bool {
         self.request.purpose == DialogPurpose::ExportFolder
     }
@@ -225,7 +230,7 @@ impl FileBrowser {
                 self.reader.submit(FolderJob::Choose { path: entry.path, writes: false });
             }
             // A folder that does not exist is created when something is written into it.
-            _ if self.chooses_folder() => return self.folder.as_ref().and_then(|_| chosen(self.typed_path())),
+            _ if self.chooses_folder() => return self.has_typed_folder().then(|| chosen(self.typed_path())).flatten(),
             _ if self.name.trim().is_empty() => {}
             _ => {
                 let (path, writes) = (self.typed_path(), self.request.writes());
@@ -257,8 +262,8 @@ impl FileBrowser {
         let entered = self.name_ui(ui);
         let text = self.error.clone().unwrap_or_default();
         ui.add(egui::Label::new(egui::RichText::new(text).color(colours(ui).error)).truncate());
-        let is_usable =
-            self.chooses_folder() && self.folder.is_some() || self.selected.is_some() || !self.name.trim().is_empty();
+        let is_typed = if self.chooses_folder() { self.has_typed_folder() } else { !self.name.trim().is_empty() };
+        let is_usable = self.selected.is_some() || is_typed;
         let button = match (self.chooses_folder(), self.request.writes()) {
             (true, _) => "Choose folder",
             (false, true) => "Save",
@@ -301,7 +306,7 @@ impl FileBrowser {
             if icon_button_enabled(ui, ICON_ARROW_UPWARD, "Parent folder", path.parent().is_some()).clicked() {
                 self.open_parent();
             }
-            let home = std::env::home_dir();
+            let home = self.folder.as_ref().and_then(|folder| folder.home.clone());
             if icon_button_enabled(ui, ICON_HOME, "Home folder", home.is_some()).clicked() {
                 home.into_iter().for_each(|home| self.open(home));
             }
@@ -348,14 +353,15 @@ impl FileBrowser {
             let folder = self.folder.as_ref();
             let opened = places.max_height(height - picture_height - 8.0).show(ui, |ui| {
                 let current = folder.map(|folder| folder.path.as_path());
+                let home = folder.and_then(|folder| folder.home.as_deref());
                 let mut opened = None;
                 for path in folder.iter().flat_map(|folder| &folder.usual) {
-                    opened = opened.or(place_ui(ui, path, current));
+                    opened = opened.or(place_ui(ui, path, current, home));
                 }
                 ui.add_space(4.0);
                 heading(ui, "Recent");
                 for path in &self.recent {
-                    opened = opened.or(place_ui(ui, path, current));
+                    opened = opened.or(place_ui(ui, path, current, home));
                 }
                 opened
             });

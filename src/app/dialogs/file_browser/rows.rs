@@ -72,9 +72,8 @@ fn icon_ui(ui: &Ui, place: Rect, icon: MaterialIcon) {
 }
 
 /// A folder to go to; returns it when it is clicked.
-pub(super) fn place_ui(ui: &mut Ui, path: &Path, current: Option<&Path>) -> Option<PathBuf> {
-    let is_home = std::env::home_dir().is_some_and(|home| home == path);
-    let name = if is_home { "Home".into() } else { file_name(path) };
+pub(super) fn place_ui(ui: &mut Ui, path: &Path, current: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
+    let name = if home == Some(path) { "Home".into() } else { file_name(path) };
     let name = if name.is_empty() && cfg!(not(windows)) { "Computer".into() } else { name };
     let name = if name.is_empty() { path.display().to_string() } else { name };
     let size = Vec2::new(ui.available_width(), 22.0);

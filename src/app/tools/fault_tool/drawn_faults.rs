@@ -34,16 +34,22 @@ pub(super) fn enabled_own_lists(recipe: &Recipe) -> impl Iterator<Item = (usize,
     })
 }
 
+/// The indices of all drawn faults of enabled steps, and of the random ones that were taken over by hand.
+fn enabled_indices(recipe: &Recipe) -> impl Iterator<Item = FaultIndex> {
+    let drawn = enabled_lists(recipe).map(|(step, faults)| (step, faults.len()));
+    let own = enabled_own_lists(recipe).map(|(step, own)| (step, own.len()));
+    drawn.chain(own).flat_map(|(step, count)| (0..count).map(move |fault| FaultIndex { step, fault }))
+}
+
 /// All drawn faults of enabled steps, and the random ones that were taken over by hand as drawn ones.
 pub(super) fn enabled_faults(recipe: &Recipe) -> impl Iterator<Item = (FaultIndex, DrawnFault)> {
-    let of_list = move |(step, count): (usize, usize)| {
-        (0..count).filter_map(move |fault| {
-            let index = FaultIndex { step, fault };
-            fault_at(recipe, index).map(|drawn| (index, drawn))
-        })
-    };
-    let drawn = enabled_lists(recipe).map(|(step, faults)| (step, faults.len()));
-    drawn.chain(enabled_own_lists(recipe).map(|(step, own)| (step, own.len()))).flat_map(of_list)
+    enabled_indices(recipe).filter_map(|index| Some((index, fault_at(recipe, index)?)))
+}
+
+/// The last of these faults, at most so many.
+pub(super) fn last_faults(recipe: &Recipe, most: usize) -> impl Iterator<Item = (FaultIndex, DrawnFault)> {
+    let surplus = enabled_indices(recipe).count().saturating_sub(most);
+    enabled_indices(recipe).skip(surplus).filter_map(|index| Some((index, fault_at(recipe, index)?)))
 }
 
 /// A fault that was taken over by hand as a drawn one, across the map.
@@ -68,9 +74,10 @@ fn take_from(own: &mut OwnFault, before: &DrawnFault, drawn: &DrawnFault) {
     let [by, other] = [moved(before.from_m, drawn.from_m), moved(before.to_m, drawn.to_m)];
     let along = moved(drawn.from_m, drawn.to_m);
     let length_m = libm::hypot(along[0], along[1]);
-    if by == [0.0; 2] && other == [0.0; 2] {
+    let [moves, other_moves] = [by, other].map(|by| by != [0.0; 2]);
+    if !moves && !other_moves {
         // Its place stays.
-    } else if (by[0] - other[0]).abs() < ROUNDING_M && (by[1] - other[1]).abs() < ROUNDING_M {
+    } else if moves && other_moves && (by[0] - other[0]).abs() < ROUNDING_M && (by[1] - other[1]).abs() < ROUNDING_M {
         // The ends are where the line leaves the map, and may be close together: they do not turn it.
         own.point_m = Point { x_m: own.point_m.x_m + by[0], z_m: own.point_m.z_m + by[1] };
     } else if length_m > 0.0 {

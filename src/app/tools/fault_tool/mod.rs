@@ -346,6 +346,13 @@ mod tests {
         let cross = (moved.to_m.x_m - moved.from_m.x_m) * (found.to_m.z_m - moved.from_m.z_m)
             - (moved.to_m.z_m - moved.from_m.z_m) * (found.to_m.x_m - moved.from_m.x_m);
         assert!((cross / along).abs() < 1e-6, "on the line to which it was moved");
+        // A slow drag of one end turns the line about the other, however little it moves in a frame.
+        let before = fault_at(&recipe, index).expect("a fault");
+        let mut turned = before.clone();
+        turned.to_m.x_m += 0.1;
+        replace(&mut recipe, index, turned);
+        let after = fault_at(&recipe, index).expect("a fault");
+        assert!(off_m(after.from_m, before.from_m) < 1e-6 && off_m(after.to_m, before.to_m) > 0.05, "{after:?}");
         remove(&mut recipe, index);
         let AnyOperation::Faults(faults) = &recipe.stack[0].operation else { unreachable!("faults") };
         assert_eq!((faults.own.len(), faults.skipped.to_vec()), (0, vec![third.number]));

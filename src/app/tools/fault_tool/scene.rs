@@ -4,20 +4,26 @@
 use egui::{PointerButton, Pos2, Stroke, Ui};
 
 use super::FaultTool;
-use super::drawn_faults::{FaultIndex, enabled_faults, fault_at, replace};
+use super::drawn_faults::{FaultIndex, fault_at, last_faults, replace};
 use super::handles::{HANDLE_REACH, Handle, LINE_REACH, distance_to_segment, move_end, move_line};
 use crate::app::commands::Command;
 use crate::app::tools::context::ToolContext;
-use crate::app::tools::tool_view::{ToolView, draw_line};
+use crate::app::tools::tool_view::{ToolView, draw_points};
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::operations::drawn_faults::DrawnFault;
 
-/// The pieces of a line that follow the terrain.
-const PIECES: usize = 48;
+/// The pieces of a line that follow the terrain, and the most faults that are shown: those that were drawn last. Every
+/// point of a line is looked for behind the terrain.
+const PIECES: usize = 24;
+const MAX_SHOWN: usize = 40;
 
-/// The most faults that are shown: those that were drawn last.
-const MAX_SHOWN: usize = 200;
+/// A fault, and its line on the screen where the terrain does not hide it.
+struct SceneFault {
+    index: FaultIndex,
+    fault: DrawnFault,
+    line: Vec<Option<Pos2>>,
+}
 
 impl FaultTool {
     /// Handles the pointer on the 3-D view and draws the faults there; returns a command to execute.
@@ -26,8 +32,11 @@ impl FaultTool {
         let response = view.response();
         let pointer = response.interact_pointer_pos().or(response.hover_pos());
         let place = pointer.and_then(|at| view.place_m(at));
-        let mut faults: Vec<(FaultIndex, DrawnFault)> = enabled_faults(context.recipe).collect();
-        faults.drain(..faults.len().saturating_sub(MAX_SHOWN));
+        let in_scene = |(index, fault): (FaultIndex, DrawnFault)| {
+            let line = places(&fault).map(|place_m| view.pos(place_m)).collect();
+            SceneFault { index, fault, line }
+        };
+        let faults: Vec<SceneFault> = last_faults(context.recipe, MAX_SHOWN).map(in_scene).collect();
         let hovered = pointer.filter(|_| self.dragged.is_none()).and_then(|at| self.hit_in_scene(view, &faults, at));
         let mut command = None;
         let origin = ui.input(|input| input.pointer.press_origin());
@@ -59,10 +68,10 @@ impl FaultTool {
             *context.selected_step = self.selected.map_or(*context.selected_step, |index| index.step);
         }
         let colour = colours(ui).accent;
-        for (index, fault) in &faults {
+        for SceneFault { index, fault, line } in &faults {
             let is_strong = self.selected == Some(*index) || hovered.is_some_and(|(hovered, _)| hovered == *index);
             let (width, strength) = if is_strong { (2.5, 1.0) } else { (1.5, 0.75) };
-            draw_line(view, places(fault), Stroke::new(width, colour.gamma_multiply(strength)));
+            draw_points(view, line, Stroke::new(width, colour.gamma_multiply(strength)));
             if self.selected == Some(*index) {
                 for end in [fault.from_m, fault.to_m].into_iter().filter_map(|end| view.pos([end.x_m, end.z_m])) {
                     view.painter().circle(end, 5.0, colour, Stroke::new(2.0, egui::Color32::WHITE));
@@ -73,25 +82,19 @@ impl FaultTool {
     }
 
     /// The fault under the pointer and its part; the ends of the selected one have priority.
-    fn hit_in_scene(
-        &self,
-        view: &dyn ToolView,
-        faults: &[(FaultIndex, DrawnFault)],
-        at: Pos2,
-    ) -> Option<(FaultIndex, Handle)> {
-        let selected = faults.iter().find(|(index, _)| self.selected == Some(*index));
-        if let Some((index, fault)) = selected {
+    fn hit_in_scene(&self, view: &dyn ToolView, faults: &[SceneFault], at: Pos2) -> Option<(FaultIndex, Handle)> {
+        if let Some(SceneFault { index, fault, .. }) = faults.iter().find(|found| self.selected == Some(found.index)) {
             for (end, handle) in [(fault.from_m, Handle::From), (fault.to_m, Handle::To)] {
                 if view.pos([end.x_m, end.z_m]).is_some_and(|end| end.distance(at) <= HANDLE_REACH) {
                     return Some((*index, handle));
                 }
             }
         }
-        let distance = |fault: &DrawnFault| {
-            let on_screen: Vec<Pos2> = places(fault).filter_map(|place_m| view.pos(place_m)).collect();
-            on_screen.windows(2).map(|piece| distance_to_segment(at, piece[0], piece[1])).fold(f32::INFINITY, f32::min)
+        let distance = |line: &[Option<Pos2>]| {
+            let pieces = line.windows(2).filter_map(|piece| Some(distance_to_segment(at, piece[0]?, piece[1]?)));
+            pieces.fold(f32::INFINITY, f32::min)
         };
-        let near = faults.iter().map(|(index, fault)| (distance(fault), *index));
+        let near = faults.iter().map(|found| (distance(&found.line), found.index));
         let (nearest, index) = near.min_by(|a, b| a.0.total_cmp(&b.0))?;
         (nearest <= LINE_REACH).then_some((index, Handle::Line([0.0; 2])))
     }

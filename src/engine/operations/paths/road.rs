@@ -34,7 +34,7 @@ pub struct PathReport {
 }
 
 /// The most places along a path that are reported.
-const MAX_POINTS: usize = 512;
+const MAX_POINTS: usize = 160;
 
 /// What a path with these heights at its stations is like along its curve, on the terrain before it is built.
 /// `limit` is the greatest grade that is allowed.
