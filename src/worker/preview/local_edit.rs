@@ -13,8 +13,16 @@ use crate::engine::{Cancelled, Grid, Image, Inputs, Progress};
 /// The part of the terrain that an edit may change at most: one in so many samples.
 const MIN_UNCHANGED: usize = 4;
 
-/// The most samples of a preview. Copying larger images takes longer than a coarse preview.
-const MAX_SAMPLES: usize = 2049 * 2049;
+/// The most samples along the longer side of a preview of an edit. Copying larger images takes longer than a coarse
+/// preview, and no screen shows more.
+pub(super) const MAX_SAMPLES: usize = 2049;
+
+/// The samples along the longer side of previews of edits when complete ones have that many, and those of edits at most
+/// `most`: of larger ones, every n-th sample.
+pub(super) fn local_samples(samples: usize, most: usize) -> usize {
+    let step = (samples.max(2) - 1).div_ceil(most.max(2) - 1);
+    (samples.max(2) - 1).div_ceil(step) + 1
+}
 
 /// How far around a changed sample colours change, samples: a pixel between samples reads the slopes of those around it.
 const REACH: usize = 3;
@@ -27,38 +35,39 @@ fn patched(image: &Image, part: GridPart, drawn: &Image) -> Arc<Image> {
 }
 
 impl Painter {
-    /// The preview of a request at full size, if it differs from the last one by an edit that is quickly evaluated and
-    /// changes a small part of the terrain; `None` otherwise.
-    ///
-    /// The height range, shadows and other maps of the surface, and the statistics are those of the last complete
-    /// preview: a complete one must follow.
-    pub(super) fn local_edit(
-        &mut self,
-        request: &Arc<PreviewRequest>,
-        max_evaluation: Duration,
-        inputs: &Inputs,
-        progress: &Progress,
-    ) -> Result<Option<Preview>, Cancelled> {
-        let began = Instant::now();
+    /// Whether a request differs from the last one by an edit that may change only a part of the terrain.
+    pub(super) fn is_edit(&self, request: &PreviewRequest, samples: usize, inputs: &Inputs) -> bool {
         let recipe = &*request.recipe;
-        let grid = Grid::fitted(recipe.world.extent(), request.samples);
-        let is_base = |latest: &&Preview| {
+        let grid = Grid::fitted(recipe.world.extent(), samples);
+        self.latest.as_ref().is_some_and(|latest| {
             let base = &latest.request;
             latest.terrain.grid() == grid
                 && base.same_appearance(request)
                 && !base.same_terrain(request)
                 && base.recipe.world == recipe.world
                 && base.files == request.files
-        };
-        let Some(latest) = self.latest.as_ref().filter(is_base) else { return Ok(None) };
-        let is_quick = grid.samples() <= MAX_SAMPLES
-            && self.evaluation_time <= max_evaluation
-            && request.map_view.is_local()
-            && self.evaluator.needs_only_passes(recipe, grid, Some(request.position), inputs);
-        if !is_quick {
-            return Ok(None);
-        }
-        let latest = latest.clone();
+        }) && request.map_view.is_local()
+            && self.evaluator.needs_only_passes(recipe, grid, Some(request.position), inputs)
+    }
+
+    /// The preview of a request with that many samples along the longer side, if it differs from the last one by an edit
+    /// that is quickly evaluated and changes a small part of the terrain; `None` otherwise.
+    ///
+    /// The height range, shadows and other maps of the surface, and the statistics are those of the last complete
+    /// preview: a complete one must follow.
+    pub(super) fn local_edit(
+        &mut self,
+        request: &Arc<PreviewRequest>,
+        samples: usize,
+        max_evaluation: Duration,
+        inputs: &Inputs,
+        progress: &Progress,
+    ) -> Result<Option<Preview>, Cancelled> {
+        let began = Instant::now();
+        let recipe = &*request.recipe;
+        let grid = Grid::fitted(recipe.world.extent(), samples);
+        let is_quick = self.evaluation_time <= max_evaluation && self.is_edit(request, samples, inputs);
+        let Some(latest) = self.latest.clone().filter(|_| is_quick) else { return Ok(None) };
         let terrain = self.terrain(request, grid, inputs, progress)?;
         let Some(changed) = terrain.difference(&latest.terrain) else { return Ok(None) };
         let part = changed.grown(REACH, grid);
@@ -109,7 +118,7 @@ impl Painter {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::engine::map_view::MapView;
     use crate::engine::operations::AnyOperation;
@@ -130,7 +139,7 @@ mod tests {
     }
 
     /// Faults below strokes.
-    fn sculpted() -> PreviewRequest {
+    pub(in crate::worker::preview) fn sculpted() -> PreviewRequest {
         let mut sculpted = request(50, SAMPLES);
         let recipe = Arc::make_mut(&mut sculpted.recipe);
         recipe.stack.push(Step::new(Sculpt::default()));
@@ -140,7 +149,7 @@ mod tests {
         PreviewRequest { position: u32::MAX, ..sculpted }
     }
 
-    fn with_dab(request: &PreviewRequest, [x_m, z_m]: [f64; 2]) -> PreviewRequest {
+    pub(in crate::worker::preview) fn with_dab(request: &PreviewRequest, [x_m, z_m]: [f64; 2]) -> PreviewRequest {
         let mut dabbed = request.clone();
         let dab = Stroke { points_m: vec![Point { x_m, z_m }].into(), radius_m: 300.0, ..Default::default() };
         sculpt(Arc::make_mut(&mut dabbed.recipe)).strokes.push(dab);
@@ -154,7 +163,7 @@ mod tests {
 
     fn local(painter: &mut Painter, request: &PreviewRequest, max: Duration) -> Option<Preview> {
         let (inputs, progress) = (Inputs::default(), Progress::new());
-        painter.local_edit(&Arc::new(request.clone()), max, &inputs, &progress).expect("not cancelled")
+        painter.local_edit(&Arc::new(request.clone()), SAMPLES, max, &inputs, &progress).expect("not cancelled")
     }
 
     #[test]
@@ -183,6 +192,14 @@ mod tests {
                 assert!(drawn.albedo == expected.albedo, "{texture_view:?} at {place:?}");
             }
             assert!(!complete(&mut painter, &request).coarse, "a complete preview follows");
+        }
+    }
+
+    #[test]
+    fn edits_of_large_previews_are_drawn_at_every_nth_sample() {
+        let expected = [(4097, 2049), (2049, 2049), (1025, 1025), (8193, 2049), (3001, 1501), (2, 2)];
+        for (samples, local) in expected {
+            assert_eq!(local_samples(samples, MAX_SAMPLES), local, "{samples}");
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) struct Painter {
     pub(super) evaluation_time: Duration,
     /// The reports on the parts of a step, with the terrain and the step.
     reports: Option<(Arc<Heightfield>, usize, Vec<PartReport>)>,
-    /// The last preview at the size of its request.
+    /// The last preview, on which those of edits are drawn.
     pub(super) latest: Option<Preview>,
 }
 
@@ -98,7 +98,7 @@ impl Painter {
             reports,
             elapsed: began.elapsed(),
         };
-        self.latest = (!preview.coarse).then(|| preview.clone());
+        self.latest = Some(preview.clone());
         Ok(preview)
     }
 

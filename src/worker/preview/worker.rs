@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::local_edit::{MAX_SAMPLES, local_samples};
 use super::painter::Painter;
 use super::request::{Preview, PreviewRequest};
 use crate::engine::cast::ToFloat;
@@ -24,8 +25,9 @@ const SLOW: Duration = Duration::from_millis(60);
 /// of a part of the terrain whose complete preview takes longer is shown before it.
 const FRAME: Duration = Duration::from_millis(14);
 
-/// The share of the progress that a coarse preview takes.
+/// The shares of the progress at which a coarse preview and a reduced one are done.
 const COARSE_SHARE: f32 = 0.1;
+const REDUCED_SHARE: f32 = 0.3;
 
 /// Sizes of coarse previews, samples along the longer side, from fine to coarse. Animations use the first one.
 const COARSE_SAMPLES: [usize; 5] = [257, 129, 65, 49, 33];
@@ -66,9 +68,13 @@ impl Worker for PreviewWorker {
     }
 }
 
-/// The caches of both sizes, and how long the last previews took.
+/// The caches of all sizes, and how long the last previews took.
 struct Scheduler {
     fine: Painter,
+    /// For edits of a part of large previews; see [`local_samples`].
+    reduced: Painter,
+    /// The most samples along the longer side of previews of edits.
+    max_local_samples: usize,
     coarse: Painter,
     /// For small coarse previews with rivers; without it they run on the pool.
     single_thread: Option<ThreadPool>,
@@ -87,7 +93,9 @@ impl Default for Scheduler {
     fn default() -> Self {
         let single_thread = ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "upthrust coarse".into());
         Self {
-            fine: Painter::new(Evaluator::new().with_max_bytes(cache_bytes() / 8 * 7)),
+            fine: Painter::new(Evaluator::new().with_max_bytes(cache_bytes() / 8 * 5)),
+            reduced: Painter::new(Evaluator::new().with_max_bytes(cache_bytes() / 8 * 2)),
+            max_local_samples: MAX_SAMPLES,
             coarse: Painter::new(Evaluator::coarse().with_max_bytes(cache_bytes() / 8)),
             single_thread: single_thread.build().ok(),
             decoded: DecodedFiles::default(),
@@ -125,18 +133,28 @@ impl Scheduler {
         let frame_time = animated.map_or(Duration::ZERO, |(_, took)| took);
         self.animated = request.is_animated.then(|| (request.recipe.clone(), frame_time));
         let expected = if request.is_animated { frame_time } else { frame_time.max(expected) };
+        let samples = local_samples(request.samples, self.max_local_samples);
+        let is_reduced = samples < request.samples;
+        let painter = if is_reduced { &mut self.reduced } else { &mut self.fine };
         let local = if expected > FRAME && !is_moving {
-            progress.stage(0.0..COARSE_SHARE, || self.fine.local_edit(request, SLOW, &inputs, progress))?
+            progress.stage(0.0..COARSE_SHARE, || painter.local_edit(request, samples, SLOW, &inputs, progress))?
         } else {
             None
         };
+        let is_local = local.is_some();
         let first = match local {
             None if expected > SLOW => self.coarse_preview(request, is_moving, &inputs, progress)?,
             local => local,
         };
-        let first_share = if first.is_some() { COARSE_SHARE } else { 0.0 };
+        let mut first_share = if first.is_some() { COARSE_SHARE } else { 0.0 };
         if let Some(first) = first {
             publish(first);
+        }
+        // The next edits of this kind are drawn on a reduced preview.
+        if is_reduced && !is_local && !is_moving && self.fine.is_edit(request, request.samples, &inputs) {
+            let reduced = || self.reduced.preview(request, samples, &inputs, progress);
+            publish(progress.stage(first_share..REDUCED_SHARE, reduced)?);
+            first_share = REDUCED_SHARE;
         }
         let known = self.fine.summary.as_ref().map(|(terrain, _)| terrain.clone());
         let began = Instant::now();
@@ -223,6 +241,7 @@ mod tests {
     use crate::engine::map_view::MapView;
     use crate::engine::parameters::Limits;
     use crate::engine::texture::TextureRecipe;
+    use crate::worker::preview::local_edit::tests::{sculpted, with_dab};
     use crate::worker::preview::test_requests::request;
 
     #[test]
@@ -281,6 +300,30 @@ mod tests {
         assert_eq!(coarse_ones(painted.clone(), fast, &cancelled), 0);
         assert_eq!(coarse_ones(painted.clone(), fast, &Progress::new()), 0);
         assert_eq!(coarse_ones(painted, slow, &Progress::new()), 1, "painting is slow");
+    }
+
+    #[test]
+    fn edits_of_large_previews_are_shown_reduced_but_not_coarse() {
+        let mut scheduler = Scheduler { max_local_samples: 65, ..Scheduler::default() };
+        let mut sizes = |request: &PreviewRequest| {
+            // Everything counts as slow, apart from the evaluation of edits.
+            scheduler.evaluation_time = Duration::from_secs(1);
+            scheduler.reduced.evaluation_time = Duration::ZERO;
+            let published = Mutex::new(Vec::new());
+            let publish = |preview: Preview| {
+                published.lock().expect("no panic").push((preview.terrain.grid().width(), preview.coarse));
+            };
+            let full = scheduler.run(&Arc::new(request.clone()), &Progress::new(), &publish).expect("not cancelled");
+            let mut sizes = published.into_inner().expect("no panic");
+            sizes.push((full.terrain.grid().width(), full.coarse));
+            sizes
+        };
+        let request = sculpted();
+        let dabbed = with_dab(&request, [2000.0, 1500.0]);
+        let again = with_dab(&dabbed, [1000.0, 1500.0]);
+        assert_eq!(sizes(&request), [(33, true), (129, false)]);
+        assert_eq!(sizes(&dabbed), [(33, true), (65, true), (129, false)], "the first one prepares the others");
+        assert_eq!(sizes(&again), [(65, true), (129, false)]);
     }
 
     #[test]
