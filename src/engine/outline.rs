@@ -91,6 +91,31 @@ impl Outline {
             Self::Polygon(points) => nearest_of_polygon(points, [x, z]),
         }
     }
+
+    /// How far a point inside is from the outline; for a point outside, any number.
+    pub(super) fn depth(&self, [x, z]: [f64; 2]) -> f64 {
+        match self {
+            Self::Turned { centre, axis: [cos, sin], half, shape } => {
+                let (dx, dz) = (x - centre[0], z - centre[1]);
+                let [u, v] = [dx * cos + dz * sin, dz * cos - dx * sin];
+                match shape {
+                    Centred::Rectangle(corner) => {
+                        // Towards a corner the outline is an arc around the corner of the smaller rectangle.
+                        let [a, b] = [u.abs() - (half[0] - corner), v.abs() - (half[1] - corner)];
+                        corner - libm::hypot(a.max(0.0), b.max(0.0)) - a.max(b).min(0.0)
+                    }
+                    Centred::Ellipse => {
+                        let [p, q] = inner_nearest_of_ellipse(*half, [u, v]);
+                        libm::hypot(u - p, v - q)
+                    }
+                }
+            }
+            Self::Polygon(points) => {
+                let (_, [nearest_x, nearest_z]) = nearest_of_edges(points, [x, z]);
+                libm::hypot(x - nearest_x, z - nearest_z)
+            }
+        }
+    }
 }
 
 /// The nearest point of a rectangle: all points within `corner` of a smaller rectangle.
@@ -102,22 +127,35 @@ fn nearest_of_rectangle(half: [f64; 2], corner: f64, [u, v]: [f64; 2]) -> Option
     (distance > corner).then_some([inner_u + share * (u - inner_u), inner_v + share * (v - inner_v)])
 }
 
-/// The nearest point of an ellipse with these half axes. The normal through it meets the point: with a ≥ b it is at
-/// (r·u/(s + r), v/(s + 1)), r = a²/b², where s is the root of (n/(s + r))² + (w/(s + 1))² = 1, n = r·u/a, w = v/b.
-/// D. Eberly, "Distance from a Point to an Ellipse, an Ellipsoid, or a Hyperellipsoid", Geometric Tools, 2013. Outside,
-/// the left side is convex and falling, so Newton's method approaches the root from below.
+/// The nearest point of an ellipse with these half axes, of a point outside.
 fn nearest_of_ellipse([a, b]: [f64; 2], [u, v]: [f64; 2]) -> Option<[f64; 2]> {
+    let is_outside = (u / a) * (u / a) + (v / b) * (v / b) > 1.0;
+    is_outside.then(|| on_ellipse([a, b], [u, v], 0.0))
+}
+
+/// The point of the outline of an ellipse with these half axes that is nearest to a point inside.
+fn inner_nearest_of_ellipse([a, b]: [f64; 2], [u, v]: [f64; 2]) -> [f64; 2] {
+    // On the longer axis near the centre, the nearest points are on either side of it.
+    const BESIDE: f64 = 1e-9;
+    let beside = |of: f64, half: f64| if of.abs() < BESIDE * half { (BESIDE * half).copysign(of) } else { of };
+    on_ellipse([a, b], [beside(u, a), beside(v, b)], -1.0)
+}
+
+/// The nearest point of the outline of an ellipse. The normal through it meets the point: with a ≥ b it is at
+/// (r·u/(s + r), v/(s + 1)), r = a²/b², where s is the root of (n/(s + r))² + (w/(s + 1))² = 1, n = r·u/a, w = v/b, at
+/// least 0 for a point outside and at least −1 for one inside. D. Eberly, "Distance from a Point to an Ellipse, an
+/// Ellipsoid, or a Hyperellipsoid", Geometric Tools, 2013. From −1 on the left side is convex and falling, so Newton's
+/// method approaches the root from below.
+fn on_ellipse([a, b]: [f64; 2], [u, v]: [f64; 2], least: f64) -> [f64; 2] {
     if a < b {
-        return nearest_of_ellipse([b, a], [v, u]).map(|[v, u]| [u, v]);
+        let [v, u] = on_ellipse([b, a], [v, u], least);
+        return [u, v];
     }
     let (x, z) = (u.abs(), v.abs());
-    if (x / a) * (x / a) + (z / b) * (z / b) <= 1.0 {
-        return None;
-    }
     let r = (a / b) * (a / b);
     let (n, w) = (r * (x / a), z / b);
     // Where one of the two terms alone is 1, the sum is at least 1.
-    let mut s = (n - r).max(w - 1.0).max(0.0);
+    let mut s = (n - r).max(w - 1.0).max(least);
     for _ in 0..MAX_NEWTON_STEPS {
         let (across, along) = (n / (s + r), w / (s + 1.0));
         let excess = across * across + along * along - 1.0;
@@ -128,14 +166,20 @@ fn nearest_of_ellipse([a, b]: [f64; 2], [u, v]: [f64; 2]) -> Option<[f64; 2]> {
         }
         s = next;
     }
-    Some([(r * x / (s + r)).copysign(u), (z / (s + 1.0)).copysign(v)])
+    [(r * x / (s + r)).copysign(u), (z / (s + 1.0)).copysign(v)]
 }
 
 /// Newton's method takes about six steps; rounding could make it alternate between neighbouring numbers.
 const MAX_NEWTON_STEPS: usize = 50;
 
-/// The nearest point on the edges of a polygon.
-fn nearest_of_polygon(points: &[[f64; 2]], [x, z]: [f64; 2]) -> Option<[f64; 2]> {
+/// The nearest point on the edges of a polygon, of a point outside.
+fn nearest_of_polygon(points: &[[f64; 2]], at: [f64; 2]) -> Option<[f64; 2]> {
+    let (is_inside, nearest) = nearest_of_edges(points, at);
+    (!is_inside && nearest != at).then_some(nearest)
+}
+
+/// Whether a point is inside a polygon, and the nearest point on its edges.
+fn nearest_of_edges(points: &[[f64; 2]], [x, z]: [f64; 2]) -> (bool, [f64; 2]) {
     let edges = points.iter().zip(points.iter().cycle().skip(1));
     let mut is_inside = false;
     let mut nearest = (f64::INFINITY, [x, z]);
@@ -154,7 +198,7 @@ fn nearest_of_polygon(points: &[[f64; 2]], [x, z]: [f64; 2]) -> Option<[f64; 2]>
             nearest = (squared, point);
         }
     }
-    (!is_inside && nearest.0 > 0.0).then_some(nearest.1)
+    (is_inside, nearest.1)
 }
 
 #[cfg(test)]
@@ -221,6 +265,42 @@ mod tests {
         let star = Outline::Polygon((0..5).map(corner).collect());
         assert!(star.nearest([0.0, 0.0]).is_some());
         assert_eq!(star.nearest([0.0, -7.0]), None);
+    }
+
+    /// The distance of points inside from the outline, against the nearest of many points of the outline.
+    #[test]
+    fn depths_inside_match_the_nearest_of_many_points_of_the_outline() {
+        let mut rng = Stream::new(5, 6).at(8);
+        for i in 0..60 {
+            let size = point([rng.between(1.0, 50.0), rng.between(1.0, 50.0)]);
+            let shape = if i % 2 == 0 { Centred::Ellipse } else { Centred::Rectangle(rng.between(0.0, 9.0)) };
+            let outline = Outline::turned(point([3.0, 4.0]), size, rng.between(-180.0, 180.0), shape);
+            // Rays from the centre meet the outline once.
+            let on = |angle: f64| {
+                let (sin, cos) = libm::sincos(angle);
+                let (mut inside, mut outside) = (0.0, 100.0);
+                for _ in 0..50 {
+                    let middle = 0.5 * (inside + outside);
+                    let at = [3.0 + middle * cos, 4.0 + middle * sin];
+                    if outline.nearest(at).is_none() { inside = middle } else { outside = middle }
+                }
+                [3.0 + inside * cos, 4.0 + inside * sin]
+            };
+            let points: Vec<[f64; 2]> = (0..4000).map(|i| on(std::f64::consts::TAU * f64::from(i) / 4000.0)).collect();
+            for _ in 0..20 {
+                let along = points[(rng.unit() * 3999.0) as usize];
+                let share = rng.unit();
+                let at = [3.0 + share * (along[0] - 3.0), 4.0 + share * (along[1] - 4.0)];
+                let distances = points.iter().map(|[x, z]| libm::hypot(at[0] - x, at[1] - z));
+                let expected = distances.fold(f64::INFINITY, f64::min);
+                let found = outline.depth(at);
+                assert!(found <= expected + 1e-6 && found > expected - 0.05, "{found} not {expected}, {outline:?}");
+            }
+        }
+        let centre = Outline::turned(point([0.0, 0.0]), point([40.0, 10.0]), 0.0, Centred::Ellipse).depth([0.0, 0.0]);
+        assert!((centre - 5.0).abs() < 1e-6, "{centre}");
+        let square = Outline::Polygon(vec![[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]]);
+        assert_eq!(square.depth([4.0, 7.0]), 3.0);
     }
 
     /// The points found are on the outline, and no other point of the outline is nearer.

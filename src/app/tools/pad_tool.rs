@@ -17,7 +17,7 @@ const MIN_REACH_M: f64 = 100.0;
 impl BoxItem for Pad {
     const NAME: &'static str = "Pad";
     const SHOWN: &'static [&'static str] =
-        &["shape", "size_m", "turn_deg", "corner_m", "grade", "grade_azimuth_deg", "bank_deg"];
+        &["kind", "depth_m", "shape", "size_m", "turn_deg", "corner_m", "grade", "grade_azimuth_deg", "bank_deg"];
     const NEW_PLACE: &'static str = "The first pad adds a Pads step on top";
 
     fn items(operation: &AnyOperation) -> Option<&List<Self>> {

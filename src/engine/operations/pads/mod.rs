@@ -1,8 +1,12 @@
-//! Level or tilted building sites, with banks down to or up to the terrain around it.
+//! Level or tilted building sites, with banks down to or up to the terrain around them, and lakes.
 //!
 //! With H the plane of the pad and e the distance outside its outline, the terrain becomes
 //! clamp(h, H − tan(bank)·e, H + tan(bank)·e), where H is taken at the nearest point of the outline. Inside it is the
 //! plane; where the bank has met the terrain, nothing changes.
+//!
+//! A lake has its water at H. Inside its outline the bed falls from the shore with the slope of the banks to the depth of
+//! the lake, H − min(depth, tan(bank)·e), with e the distance from the outline; around it a shore at H holds the water, and
+//! e of the banks counts from there. Water fills depressions up to their outlets, which for a lake is its shore.
 
 use rayon::prelude::*;
 
@@ -27,9 +31,29 @@ choices! {
     }
 }
 
+choices! {
+    /// What a pad is for.
+    pub enum PadKind {
+        /// Level or evenly sloping ground.
+        Ground = "ground", "Ground";
+        /// A basin that holds water at the height of the pad.
+        Lake = "lake", "Lake";
+    }
+}
+
 parameters! {
-    /// A building site.
+    /// A building site or a lake.
     pub struct Pad {
+        /// What the pad is for.
+        kind: PadKind = PadKind::Ground, Spec::new("Kind").sparse();
+        /// Depth of the lake. Its bed falls from the shore with the slope of the banks.
+        depth_m: f64 = 5.0,
+            Spec::number("Depth", 0.01, 10_000.0).slider(0.5, 100.0).unit("m").logarithmic()
+                .when("kind", &["lake"]).sparse();
+        /// Width of the level shore around the lake. On maps whose samples are farther apart than half of it, the water
+        /// runs out between them and stands lower.
+        shore_m: f64 = 20.0,
+            Spec::number("Shore", 0.0, 10_000.0).slider(0.0, 200.0).unit("m").when("kind", &["lake"]).sparse();
         /// Outline of the pad.
         shape: Shape = Shape::Rectangle, Spec::new("Shape");
         /// Centre, metres east and south of the map's north-west corner.
@@ -51,15 +75,16 @@ parameters! {
         /// Radius of the corners, at most half the shorter side.
         corner_m: f64 = 0.0, Spec::number("Corner radius", 0.0, MAX_COORDINATE_M).slider(0.0, 50.0).unit("m")
             .when("shape", &["rectangle"]);
-        /// Height at the centre. Empty: the mean height of the terrain under the pad, so that about as much is cut as
+        /// Height at the centre; of a lake, that of its water. Empty: the mean height of the terrain under the pad, so that about as much is cut as
         /// filled.
         height_m: Option<f64> = None,
             Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("mean of terrain");
         /// Slope of the pad, metres of height per metre: 0 is level, 0.02 lets water run off.
-        grade: f64 = 0.0, Spec::number("Grade", 0.0, 2.0).slider(0.0, 0.2).percent();
+        grade: f64 = 0.0,
+            Spec::number("Grade", 0.0, 2.0).slider(0.0, 0.2).percent().when("kind", &["ground"]);
         /// Compass direction in which the pad rises, clockwise from north.
         grade_azimuth_deg: f64 = 0.0,
-            Spec::number("Rises towards", -360.0, 360.0).slider(0.0, 360.0).unit("°");
+            Spec::number("Rises towards", -360.0, 360.0).slider(0.0, 360.0).unit("°").when("kind", &["ground"]);
         /// Slope of the banks around the pad. Steep banks change less terrain.
         bank_deg: f64 = 35.0, Spec::number("Bank slope", 1.0, 85.0).slider(10.0, 60.0).unit("°");
         /// Distance from the pad beyond which its banks change nothing, so that it does not cut a mountain across the
@@ -72,11 +97,11 @@ parameters! {
 }
 
 parameters! {
-    /// Flattens building sites: each pad is a plane, and its banks lead to the terrain around it. A later pad cuts into
-    /// earlier ones.
+    /// Flattens building sites and digs lakes: each pad is a plane or a basin, and its banks lead to the terrain around
+    /// it. A later pad cuts into earlier ones.
     pub struct Pads {
         /// The pads.
-        pads: List<Pad> = default_pads(), Spec::new("Pad");
+        pads: List<Pad> = default_pads(), Spec::new("Pads");
     }
 }
 
@@ -120,12 +145,16 @@ struct PlacedPad {
     centre: [f64; 2],
     height_m: f64,
     gradient: [f64; 2],
-    /// The lowest and the highest height of the plane within the bounds, or beyond those.
+    /// The lowest and the highest height of the pad within the bounds, or beyond those.
     range_m: [f64; 2],
     /// The tangent of the slope of the banks.
     bank: f64,
     /// The distance beyond which the banks change nothing.
     limit_m: f64,
+    /// The distance from the outline at which the banks begin: the width of the shore of a lake.
+    shore_m: f64,
+    /// The depth of a lake.
+    depth_m: Option<f64>,
 }
 
 impl Pad {
@@ -148,7 +177,9 @@ impl Pad {
             Shape::Rectangle | Shape::Ellipse => [self.centre_m.x_m, self.centre_m.z_m],
             Shape::Polygon => middle(bounds),
         };
+        let is_lake = self.kind == PadKind::Lake;
         let gradient = match self.grade {
+            _ if is_lake => [0.0, 0.0],
             0.0 => [0.0, 0.0],
             grade => azimuth_vector(self.grade_azimuth_deg).map(|along| grade * along),
         };
@@ -161,9 +192,11 @@ impl Pad {
             centre,
             height_m,
             gradient,
-            range_m: [height_m - rise_m, height_m + rise_m],
+            range_m: [height_m - if is_lake { self.depth_m } else { rise_m }, height_m + rise_m],
             bank: libm::tan(self.bank_deg.to_radians()),
             limit_m: self.reach_m.unwrap_or(f64::INFINITY),
+            shore_m: if is_lake { self.shore_m } else { 0.0 },
+            depth_m: is_lake.then_some(self.depth_m),
         }
     }
 }
@@ -187,19 +220,22 @@ impl PlacedPad {
 
     /// The terrain at a point after the pad; `height` without it.
     fn cut(&self, height: f64, at: [f64; 2]) -> f64 {
-        let at_least = self.bank * self.distance_from_bounds(at);
+        let at_least = self.bank * (self.distance_from_bounds(at) - self.shore_m).max(0.0);
         if self.range_m[1] - height < at_least && height - self.range_m[0] < at_least {
             return height;
         }
         match self.outline.nearest(at) {
-            None => self.plane(at),
+            None => match self.depth_m {
+                None => self.plane(at),
+                Some(depth_m) => self.height_m - depth_m.min(self.bank * self.outline.depth(at)),
+            },
             Some(nearest) => {
                 let plane = self.plane(nearest);
                 let distance_m = libm::hypot(at[0] - nearest[0], at[1] - nearest[1]);
                 if distance_m > self.limit_m {
                     return height;
                 }
-                let bank_m = self.bank * distance_m;
+                let bank_m = self.bank * (distance_m - self.shore_m).max(0.0);
                 height.max(plane - bank_m).min(plane + bank_m)
             }
         }
@@ -209,7 +245,7 @@ impl PlacedPad {
     fn reach_m(&self, [low, high]: [f64; 2]) -> f64 {
         let greatest = (high - self.range_m[0]).max(self.range_m[1] - low).max(0.0);
         // Wider than any rounding error.
-        (greatest / self.bank * (1.0 + 1e-9) + 1e-6).min(self.limit_m)
+        (self.shore_m + greatest / self.bank * (1.0 + 1e-9) + 1e-6).min(self.limit_m)
     }
 }
 
@@ -374,7 +410,7 @@ fn overlaps(pad: &PlacedPad, later: &PlacedPad) -> bool {
 impl Operation for Pads {
     const KEY: &'static str = "pads";
     const LABEL: &'static str = "Building pads";
-    const WORDS: &'static str = "flat flatten level foundation house plot platform";
+    const WORDS: &'static str = "flat flatten level foundation house plot platform lake pond water";
 
     fn role(&self) -> Role {
         Role::Modifier
@@ -403,7 +439,9 @@ impl Operation for Pads {
         let reports = self.report(&context.heights_below()?, context.progress)?;
         let part = |(i, report): (usize, &Option<PadReport>)| {
             let PadReport { height_m, cut_m3, fill_m3, overlapped_by } = report.as_ref()?;
-            let text = format!("at {height_m:.1} m, {}", report::volumes([*cut_m3, *fill_m3]));
+            let is_lake = self.pads[i].kind == PadKind::Lake;
+            let place = if is_lake { "water at" } else { "at" };
+            let text = format!("{place} {height_m:.1} m, {}", report::volumes([*cut_m3, *fill_m3]));
             let later = overlapped_by.first().map(|later| later + 1);
             let overlapped = later.map(|later| format!("pad {later} cuts into it; move one of them away"));
             let pad = &self.pads[i];

@@ -48,6 +48,44 @@ fn varied() -> Vec<Pad> {
 }
 
 #[test]
+fn a_lake_holds_its_water_on_a_slope_at_every_size() {
+    let lake = |shape| Pad {
+        kind: PadKind::Lake,
+        depth_m: 6.0,
+        shore_m: 12.0,
+        shape,
+        points_m: vec![point(120.0, 70.0), point(190.0, 80.0), point(150.0, 130.0)].into(),
+        ..pad([150.0, 100.0], [80.0, 50.0], 20.0)
+    };
+    for (shape, samples) in [
+        (Shape::Rectangle, [61, 41]),
+        (Shape::Ellipse, [61, 41]),
+        (Shape::Polygon, [61, 41]),
+        (Shape::Ellipse, [241, 161]),
+    ] {
+        let grid = Grid::new(WORLD, samples[0], samples[1]);
+        let terrain = modified(&pads(vec![lake(shape)]), &slope(grid));
+        let outlets = crate::engine::flow::Outlets::Border;
+        let water = crate::engine::flow::Water::on(&terrain, outlets, None, &Progress::new()).expect("not cancelled");
+        let levels = (0..grid.samples()).filter(|i| water.lakes_m[*i] > 0.0).map(|i| {
+            terrain[(i % grid.width(), i / grid.width())] + water.lakes_m[i]
+        });
+        let levels: Vec<f32> = levels.collect();
+        assert!(levels.len() > 30 && levels.iter().all(|level| (level - 20.0).abs() < 1e-3), "{shape:?}: {levels:?}");
+        let deepest = water.lakes_m.iter().copied().fold(0.0, f32::max);
+        assert!((deepest - 6.0).abs() < 1e-3, "{shape:?}: {deepest} m");
+    }
+    // The bed falls with the banks, 45°, from the shore; the shore is level, and beyond it the banks begin.
+    let grid = Grid::new(WORLD, 301, 201);
+    let terrain = modified(&pads(vec![lake(Shape::Rectangle)]), &level(grid, 10.0));
+    let across: Vec<f32> = [150, 114, 111, 110, 100, 98, 97, 93, 88, 87].map(|c| terrain[(c, 100)]).into();
+    assert_eq!(across, [14.0, 16.0, 19.0, 20.0, 20.0, 20.0, 19.0, 15.0, 10.0, 10.0]);
+    // Grade is for ground only.
+    let tilted = Pad { grade: 0.5, ..lake(Shape::Rectangle) };
+    assert_eq!(modified(&pads(vec![tilted]), &level(grid, 10.0)), terrain);
+}
+
+#[test]
 fn banks_end_at_their_reach() {
     // A pad at 0 m beside a slope of 1 in 1, with banks of 45°/2: they never meet it.
     let grid = Grid::new(Extent { width_m: 400.0, depth_m: 400.0 }, 41, 41);
