@@ -46,6 +46,8 @@ pub(crate) struct FileBrowser {
     recent: Vec<PathBuf>,
     /// The text of the name field: a name or a path.
     name: String,
+    /// That text when the thread got its last job: what is typed while a folder is read is kept.
+    submitted_name: String,
     /// What was typed to narrow down the list.
     narrowing: String,
     /// The index of the selected entry.
@@ -63,16 +65,21 @@ impl FileBrowser {
     /// Begins in the folder of the request, or in the user's home folder.
     pub(crate) fn new(request: DialogRequest, recent: Vec<PathBuf>, wake: Wake) -> std::io::Result<Self> {
         let home = || std::env::home_dir().unwrap_or_else(|| PathBuf::from("."));
-        let reader = folder::start(wake)?;
-        reader.submit(FolderJob::Open(request.folder.clone().unwrap_or_else(home)));
+        let mut browser = Self::unread(request, recent, wake)?;
+        browser.open(browser.request.folder.clone().unwrap_or_else(home));
+        Ok(browser)
+    }
+
+    fn unread(request: DialogRequest, recent: Vec<PathBuf>, wake: Wake) -> std::io::Result<Self> {
         Ok(Self {
-            reader,
+            reader: folder::start(wake)?,
             folder: None,
             listed: Vec::new(),
             filters: request.filters(),
             filter: 0,
             recent,
             name: request.file_name.clone(),
+            submitted_name: request.file_name.clone(),
             narrowing: String::new(),
             selected: None,
             new_folder: None,
@@ -119,15 +126,25 @@ impl FileBrowser {
         None
     }
 
+    fn submit(&mut self, job: FolderJob) {
+        self.submitted_name.clone_from(&self.name);
+        self.reader.submit(job);
+    }
+
     fn opened(&mut self, folder: Folder) {
-        if self.folder.is_some() && !self.request.writes() {
-            self.name.clear();
-        } else if self.is_path() {
-            self.name.clone_from(&self.request.file_name);
-        }
+        let is_first = self.folder.is_none();
         (self.folder, self.new_folder, self.error) = (Some(folder), None, None);
-        self.narrowing.clear();
-        self.list();
+        if self.name == self.submitted_name {
+            if !is_first && !self.request.writes() {
+                self.name.clear();
+            } else if self.is_path() {
+                self.name.clone_from(&self.request.file_name);
+            }
+            self.narrowing.clear();
+            self.list();
+        } else {
+            self.narrow();
+        }
         self.select_typed();
         self.scrolls = true;
     }
@@ -147,6 +164,13 @@ impl FileBrowser {
         let entries = self.folder.iter().flat_map(|folder| folder.entries.iter().enumerate());
         self.listed = entries.filter(|(_, entry)| is_listed(entry)).map(|(i, _)| i).collect();
         self.selected = self.selected.filter(|selected| self.listed.contains(selected));
+    }
+
+    /// Narrows the list down to what was typed, unless it is a path or the name of a file to be written.
+    fn narrow(&mut self) {
+        let narrows = !self.request.writes() && !self.is_path();
+        self.narrowing = if narrows { self.name.trim().into() } else { String::new() };
+        self.list();
     }
 
     /// Selects the entry whose name was typed. For a file to be read, the beginning or a part of it is enough.
@@ -210,7 +234,7 @@ impl FileBrowser {
     }
 
     fn open(&mut self, folder: PathBuf) {
-        self.reader.submit(FolderJob::Open(folder));
+        self.submit(FolderJob::Open(folder));
     }
 
     fn open_parent(&mut self) {
@@ -227,14 +251,14 @@ impl FileBrowser {
             Some(entry) if self.chooses_folder() => return chosen(entry.path),
             Some(entry) if entry.is_folder => self.open(entry.path),
             Some(entry) if !self.request.writes() => {
-                self.reader.submit(FolderJob::Choose { path: entry.path, writes: false });
+                self.submit(FolderJob::Choose { path: entry.path, writes: false });
             }
             // A folder that does not exist is created when something is written into it.
             _ if self.chooses_folder() => return self.has_typed_folder().then(|| chosen(self.typed_path())).flatten(),
             _ if self.name.trim().is_empty() => {}
             _ => {
                 let (path, writes) = (self.typed_path(), self.request.writes());
-                self.reader.submit(FolderJob::Choose { path, writes });
+                self.submit(FolderJob::Choose { path, writes });
             }
         }
         None
@@ -253,6 +277,8 @@ impl FileBrowser {
         let size = Vec2::new(ui.available_width(), height);
         let opens = ui
             .allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Min), |ui| {
+                // Nothing moves when the folder has been read.
+                ui.set_min_size(size);
                 ui.allocate_ui(Vec2::new(PLACES_WIDTH, height), |ui| self.places_ui(ui, height, thumbnails));
                 ui.separator();
                 ui.vertical(|ui| self.list_ui(ui, height, thumbnails)).inner
@@ -336,7 +362,8 @@ impl FileBrowser {
             closes = ui.button("Cancel new folder").clicked();
         });
         if creates {
-            self.reader.submit(FolderJob::Create(folder.path.join(name.trim())));
+            let path = folder.path.join(name.trim());
+            self.submit(FolderJob::Create(path));
         }
         if closes {
             self.new_folder = None;
@@ -415,7 +442,7 @@ impl FileBrowser {
             (true, true) => Some(entry.path),
             (true, false) => {
                 let writes = self.request.writes();
-                self.reader.submit(FolderJob::Choose { path: entry.path, writes });
+                self.submit(FolderJob::Choose { path: entry.path, writes });
                 None
             }
             (false, _) => None,
@@ -444,9 +471,7 @@ impl FileBrowser {
             }
             if field.response.changed() {
                 self.error = None;
-                let narrows = !self.request.writes() && !self.is_path();
-                self.narrowing = if narrows { self.name.trim().into() } else { String::new() };
-                self.list();
+                self.narrow();
                 self.select_typed();
                 self.scrolls = true;
             }
@@ -477,4 +502,79 @@ impl FileBrowser {
 fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     let own = path.extension().unwrap_or_default();
     extensions.iter().any(|extension| *extension == "*" || own.eq_ignore_ascii_case(extension))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use egui::accesskit::Role;
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable as _;
+
+    use super::*;
+    use crate::app::widgets::theme::install;
+
+    /// The window with a request, whose thread has read nothing yet.
+    fn unread(purpose: DialogPurpose, file_name: &str) -> FileBrowser {
+        let request = DialogRequest { purpose, folder: None, file_name: file_name.into() };
+        FileBrowser::unread(request, Vec::new(), Arc::new(|| {})).expect("a thread")
+    }
+
+    fn folder_with(names: &[&str]) -> Folder {
+        let entry = |name: &&str| FolderEntry {
+            name: (*name).into(),
+            path: Path::new("/lands").join(name),
+            is_folder: false,
+            bytes: 1,
+            modified: None,
+        };
+        let entries = names.iter().map(entry).collect();
+        Folder { path: "/lands".into(), entries, usual: vec!["/".into()], home: None }
+    }
+
+    #[test]
+    fn what_is_typed_while_a_folder_is_read_is_kept() {
+        let mut browser = unread(DialogPurpose::ExportFolder, "");
+        browser.name = "/elsewhere/game".into();
+        browser.opened(folder_with(&[]));
+        assert_eq!(browser.typed_path(), Path::new("/elsewhere/game"));
+
+        let mut browser = unread(DialogPurpose::Open, "");
+        browser.name = "al".into();
+        browser.opened(folder_with(&["alps.json", "karst.json"]));
+        assert_eq!((browser.name.as_str(), browser.listed.len()), ("al", 1));
+        // What was there before the folder was opened belongs to the folder before.
+        browser.submit(FolderJob::Open("/lands".into()));
+        browser.opened(folder_with(&["alps.json", "karst.json"]));
+        assert_eq!((browser.name.as_str(), browser.listed.len()), ("", 2));
+
+        // The file that is proposed is selected among all others.
+        let mut browser = unread(DialogPurpose::Open, "karst.json");
+        browser.opened(folder_with(&["alps.json", "karst.json"]));
+        assert_eq!((browser.listed.len(), browser.selected), (2, Some(1)));
+    }
+
+    #[test]
+    fn nothing_moves_when_the_folder_has_been_read() {
+        let thumbnails = Thumbnails::start(Arc::new(|| {})).expect("a thread");
+        let state = (unread(DialogPurpose::ExportFolder, ""), thumbnails);
+        let mut has_fonts = false;
+        let mut window = Harness::builder().with_size([1280.0, 800.0]).build_ui_state(
+            move |ui, (browser, thumbnails): &mut (FileBrowser, Thumbnails)| {
+                if std::mem::replace(&mut has_fonts, true) {
+                    assert!(browser.ui(ui.ctx(), thumbnails).is_none());
+                } else {
+                    install(ui.ctx());
+                }
+            },
+            state,
+        );
+        window.run_steps(4);
+        let button = |window: &Harness<'_, _>| window.get_by_role_and_label(Role::Button, "Choose folder").rect();
+        let before = button(&window);
+        window.state_mut().0.opened(folder_with(&["alps.json"; 60]));
+        window.run_steps(4);
+        assert_eq!(button(&window), before);
+    }
 }
