@@ -12,6 +12,7 @@ use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::operation_picker;
 use crate::app::document::Document;
 use crate::app::panels::analysis::Section;
+use crate::app::panels::hints;
 use crate::app::panels::status::CopyableText;
 use crate::app::panels::types;
 use crate::app::state::Side;
@@ -22,7 +23,7 @@ use crate::app::widgets::cards::index_after_move;
 use crate::engine::Step;
 use crate::engine::groups::{block, dissolve, enclose, move_block, siblings};
 use crate::engine::operations::AnyOperation;
-use crate::engine::operations::group::StepGroup;
+use crate::engine::operations::group::{Start, StepGroup};
 use crate::engine::parameters::{Kind, Parameter, group_values};
 use crate::project::{Project, ProjectFile, ProjectSettings, preset_projects};
 
@@ -74,7 +75,10 @@ impl App {
             | C::SaveRender
             | C::SaveTurntable
             | C::CancelExport => self.execute_export(ctx, command),
-            C::Undo => self.move_in_history(Document::undo),
+            C::Undo => {
+                self.settings.hints_seen.insert(hints::STACK.into());
+                self.move_in_history(Document::undo);
+            }
             C::Redo => self.move_in_history(Document::redo),
             C::ReopenProject(project_id) => self.move_in_history(|document| document.reopen(project_id)),
             C::GoToEntry(i) => self.move_in_history(|document| document.go_to(i)),
@@ -106,7 +110,7 @@ impl App {
             C::NewSeed | C::PreviousSeed | C::Variations | C::UseVariation(_) | C::EnlargeVariation(_) => {
                 self.execute_seed(command);
             }
-            C::Tool(_) | C::ProfileLine | C::TakeOverFault { .. } => self.execute_tool(command),
+            C::Tool(_) | C::Mirror(_) | C::ProfileLine | C::TakeOverFault { .. } => self.execute_tool(command),
             C::FrameViews | C::ViewThreeQuarter | C::ViewFromAbove | C::ViewFromSide | C::WaterLevel => {
                 self.execute_view(ctx, command);
             }
@@ -318,8 +322,13 @@ impl App {
             Command::Ungroup(i) => {
                 let group = i.unwrap_or(selected);
                 let title = stack.get(group).map(|step| step.title().to_string()).unwrap_or_default();
+                let lost = stack.get(group).map(lost_without_group).unwrap_or_default();
                 if dissolve(stack, group) {
                     self.document.commit_as(format!("Ungroup {title}"), project);
+                    if !lost.is_empty() {
+                        let lost = lost.join(", ");
+                        self.show_message(format!("Ungrouped without the group's {lost}. Undo brings the group back."));
+                    }
                     self.ui.selection.step = if selected >= group { selected.saturating_sub(1) } else { selected };
                 }
             }
@@ -337,6 +346,7 @@ impl App {
     }
 
     fn execute_playback(&mut self, command: Command) {
+        self.settings.hints_seen.insert(hints::TIMELINE.into());
         let total = self.total();
         let playback = &mut self.ui.playback;
         let at = playback.position(total);
@@ -387,6 +397,7 @@ impl App {
                 self.ui.tools.toggle(tool);
                 self.ui.profile.is_drawing = false;
             }
+            Command::Mirror(kind) => self.ui.tools.mirror = kind,
             Command::ProfileLine => self.draw_profile(),
             Command::TakeOverFault { step, number } => {
                 let mut project = (**self.document.project()).clone();
@@ -560,4 +571,17 @@ impl App {
     pub(crate) fn maximise(&mut self, view: View) {
         self.ui.layout.maximised = if self.ui.layout.maximised == Some(view) { None } else { Some(view) };
     }
+}
+
+/// What of a group's settings is lost when its members remain without it.
+fn lost_without_group(group: &Step) -> Vec<&'static str> {
+    let settings = &group.settings;
+    let begins_flat = matches!(&group.operation, AnyOperation::StepGroup(group) if group.on == Start::Flat);
+    let changed = [
+        (begins_flat, "flat start"),
+        (settings.blend != group.operation.default_blend(), "blend"),
+        (settings.strength != 1.0, "strength"),
+        (!settings.mask.is_empty(), "mask"),
+    ];
+    changed.into_iter().filter(|(is_lost, _)| *is_lost).map(|(_, name)| name).collect()
 }

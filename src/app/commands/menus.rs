@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use egui::{Button, RichText, ThemePreference, Ui};
 
 use crate::app::commands::Command;
-use crate::app::document::{Document, file_name, title};
+use crate::app::document::{Document, name_of};
 use crate::app::tasks::settings::{SCALES, Settings};
 use crate::app::tools::tool::Tool;
 use crate::app::widgets::end_of;
 use crate::app::widgets::theme::colours;
 use crate::engine::Step;
 use crate::engine::cast::ToFloat;
+use crate::engine::operations::symmetry::Kind as Symmetry;
 use crate::files::FileError;
 use crate::files::io::memory::{available_bytes, require_memory};
 use crate::project::Project;
@@ -47,6 +48,10 @@ fn largest_that_fits<E>(samples: u32, fits: impl Fn(u32) -> Result<(), E>) -> Re
         (smaller.into_iter().find(|size| fits(*size).is_ok()).unwrap_or(SMALL), error)
     })
 }
+
+/// What mirroring while drawing does.
+pub(crate) const MIRROR_DOC: &str =
+    "Repeats what you draw, move or delete on its mirror images, so that the map stays fair";
 
 /// The most characters of a folder in the menu.
 const MAX_FOLDER_CHARS: usize = 36;
@@ -100,6 +105,8 @@ pub(crate) struct ViewModes {
     /// Whether the views show the state before the last edit, and whether the maps are split.
     pub(crate) is_before: bool,
     pub(crate) is_split: bool,
+    /// The symmetry by which what is drawn is repeated.
+    pub(crate) mirror: Option<Symmetry>,
 }
 
 /// A menu with its title.
@@ -262,7 +269,7 @@ fn recent(context: &MenuContext) -> Vec<Entry> {
 fn closed(context: &MenuContext) -> Vec<Entry> {
     let item = |(project_id, project): (usize, &Arc<Project>)| {
         let path = context.document.path_of(project_id);
-        let name = path.map_or_else(|| title(project).into(), file_name);
+        let name = name_of(project, path);
         let note = path.and_then(Path::parent).map(|folder| end_of(&folder.display().to_string(), MAX_FOLDER_CHARS));
         Entry::Item(Item { note, ..Item::new(context, Command::ReopenProject(project_id)).named(name) })
     };
@@ -331,7 +338,17 @@ fn view(context: &MenuContext) -> Vec<Entry> {
 }
 
 fn terrain(context: &MenuContext) -> Vec<Entry> {
-    groups(
+    let world = context.document.project().recipe.world.extent();
+    let is_square = world.width_m == world.depth_m;
+    let mirror = |kind: Option<Symmetry>| {
+        let is_enabled = is_square || !kind.is_some_and(Symmetry::needs_square);
+        let doc = if is_enabled { MIRROR_DOC } else { "For square worlds" }.into();
+        let item = Item::new(context, Command::Mirror(kind)).set(context.view_modes.mirror == kind);
+        Entry::Item(Item { is_enabled, doc, ..item })
+    };
+    let symmetries = Symmetry::ALL.iter().copied().map(Some);
+    let mirrors = std::iter::once(None).chain(symmetries).map(mirror).collect();
+    let mut entries = groups(
         context,
         &[
             &[Command::PickOperation, Command::AddType],
@@ -345,17 +362,23 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
                 Command::Tool(Tool::Stamp),
                 Command::ProfileLine,
             ],
-            &[
-                Command::TogglePlay,
-                Command::Restart,
-                Command::StepBack,
-                Command::StepForward,
-                Command::ToStart,
-                Command::ToEnd,
-                Command::ToggleLoop,
-            ],
         ],
-    )
+    );
+    entries.push(Entry::Menu("Mirror what is drawn", mirrors));
+    entries.push(Entry::Separator);
+    entries.extend(items(
+        context,
+        &[
+            Command::TogglePlay,
+            Command::Restart,
+            Command::StepBack,
+            Command::StepForward,
+            Command::ToStart,
+            Command::ToEnd,
+            Command::ToggleLoop,
+        ],
+    ));
+    entries
 }
 
 fn help(context: &MenuContext) -> Vec<Entry> {

@@ -11,6 +11,7 @@ use egui::{Event, InputState, Key, KeyboardShortcut, Modifiers, ThemePreference,
 use crate::app::commands::stack_edits::StepPlace;
 use crate::app::tools::tool::Tool;
 use crate::engine::Recipe;
+use crate::engine::operations::symmetry::Kind as Symmetry;
 use crate::engine::recipe_masks::MaskOwner;
 use crate::files::targets;
 
@@ -162,6 +163,8 @@ pub(crate) enum Command {
     PreviousSeed,
     /// Activates or deactivates a tool.
     Tool(Tool),
+    /// Repeats what is drawn on its images in a symmetry, or no longer.
+    Mirror(Option<Symmetry>),
     /// Takes over a random fault of a step, to be changed by hand.
     TakeOverFault {
         step: usize,
@@ -332,6 +335,7 @@ impl Command {
             Self::NewSeed => "New seed".into(),
             Self::PreviousSeed => "Previous seed".into(),
             Self::Tool(tool) => tool.text().into(),
+            Self::Mirror(kind) => kind.map_or("No mirroring", Symmetry::label).into(),
             Self::TakeOverFault { number, .. } => format!("Take over fault {number}"),
             Self::ProfileLine => "Draw profile line".into(),
             Self::Variations => "Variations".into(),
@@ -400,6 +404,7 @@ impl Command {
             Self::Shortcuts => "keys keyboard help",
             Self::About => "version licence folder",
             Self::Tool(tool) => tool.words(),
+            Self::Mirror(_) => "symmetry fair draw",
             _ => "",
         }
     }

@@ -216,6 +216,7 @@ mod tests {
     use crate::app::tasks::settings::Settings;
     use crate::app::tools::tool::Tool;
     use crate::app::widgets::search::words;
+    use crate::engine::operations::symmetry::Kind as Symmetry;
 
     fn palette(project: ProjectFile) -> Palette {
         let (document, settings) = (Document::new(project), Settings::default());
@@ -270,7 +271,9 @@ mod tests {
             ("paint", Command::Tool(Tool::MaskBrush)),
             ("flat", Command::Tool(Tool::Pad)),
             ("cliff", Command::Tool(Tool::Fault)),
-            ("mirror", Command::AddStep("symmetry")),
+            ("mirror", Command::Mirror(Some(Symmetry::MirrorEastWest))),
+            ("symmetry", Command::AddStep("symmetry")),
+            ("hill", Command::Tool(Tool::Brush)),
             ("snow", Command::AddType),
             ("occlusion", Command::ShowParameter { of: ParameterOwner::Light, key: "occlusion" }),
             ("height range", Command::ShowParameter { of: ParameterOwner::World, key: "height_range_m" }),

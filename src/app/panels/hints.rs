@@ -1,4 +1,5 @@
-//! Three short hints for the first start, one after another, each dismissed for good.
+//! Three short hints for the first start, one after another, each dismissed for good: by its button, or when the user
+//! does what it says.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +14,17 @@ struct Hint {
     text: &'static str,
 }
 
-/// The name of the hint about the presets, which is dismissed when the user opens another project.
+/// The names of the hints. They are dismissed when the user plays or seeks, undoes an edit, or opens another project.
+pub(crate) const TIMELINE: &str = "timeline";
+pub(crate) const STACK: &str = "stack";
 pub(crate) const PRESETS: &str = "presets";
 
 const HINTS: [Hint; 3] = [
     Hint {
-        name: "timeline",
+        name: TIMELINE,
         text: "Space plays and pauses the uplift. Drag along the timeline to seek in both directions.",
     },
-    Hint { name: "stack", text: "You can move every slider while the terrain rises. Ctrl+Z undoes each edit." },
+    Hint { name: STACK, text: "You can move every slider while the terrain rises. Ctrl+Z undoes each edit." },
     Hint { name: PRESETS, text: "File > Presets has finished landscapes to start from, each with a thumbnail." },
 ];
 

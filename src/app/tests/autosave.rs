@@ -493,6 +493,23 @@ fn dismissed_hints_do_not_come_back() {
 }
 
 #[test]
+fn hints_go_when_the_user_does_what_they_say() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut editor = editor_in(folder.path(), vec![]);
+    editor.run_steps(2);
+    for (key, modifiers, hint) in [
+        (egui::Key::Home, egui::Modifiers::NONE, "Space plays"),
+        (egui::Key::Z, egui::Modifiers::COMMAND, "You can move every slider"),
+    ] {
+        assert!(editor.query_by_label_contains(hint).is_some(), "{hint}");
+        press(&mut editor, modifiers, key);
+        editor.run_steps(2);
+        assert!(editor.query_by_label_contains(hint).is_none(), "{hint}");
+    }
+    assert!(editor.query_by_label_contains("finished landscapes").is_some());
+}
+
+#[test]
 fn the_about_dialog_shows_the_folders() {
     let folder = tempfile::tempdir().expect("folder");
     let mut editor = editor_in(folder.path(), vec![]);

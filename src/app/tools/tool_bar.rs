@@ -18,6 +18,7 @@ use super::stamp_tool::StampTool;
 use super::tool::Tool;
 use super::tool_view::{ToolView, draw_line};
 use crate::app::commands::Command;
+use crate::app::commands::menus::MIRROR_DOC;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::note;
@@ -36,12 +37,15 @@ use crate::engine::recipe_masks::MaskOwner;
 /// The height of the row of tools, and of that of the active one's parameters.
 const ROW_HEIGHT: f32 = 28.0;
 
+/// The width of the choice of mirroring with the line beside it, points. Where it does not fit, it is shown with a tool.
+const MIRROR_WIDTH: f32 = 190.0;
+
 /// The tools and the active one. They are not part of the document.
 #[derive(Debug, Default)]
 pub(crate) struct Tools {
     active: Option<Tool>,
-    /// The symmetry by which what is drawn is repeated.
-    mirror: Option<Kind>,
+    /// The symmetry by which what is drawn is repeated. Ignored where the world does not have its shape.
+    pub(crate) mirror: Option<Kind>,
     pub(crate) fault: FaultTool,
     brush: BrushTool<Stroke>,
     mask_brush: BrushTool<PaintedStroke>,
@@ -199,11 +203,12 @@ impl Tools {
         }
     }
 
-    /// Draws the tool bar; `painted` is what the mask brush paints. Returns the command of a clicked tool or button.
+    /// Draws the tool bar; `at` is the position on the timeline, `painted` what the mask brush paints. Returns the command of a clicked tool or button.
     pub(crate) fn bar_ui(
         &mut self,
         ui: &mut Ui,
         recipe: &mut Recipe,
+        at: u32,
         painted: MaskOwner,
         thumbnails: &mut Thumbnails,
     ) -> Option<Command> {
@@ -222,9 +227,11 @@ impl Tools {
                     command = Some(Command::Tool(tool));
                 }
             }
-            if let Some(tool) = self.active {
+            if self.active.is_some() || ui.available_width() > MIRROR_WIDTH {
                 ui.separator();
                 mirror_ui(ui, &mut self.mirror, recipe.world.extent());
+            }
+            if let Some(tool) = self.active {
                 hint_ui(ui, tool.hint());
             }
         });
@@ -234,7 +241,7 @@ impl Tools {
             ui.set_min_height(ROW_HEIGHT);
             ui.add_space(8.0);
             match tool {
-                Tool::Fault => {}
+                Tool::Fault => command = self.fault.bar_ui(ui, recipe, at).or(command),
                 Tool::Brush => self.brush.bar_ui(ui, recipe),
                 Tool::MaskBrush => {
                     painted_ui(ui, recipe, painted, &mut self.mask_brush.only_there);
@@ -263,8 +270,7 @@ fn mirror_ui(ui: &mut Ui, mirror: &mut Option<Kind>, world: Extent) {
                 .on_disabled_hover_text("For square worlds");
         }
     });
-    let doc = "Repeats what you draw, move or delete on its mirror images, so that the map stays fair";
-    let response = list.response.on_hover_text(doc);
+    let response = list.response.on_hover_text(MIRROR_DOC);
     response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Mirror what is drawn"));
 }
 

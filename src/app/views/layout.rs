@@ -262,11 +262,11 @@ impl App {
         }
         let selected_type = self.ui.texture_panel.selected.filter(|_| self.ui.texture_panel.was_selected_last);
         let painted = selected_type.map_or(MaskOwner::Step(self.ui.selection.step), MaskOwner::Type);
-        let thumbnails = &mut self.services.thumbnails;
-        commands.extend(self.ui.tools.bar_ui(ui, &mut project.recipe, painted, thumbnails));
+        let total = self.total();
+        let (at, thumbnails) = (self.ui.playback.position(total), &mut self.services.thumbnails);
+        commands.extend(self.ui.tools.bar_ui(ui, &mut project.recipe, at, painted, thumbnails));
         let mut maximise = None;
         let before = self.ui.preview.compare.note(&self.document);
-        let total = self.total();
         let range_m = self.ui.preview.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
         let reports = shown_reports(self.ui.preview.shown.as_ref(), self.ui.selection.step);
         let mut panes = Panes {

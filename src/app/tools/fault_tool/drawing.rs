@@ -2,6 +2,7 @@
 
 use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, Ui, Vec2};
 
+use crate::app::tools::fault_tool::bar::description;
 use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, fault_at, is_own, length_m, strike_deg};
 use crate::app::tools::fault_tool::handles::{ARROW_AT, Handle, HandlePositions, LINE_REACH, ends};
 use crate::app::tools::fault_tool::random_faults::{RandomFault, SHOWN_WITHIN};
@@ -19,19 +20,25 @@ pub(super) fn note_position(pane: Rect) -> Pos2 {
 
 /// Draws the random faults near the pointer, and a note about the one that a click takes over.
 pub(super) fn draw_random_faults(ui: &Ui, transform: &MapTransform, recipe: &Recipe, near: &[(f32, RandomFault)]) {
-    let colour = colours(ui).accent;
     for (i, (distance, found)) in near.iter().enumerate().rev() {
-        let ends = found.ends_m.map(|end| transform.pos(end));
         let is_hovered = i == 0 && *distance <= LINE_REACH;
-        let (width, strength) = if is_hovered { (2.0, 0.9) } else { (1.0, 0.45 * (1.0 - distance / SHOWN_WITHIN)) };
-        transform.painter.line_segment(ends, Stroke::new(width, colour.gamma_multiply(strength)));
+        let strength = if is_hovered { 1.0 } else { 0.45 * (1.0 - distance / SHOWN_WITHIN) };
+        draw_random_fault(ui, transform, found, strength);
         if is_hovered {
-            let title = recipe.stack.get(found.step).map_or("", |step| step.title());
-            let lift = found.fault.displacement_m.abs();
-            let text = format!("Click to take over fault {} of {title} ({lift:.0} m)", found.number);
+            let text = format!("Click to take over {}", description(recipe, found));
             note(ui, &transform.painter, Align2::LEFT_TOP, note_position(transform.response.rect), &text);
         }
     }
+}
+
+/// Draws the line of a random fault; at a strength of 1 it is highlighted.
+pub(super) fn draw_random_fault(ui: &Ui, transform: &MapTransform, found: &RandomFault, strength: f32) {
+    let ends = found.ends_m.map(|end| transform.pos(end));
+    let width = if strength < 1.0 { 1.0 } else { 2.5 };
+    if strength >= 1.0 {
+        transform.painter.line_segment(ends, Stroke::new(width + 2.0, Color32::from_black_alpha(110)));
+    }
+    transform.painter.line_segment(ends, Stroke::new(width, colours(ui).accent.gamma_multiply(strength)));
 }
 
 /// Draws the lines of drawn faults; the highlighted ones are stronger, and drawn even if they are not listed.

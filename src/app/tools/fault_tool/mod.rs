@@ -1,5 +1,6 @@
 //! The fault tool: a drag on a map draws a fault, and handles change it.
 
+mod bar;
 mod drawing;
 mod drawn_faults;
 pub(crate) mod handles;
@@ -46,6 +47,8 @@ pub(crate) struct FaultTool {
     /// the terrain's range changes with the fault, and the handle would move away from the pointer.
     scale: Option<(FaultIndex, f64)>,
     random_faults: RandomFaults,
+    /// Which of the strongest random faults the row below the tool bar names.
+    browsed: Option<usize>,
     shown: ShownFaults,
 }
 
@@ -80,6 +83,9 @@ impl FaultTool {
             response.context_menu(|ui| menu_ui(ui, context.recipe, index));
         }
         draw_random_faults(ui, transform, context.recipe, &near);
+        if near.is_empty() {
+            self.draw_browsed(ui, transform, context);
+        }
         self.draw(ui, transform, context, hovered);
         if self.selected.is_none()
             && let Some([shown, count]) = self.shown.limited(response.id)

@@ -35,6 +35,14 @@ pub(super) struct RandomFaults {
 }
 
 impl RandomFaults {
+    /// The strongest random faults, the strongest first.
+    pub(super) fn all(&mut self, recipe: &Recipe, iteration: u32) -> &[RandomFault] {
+        let known = self.found.take().filter(|(known, at, _)| *at == iteration && known == recipe);
+        let found = known.map_or_else(|| strongest(recipe, iteration), |(_, _, found)| found);
+        // The recipe of this frame shares its lists with that of the next, so that comparing them takes no time.
+        &self.found.insert((recipe.clone(), iteration, found)).2
+    }
+
     /// The strongest random faults near the pointer, the nearest first, each with its distance in points.
     pub(super) fn near(
         &mut self,
@@ -43,11 +51,7 @@ impl RandomFaults {
         transform: &MapTransform,
         pointer: Pos2,
     ) -> Vec<(f32, RandomFault)> {
-        let known = self.found.take().filter(|(known, at, _)| *at == iteration && known == recipe);
-        let found = known.map_or_else(|| strongest(recipe, iteration), |(_, _, found)| found);
-        // The recipe of this frame shares its lists with that of the next, so that comparing them takes no time.
-        self.found = Some((recipe.clone(), iteration, found));
-        let found = self.found.iter().flat_map(|(_, _, found)| found);
+        let found = self.all(recipe, iteration).iter();
         let near = found.filter_map(|found| {
             let [from, to] = found.ends_m.map(|end| transform.pos(end));
             let distance = distance_to_segment(pointer, from, to);

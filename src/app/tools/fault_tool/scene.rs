@@ -67,6 +67,7 @@ impl FaultTool {
             self.selected = hovered.map(|(index, _)| index);
             *context.selected_step = self.selected.map_or(*context.selected_step, |index| index.step);
         }
+        self.draw_browsed_in_scene(ui, view, context);
         let colour = colours(ui).accent;
         for SceneFault { index, fault, line } in &faults {
             let is_strong = self.selected == Some(*index) || hovered.is_some_and(|(hovered, _)| hovered == *index);
