@@ -178,7 +178,7 @@ fn unsaved_ui(ui: &mut Ui, unsaved: &Unsaved, thumbnails: &mut Thumbnails) {
         ui.painter().rect_filled(rect, 3.0, colours(ui).sunken);
         thumbnail_ui(ui, rect, thumbnails.get(&key), 0.0..=1.0);
         ui.vertical(|ui| {
-            ui.strong(document::title(&file.project));
+            ui.strong(document::name_of(&file.project, path.as_deref()));
             let steps: Vec<&str> = file.project.recipe.stack.iter().rev().map(Step::title).take(MAX_STEPS).collect();
             let steps = if steps.is_empty() { "no steps".into() } else { steps.join(", ") };
             let age = ago(changed.elapsed().unwrap_or_default());

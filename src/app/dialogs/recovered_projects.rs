@@ -5,7 +5,7 @@ use std::time::Duration;
 use egui::{Context, ScrollArea, Sides};
 
 use crate::app::dialogs::byte_size::bytes;
-use crate::app::document::title;
+use crate::app::document::name_of;
 use crate::app::tasks::recovery::RecoveredProject;
 use crate::app::widgets::{main_button, modal};
 
@@ -30,12 +30,12 @@ pub(crate) fn recovery_ui(ctx: &Context, projects: &[RecoveredProject]) -> Optio
         let mut response = None;
         ScrollArea::vertical().max_height(260.0).show(ui, |ui| {
             for (i, recovered) in projects.iter().enumerate() {
-                let name = title(&recovered.contents.project);
+                let name = name_of(&recovered.contents.project, recovered.path.as_deref());
                 Sides::new().shrink_left().truncate().show(
                     ui,
                     |ui| {
                         ui.vertical(|ui| {
-                            ui.strong(name);
+                            ui.strong(&name);
                             let age = recovered.time.elapsed().unwrap_or_default();
                             let path = recovered
                                 .path

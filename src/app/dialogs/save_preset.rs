@@ -1,9 +1,10 @@
 //! The dialog that saves the project as a preset of the user.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use egui::{Context, Key, Sides, TextEdit, Ui};
 
+use crate::app::document::project_file_stem;
 use crate::app::widgets::{main_button, modal};
 use crate::project::Project;
 
@@ -38,8 +39,10 @@ pub(crate) struct SavePresetDialog {
 }
 
 impl SavePresetDialog {
-    pub(crate) fn new(project: &Project) -> Self {
-        let (name, description) = (project.name.clone(), project.description.clone());
+    /// Proposes the name of the project's file, or else that of the project.
+    pub(crate) fn new(project: &Project, path: Option<&Path>) -> Self {
+        let name = path.map_or_else(|| project.name.clone(), project_file_stem);
+        let description = project.description.clone();
         Self { name, description, selects_name: true, is_asking: false }
     }
 

@@ -131,10 +131,10 @@ impl VariationsWindow {
                     ui.vertical(|ui| {
                         ui.set_width(width);
                         self.image_ui(ui, place, width, variations.thumbnail(thumbnails, place));
-                        differences_ui(ui, place, height, &self.shown[place].differences);
                         if main_button(ui, &format!("Use variation {}", place + 1), true).clicked() {
                             response = Some(VariationsResponse::Use(place));
                         }
+                        differences_ui(ui, place, height, &self.shown[place].differences);
                     });
                 }
             });

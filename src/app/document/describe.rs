@@ -197,11 +197,11 @@ fn describe_values(table: &[Parameter], old: &Values, new: &Values) -> Option<(S
 /// The item of a list that was added, removed or changed.
 fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Items) -> (String, String) {
     let [Range { start: first, .. }, _] = old.difference(new);
-    let item = format!("{} {}", parameter.label, first + 1);
+    let item = format!("{} {}", parameter.item_label(), first + 1);
     match new.len().cmp(&old.len()) {
         std::cmp::Ordering::Greater => {
             let kind = new.get(first).and_then(|item| kind_of(item_kind, &item));
-            let kind = kind.map_or(String::new(), |kind| format!(" ({})", kind.to_lowercase()));
+            let kind = kind.map_or(String::new(), |kind| format!(" ({kind})"));
             (parameter.key.into(), format!("Add {item}{kind}"))
         }
         std::cmp::Ordering::Less => (parameter.key.into(), format!("Remove {item}")),
@@ -220,10 +220,22 @@ fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Item
     }
 }
 
-/// The kind of an item, such as the mode of a stroke.
-fn kind_of(item_kind: Kind, item: &Value) -> Option<&'static str> {
+/// The most kinds that share a length or height for it to be named with them.
+const MAX_SHARING: usize = 3;
+
+/// The kind of an item, such as the mode of a stroke, with a length or height that few kinds have: "raise 12 m".
+fn kind_of(item_kind: Kind, item: &Value) -> Option<String> {
     let (Kind::Group(table), Value::Group(values)) = (item_kind, item) else { return None };
-    kind_label(table(), values)
+    let kind = kind_label(table(), values)?.to_lowercase();
+    let is_own = |parameter: &&Parameter| {
+        parameter.when.is_some_and(|(_, kinds)| kinds.len() <= MAX_SHARING) && parameter.applies(values)
+    };
+    let own = table().iter().find(is_own);
+    let amount = own.filter(|own| own.unit == "m").and_then(|own| {
+        let value = values.get(own.key).filter(|value| matches!(value, Value::Number(_)))?;
+        value_text(own, value)
+    });
+    Some(amount.map_or(kind.clone(), |amount| format!("{kind} {amount}")))
 }
 
 /// A value as a user would write it, if it is short enough for a name.
@@ -345,6 +357,6 @@ mod tests {
         let mut later = after.clone();
         let AnyOperation::Sculpt(sculpt) = &mut later.recipe.stack[0].operation else { unreachable!("sculpt") };
         sculpt.strokes.push(Stroke { mode: Mode::Lower, ..Stroke::default() });
-        assert_eq!(describe(&after, &later).expect("a change").name, "Sculpt: Add Stroke 1 (lower)");
+        assert_eq!(describe(&after, &later).expect("a change").name, "Sculpt: Add Stroke 1 (lower 5 m)");
     }
 }

@@ -19,7 +19,7 @@ use std::time::SystemTime;
 
 use crate::app::document::describe::{Change, describe};
 use crate::app::document::memory::{EntryMemory, HistoryMemory};
-pub(crate) use crate::app::document::names::{export_stem, file_name, file_stem, title};
+pub(crate) use crate::app::document::names::{export_stem, file_name, file_stem, name_of, project_file_stem, title};
 use crate::engine::recipe::Timeline;
 use crate::files::io::disk_state::DiskState;
 use crate::project::{Project, ProjectFile, ProjectSettings};
@@ -188,7 +188,7 @@ impl Document {
 
     /// The file's name, or the project's title, marked while there are unsaved changes.
     pub(crate) fn heading(&self) -> String {
-        let name = self.path().map_or_else(|| title(self.project()).into(), file_name);
+        let name = name_of(self.project(), self.path());
         format!("{name}{}", if self.is_dirty() { " •" } else { "" })
     }
 
@@ -246,9 +246,7 @@ impl Document {
     pub(crate) fn take_newly_closed(&mut self) -> Option<String> {
         let closed: BTreeSet<usize> = self.closed().map(|(id, _)| id).collect();
         let new = self.closed().rfind(|(id, _)| !self.known_closed.contains(id));
-        let new = new.map(|(id, project)| {
-            self.opened_projects[id].path.as_deref().map_or_else(|| title(project).into(), file_name)
-        });
+        let new = new.map(|(id, project)| name_of(project, self.opened_projects[id].path.as_deref()));
         self.known_closed = closed;
         new
     }

@@ -177,7 +177,7 @@ pub(crate) fn diagram_ui(
             let names = type_names(recipe, types_at(pointer));
             format!("{elevation:.0} {unit}, {slope_deg:.0}°: {}", names.join(", "))
         }
-        None => "Elevation across, slope upwards".into(),
+        None => "Elevation and slope; hatched: uncovered".into(),
     };
     ui.horizontal(|ui| {
         ui.add_space(LEFT_MARGIN);

@@ -215,26 +215,27 @@ fn selected_ui(
 ) -> Option<Command> {
     let selected = context.selected;
     let reveal = context.reveal.filter(|(of, _)| *of == ParameterOwner::Step(selected)).map(|(_, key)| key);
+    let place = [selected, recipe.stack.len()];
     let step = recipe.stack.get_mut(selected)?;
-    // A step keeps its seed when it moves, and with it what is unfolded. The settings contain the seed, whose control
-    // would lose a drag that changes its own id.
+    // A step keeps its seed when it moves, and with it what is unfolded.
     let seed = step.settings.seed;
+    let id = context.parameters.step_id(place, seed);
     heading(ui, step.title());
-    let locks = Some(Locks { names: locked, step_seed: seed });
-    let mut operation = ParameterContext { locks, reveal, ..ParameterContext::new(context.parameters) };
-    let before = step.operation.clone();
-    let group = step.operation.group_mut();
-    let wants_file = ui.push_id(("step", seed), |ui| group_ui(ui, group, &ON_MAP, &mut operation)).inner;
-    blend_group(&before, step);
-    if let Some(terrain) = context.terrain {
-        begin_heights(&before, &mut step.operation, terrain);
-    }
     if let Err(error) = step.operation.check(Grid::fitted(recipe.world.extent(), CHECKED_SAMPLES)) {
         let problem = error.in_words(step.operation.table());
         ui.colored_label(ui.visuals().error_fg_color, format!("No effect: {problem}"));
     }
     warnings_ui(ui, context.warnings.of(&step.operation), step.operation.table());
     reports_ui(ui, context.reports);
+    let locks = Some(Locks { names: locked, step_seed: seed });
+    let mut operation = ParameterContext { locks, reveal, ..ParameterContext::new(context.parameters) };
+    let before = step.operation.clone();
+    let group = step.operation.group_mut();
+    let wants_file = ui.push_id(("step", id), |ui| group_ui(ui, group, &ON_MAP, &mut operation)).inner;
+    blend_group(&before, step);
+    if let Some(terrain) = context.terrain {
+        begin_heights(&before, &mut step.operation, terrain);
+    }
     ui.add_space(8.0);
     heading(ui, "Step");
     // The slider of a mask by elevation spans the terrain's heights.
@@ -242,7 +243,7 @@ fn selected_ui(
         context.heights_m.iter().map(|range| SliderOverride { key: "elevation_m", range: *range, unit: "m" }).collect();
     let mut settings = ParameterContext { overrides: &overrides, reveal, ..ParameterContext::new(context.parameters) };
     let group = &mut step.settings;
-    let wants_mask = ui.push_id(("settings", selected), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
+    let wants_mask = ui.push_id(("settings", id), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
     warnings_ui(ui, step.blend_warning().as_slice(), step.settings.table());
     missing_ui(ui, &step.settings, &recipe.masks, files);
     if let AnyOperation::Stamps(stamps) = &step.operation
@@ -312,16 +313,21 @@ fn warnings_ui(ui: &mut Ui, warnings: &[ParameterError], table: &'static [Parame
     }
 }
 
-/// Says what the parts of a step are like once they are built.
+/// Says what the parts of a step are like once they are built. Those of many parts scroll.
 fn reports_ui(ui: &mut Ui, reports: &[PartReport]) {
-    for PartReport { title, text, warning, .. } in reports {
-        ui.add_space(2.0);
-        ui.label(RichText::new(format!("{title}: {text}")).size(11.0).color(colours(ui).weak));
-        if let Some(warning) = warning {
-            ui.label(RichText::new(capitalised(warning)).size(11.0).color(ui.visuals().warn_fg_color));
+    ScrollArea::vertical().id_salt("reports").max_height(MAX_REPORTS_HEIGHT).show(ui, |ui| {
+        for PartReport { title, text, warning, .. } in reports {
+            ui.add_space(2.0);
+            ui.label(RichText::new(format!("{title}: {text}")).size(11.0).color(colours(ui).weak));
+            if let Some(warning) = warning {
+                ui.label(RichText::new(capitalised(warning)).size(11.0).color(ui.visuals().warn_fg_color));
+            }
         }
-    }
+    });
 }
+
+/// The height of the reports above the parameters at most, points.
+const MAX_REPORTS_HEIGHT: f32 = 132.0;
 
 /// The samples along the longer side of the grid for which the selected step is checked. Only its proportions matter.
 const CHECKED_SAMPLES: usize = 257;

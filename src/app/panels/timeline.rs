@@ -62,7 +62,8 @@ pub(crate) fn timeline_ui(ui: &mut Ui, context: TimelineContext) -> Option<Comma
             command = command.take().or(seed_ui(ui, recipe));
             speed_ui(ui, view);
             // A fixed width, so that nothing moves during playback.
-            let text = if total > 0 { format!("{at} / {total}") } else { "no steps".into() };
+            // Not all steps have iterations.
+            let text = if total > 0 { format!("{at} / {total}") } else { "no iterations".into() };
             let least = if ui.available_width() < NARROW { 84.0 } else { 104.0 };
             let width = f32::max(least, DIGIT_WIDTH * (2 * total.to_string().len() + 3).to_f32());
             ui.add_sized(Vec2::new(width, 20.0), Label::new(RichText::new(text).monospace()).truncate());

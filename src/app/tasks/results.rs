@@ -483,7 +483,8 @@ impl App {
             Some(_) => {
                 // The dialog asks about presets of the same name.
                 self.read_presets();
-                self.ui.modal = Some(Modal::SavePreset(SavePresetDialog::new(self.document.project())));
+                self.ui.modal =
+                    Some(Modal::SavePreset(SavePresetDialog::new(self.document.project(), self.document.path())));
             }
             None => self.show_error("no folder for presets was found; save the project to a file instead"),
         }

@@ -110,7 +110,7 @@ fn drawn_faults_in_the_hundreds_of_thousands() {
     assert_eq!(shown_faults(&long, &["Fault 1", "Fault 300000"]), [false, true]);
     check_frame(&mut long, &mut short);
     scroll(&mut long, row, -1e9);
-    long.get_by_label("Add to fault").click();
+    long.get_by_label("Add fault").click();
     long.run_steps(3);
     let AnyOperation::DrawnFaults(DrawnFaults { faults }) = &long.state().document.project().recipe.stack[0].operation
     else {

@@ -134,7 +134,7 @@ fn drawn_faults_are_added_disabled_and_removed_in_the_list() {
     // The same fault is still unfolded.
     editor.get_by_label("Fold Fault 2").click();
     editor.run_steps(2);
-    editor.get_by_label("Add to fault").click();
+    editor.get_by_label("Add fault").click();
     editor.run_steps(3);
     assert_eq!(faults(&editor).len(), 3);
     // The new fault is expanded and shows its sliders.

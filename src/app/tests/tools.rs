@@ -74,6 +74,34 @@ fn a_click_and_a_drag_add_strokes_each_as_one_undo_entry() {
 }
 
 #[test]
+fn the_pressure_of_a_pen_is_kept_at_the_points_of_its_stroke() {
+    let (mut editor, middle) = editor_with_brush();
+    let touch = |phase, at, force| Event::Touch {
+        device_id: egui::TouchDeviceId(0),
+        id: egui::TouchId(1),
+        phase,
+        pos: at,
+        force: Some(force),
+    };
+    editor.event(touch(egui::TouchPhase::Start, middle, 0.25));
+    editor.drag_at(middle);
+    editor.run_steps(2);
+    let end = middle + egui::vec2(60.0, 0.0);
+    editor.event(touch(egui::TouchPhase::Move, end, 0.75));
+    editor.hover_at(end);
+    editor.run_steps(2);
+    editor.drop_at(end);
+    editor.run_steps(3);
+    let drawn = strokes(&editor);
+    let pressure = drawn[0].pressure.as_ref().expect("a pressure").to_vec();
+    assert_eq!((pressure.first(), pressure.last()), (Some(&0.25), Some(&0.75)), "{drawn:?}");
+    assert_eq!(pressure.len(), drawn[0].points_m.len());
+    // The mouse has none.
+    draw(&mut editor, middle, &[[20.0, 10.0]]);
+    assert_eq!(strokes(&editor)[1].pressure, None);
+}
+
+#[test]
 fn what_is_drawn_moved_and_undone_is_mirrored() {
     let (mut editor, middle) = editor_with_brush();
     editor.get_by_label("Mirror what is drawn").click();

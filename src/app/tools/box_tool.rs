@@ -273,11 +273,15 @@ impl<T: BoxItem> BoxTool<T> {
             if !is_selected {
                 continue;
             }
-            for (_, handle_m) in item.handles() {
-                let Some(handle) = view.pos(handle_m) else { continue };
+            let handles: Vec<Pos2> = item.handles().into_iter().filter_map(|(_, at_m)| view.pos(at_m)).collect();
+            let middle = view.pos(item.middle());
+            let reach = handles.iter().filter_map(|handle| Some(handle.distance(middle?))).fold(0.0, f32::max);
+            // A small item stays visible between its handles.
+            let usual = (HANDLE_SHARE * reach).clamp(MIN_HANDLE, MAX_HANDLE);
+            for handle in handles {
                 let is_near = pointer.is_some_and(|at| handle.distance(at) <= REACH);
-                let radius = if is_near { 6.5 } else { 5.0 };
-                view.painter().circle(handle, radius, colour, Stroke::new(2.0, Color32::WHITE));
+                let radius = if is_near { usual + 1.5 } else { usual };
+                view.painter().circle(handle, radius, colour, Stroke::new(0.4 * usual, Color32::WHITE));
             }
             if view.response().contains_pointer() {
                 say(ui, view, &format!("{} {}: {}", T::NAME, index.item + 1, item.summary()));
@@ -305,6 +309,11 @@ impl<T: BoxItem> BoxTool<T> {
         }
     }
 }
+
+/// The radius of a handle as a share of the distance of the farthest one from the middle, and its limits, points.
+const HANDLE_SHARE: f32 = 0.2;
+const MIN_HANDLE: f32 = 2.0;
+const MAX_HANDLE: f32 = 5.0;
 
 /// Shows a text in the corner of a view.
 fn say(ui: &Ui, view: &dyn ToolView, text: &str) {

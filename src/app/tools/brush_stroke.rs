@@ -23,6 +23,8 @@ pub(super) trait BrushStroke: Group + Default + Clone + PartialEq {
 
     fn points_m(&self) -> &List<Point>;
     fn points_m_mut(&mut self) -> &mut List<Point>;
+    /// The pressure of the pen at the points, if the system reports it.
+    fn pressure_mut(&mut self) -> &mut Option<List<f64>>;
     fn brush(&self) -> Brush;
 
     /// Adapts a new stroke to the modifier keys and to the height of the terrain where it begins, unless another height
@@ -57,6 +59,10 @@ impl BrushStroke for Stroke {
 
     fn points_m_mut(&mut self) -> &mut List<Point> {
         &mut self.points_m
+    }
+
+    fn pressure_mut(&mut self) -> &mut Option<List<f64>> {
+        &mut self.pressure
     }
 
     fn brush(&self) -> Brush {
@@ -125,6 +131,10 @@ impl BrushStroke for PaintedStroke {
 
     fn points_m_mut(&mut self) -> &mut List<Point> {
         &mut self.points_m
+    }
+
+    fn pressure_mut(&mut self) -> &mut Option<List<f64>> {
+        &mut self.pressure
     }
 
     fn brush(&self) -> Brush {

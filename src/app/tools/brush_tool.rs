@@ -4,7 +4,7 @@
 //! Shift smooths, Ctrl swaps raising and lowering or painting and erasing, Alt picks the height to which the brush
 //! flattens. The brackets change the radius.
 
-use egui::{Align2, Id, Key, Modifiers, Stroke as Line, Ui, Vec2};
+use egui::{Align2, Event, Id, Key, Modifiers, Stroke as Line, Ui, Vec2};
 
 use super::brush_stroke::BrushStroke;
 use super::context::{Selected, ToolContext, rounded_place};
@@ -13,7 +13,7 @@ use super::tool_view::{ToolView, draw_circle, draw_line, is_pressed_on};
 use crate::app::commands::Command;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
-use crate::engine::parameters::{Point, Value};
+use crate::engine::parameters::{List, Point, Value};
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::strokes::{Brush, simplified};
@@ -38,6 +38,8 @@ pub(super) struct BrushTool<S> {
     /// Whether the first stroke of a terrain type confines it to where it is painted.
     pub(super) only_there: bool,
     drawn: Option<DrawnStroke<S>>,
+    /// The pressure of the pen that draws, from 0 to 1, if the system reports it.
+    force: Option<f64>,
 }
 
 /// A stroke that is being drawn.
@@ -55,7 +57,7 @@ struct DrawnStroke<S> {
 
 impl<S> Default for BrushTool<S> {
     fn default() -> Self {
-        Self { next: None, has_height: false, only_there: false, drawn: None }
+        Self { next: None, has_height: false, only_there: false, drawn: None, force: None }
     }
 }
 
@@ -71,6 +73,7 @@ impl<S: BrushStroke> BrushTool<S> {
         let mut command = None;
         let place = response.interact_pointer_pos().or(response.hover_pos()).and_then(|at| view.place_m(at));
         let modifiers = ui.input(|input| input.modifiers);
+        self.force = ui.input(|input| input.events.iter().rev().find_map(force)).or(self.force);
         if let Some(place_m) = place {
             if is_pressed_on(ui, response) {
                 if modifiers.alt {
@@ -100,6 +103,7 @@ impl<S: BrushStroke> BrushTool<S> {
         let height_m = height_m(context, place_m).filter(|_| !self.has_height);
         stroke.adapt(modifiers, height_m);
         stroke.points_m_mut().push(rounded_place(place_m));
+        *stroke.pressure_mut() = self.force.map(|force| vec![force].into());
         let selected = Selected { only_there: self.only_there, ..context.selected() };
         let owner = stroke.prepare(context.recipe, selected)?;
         let strokes = S::strokes_mut(context.recipe, owner)?;
@@ -123,7 +127,13 @@ impl<S: BrushStroke> BrushTool<S> {
         let far_m = SPACING * stroke.brush().radius_m;
         let is_near = |last: &Point| libm::hypot(x_m - last.x_m, z_m - last.z_m) < far_m;
         if !stroke.points_m().last().is_some_and(is_near) {
-            self.change(recipe, |stroke| stroke.points_m_mut().push(rounded_place([x_m, z_m])));
+            let force = self.force.unwrap_or(1.0);
+            self.change(recipe, |stroke| {
+                stroke.points_m_mut().push(rounded_place([x_m, z_m]));
+                if let Some(pressure) = stroke.pressure_mut() {
+                    pressure.push(force);
+                }
+            });
         }
     }
 
@@ -143,10 +153,13 @@ impl<S: BrushStroke> BrushTool<S> {
     /// Ends the stroke and stores no more points than its shape needs.
     fn finish(&mut self, recipe: &mut Recipe) {
         self.change(recipe, |stroke| {
-            let points = simplified(stroke.points_m(), None, stroke.brush()).0;
+            let known = stroke.pressure_mut().clone();
+            let known = known.as_ref().map(|pressure| pressure.as_slice());
+            let (points, pressure) = simplified(stroke.points_m(), known, stroke.brush());
             *stroke.points_m_mut() = points.into();
+            *stroke.pressure_mut() = pressure.map(List::from);
         });
-        self.drawn = None;
+        (self.drawn, self.force) = (None, None);
     }
 
     fn pick_height(&mut self, context: &ToolContext, place_m: [f64; 2]) {
@@ -218,6 +231,16 @@ impl<S: BrushStroke> BrushTool<S> {
             let at = view.response().rect.min + Vec2::new(8.0, 36.0);
             note(ui, view.painter(), Align2::LEFT_TOP, at, S::NEW_PLACE);
         }
+    }
+}
+
+/// The pressure that an event reports, in whole thousandths.
+fn force(event: &Event) -> Option<f64> {
+    match event {
+        Event::Touch { force: Some(force), .. } => {
+            Some((1000.0 * f64::from(*force)).round().clamp(0.0, 1000.0) / 1000.0)
+        }
+        _ => None,
     }
 }
 

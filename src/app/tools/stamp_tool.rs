@@ -100,6 +100,19 @@ struct ShippedStamp {
     project: Arc<Project>,
 }
 
+impl ShippedStamp {
+    fn request_picture(&self, thumbnails: &mut Thumbnails) {
+        let Self { file, project } = self;
+        thumbnails.request(&file.0, || ThumbnailRequest {
+            key: file.0.clone(),
+            recipe: Arc::new(project.recipe.clone()),
+            files: InputFiles::new(),
+            pixels: PIXELS,
+            style: ThumbnailStyle::Relief,
+        });
+    }
+}
+
 /// The stamps that ship with the program, in their order.
 fn shipped_stamps() -> Vec<ShippedStamp> {
     let stamp = |(key, _): (&str, &[u8])| {
@@ -148,6 +161,10 @@ impl StampTool {
         if self.shipped.is_empty() {
             self.shipped = shipped_stamps();
         }
+        // The pictures are there when the list opens.
+        for stamp in &self.shipped {
+            stamp.request_picture(thumbnails);
+        }
         let file = &self.boxes.template().file;
         let shipped = self.shipped.iter().find(|stamp| stamp.file == *file);
         let name = shipped.map_or(file.0.as_str(), |stamp| stamp.project.name.as_str());
@@ -175,19 +192,12 @@ impl StampTool {
     }
 
     /// Draws the shipped stamps as pictures. A click chooses one; a drag places it on a view.
-    fn shipped_ui(&mut self, ui: &mut Ui, thumbnails: &mut Thumbnails) {
+    fn shipped_ui(&mut self, ui: &mut Ui, thumbnails: &Thumbnails) {
         let mut chosen = None;
         for row in self.shipped.chunks(COLUMNS) {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = GAP;
                 for ShippedStamp { file, project } in row {
-                    thumbnails.request(&file.0, || ThumbnailRequest {
-                        key: file.0.clone(),
-                        recipe: Arc::new(project.recipe.clone()),
-                        files: InputFiles::new(),
-                        pixels: PIXELS,
-                        style: ThumbnailStyle::Relief,
-                    });
                     let is_chosen = self.boxes.template().file == *file;
                     let card = card_ui(ui, &CARD, &project.name, &project.description, is_chosen, |ui, rect, _| {
                         thumbnail_ui(ui, rect, thumbnails.get(&file.0), 0.0..=1.0);

@@ -49,11 +49,11 @@ impl Tool {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Fault => "cliff escarpment scarp line",
-            Self::Brush => "raise lower flatten smooth roughen erase hand",
+            Self::Brush => "raise lower flatten smooth roughen erase hand hill hollow",
             Self::MaskBrush => "texture material colour",
             Self::Path => "road river street track ridge valley ditch spline",
-            Self::Pad => "flat flatten level foundation house plot",
-            Self::Stamp => "crater landform mountain paste",
+            Self::Pad => "flat flatten level foundation house plot lake pond",
+            Self::Stamp => "crater hill landform mountain paste",
         }
     }
 

@@ -141,7 +141,7 @@ parameters! {
         /// The weight where nothing is painted: 0 is no effect, 1 is the full effect.
         ground: f64 = 0.0, Spec::number("Unpainted", 0.0, 1.0).sparse().when("source", &["painted"]);
         /// The strokes of the brush, in the order in which they are painted.
-        strokes: List<PaintedStroke> = List::default(), Spec::new("Stroke").sparse().when("source", &["painted"]);
+        strokes: List<PaintedStroke> = List::default(), Spec::new("Strokes").sparse().when("source", &["painted"]);
         /// Inverts the mask.
         invert: bool = false, Spec::new("Invert");
         /// How much the source counts: 0 is not at all, 1 is fully.

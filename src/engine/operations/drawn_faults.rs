@@ -47,7 +47,7 @@ parameters! {
     /// Builds terrain from faults placed by hand: a cliff, a valley or the front of a range where you want it.
     pub struct DrawnFaults {
         /// The faults. Each is a line that lifts the terrain on its right.
-        faults: List<DrawnFault> = default_faults(), Spec::new("Fault");
+        faults: List<DrawnFault> = default_faults(), Spec::new("Faults");
     }
 }
 

@@ -85,7 +85,7 @@ parameters! {
     /// Shapes the terrain by hand, with strokes of a brush.
     pub struct Sculpt {
         /// The strokes, in the order in which they act.
-        strokes: List<Stroke> = List::default(), Spec::new("Stroke");
+        strokes: List<Stroke> = List::default(), Spec::new("Strokes");
     }
 }
 
@@ -367,7 +367,7 @@ impl Map<'_> {
 impl Operation for Sculpt {
     const KEY: &'static str = "sculpt";
     const LABEL: &'static str = "Sculpt";
-    const WORDS: &'static str = "paint brush draw raise lower flatten roughen hand";
+    const WORDS: &'static str = "paint brush draw raise lower flatten roughen hand hill hollow";
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -76,7 +76,7 @@ parameters! {
     /// Lays pieces of terrain from other files into the terrain: each is placed, sized, turned and blended by itself.
     pub struct Stamps {
         /// The stamps. Each acts on the terrain that those before it left.
-        stamps: List<Stamp> = vec![Stamp::default()].into(), Spec::new("Stamp");
+        stamps: List<Stamp> = vec![Stamp::default()].into(), Spec::new("Stamps");
     }
 }
 
@@ -289,7 +289,7 @@ fn height_at(grid: Grid, below: Option<&Heightfield>, stamps: &[PlacedStamp], pl
 impl Operation for Stamps {
     const KEY: &'static str = "stamps";
     const LABEL: &'static str = "Stamps";
-    const WORDS: &'static str = "crater caldera landform mountain paste place";
+    const WORDS: &'static str = "crater caldera hill landform mountain paste place";
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -207,6 +207,11 @@ impl Parameter {
         Self { hard, slider, unit: "%", is_percent: false, ..self.clone() }
     }
 
+    /// What an item of a list is called: the label, which is plural, without its ending.
+    pub fn item_label(&self) -> &'static str {
+        self.label.strip_suffix('s').unwrap_or(self.label)
+    }
+
     /// Whether the parameter has an effect, given the values of the parameters in the same struct.
     pub fn applies(&self, values: &Values) -> bool {
         self.when.is_none_or(|condition| holds(condition, values))

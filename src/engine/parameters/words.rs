@@ -7,10 +7,10 @@ impl ParameterError {
     /// The error with the names that the editor shows instead of keys: "Path 1, Greatest grade: …".
     pub fn in_words(&self, table: &'static [Parameter]) -> String {
         let (mut table, mut words) = (Some(table), Vec::<String>::new());
-        let mut list_label = None;
+        let mut list: Option<&Parameter> = None;
         for part in self.path.split('.') {
-            if let (Some(label), Ok(index)) = (list_label.take(), part.parse::<usize>()) {
-                words.push(format!("{label} {}", index + 1));
+            if let (Some(list), Ok(index)) = (list.take(), part.parse::<usize>()) {
+                words.push(format!("{} {}", list.item_label(), index + 1));
                 continue;
             }
             let Some(parameter) = table.and_then(|table| table.iter().find(|parameter| parameter.key == part)) else {
@@ -19,7 +19,7 @@ impl ParameterError {
             table = None;
             match parameter.kind {
                 Kind::List(Kind::Group(inner)) => {
-                    (list_label, table) = (Some(parameter.label), Some(inner()));
+                    (list, table) = (Some(parameter), Some(inner()));
                 }
                 Kind::Group(inner) => {
                     table = Some(inner());
@@ -28,7 +28,7 @@ impl ParameterError {
                 _ => words.push(parameter.label.into()),
             }
         }
-        words.extend(list_label.map(str::to_string));
+        words.extend(list.map(|list| list.label.into()));
         let text = self.to_string();
         let message = text.strip_prefix(&format!("{}: ", self.path)).unwrap_or(&text);
         format!("{}: {message}", words.join(", "))

@@ -70,9 +70,31 @@ pub(crate) struct ParameterState {
     /// Whether the next field requests the focus.
     pub(super) focus_next: bool,
     pub(super) message: Option<String>,
+    /// The step whose parameters were drawn last.
+    last_step: Option<LastStep>,
+}
+
+/// A step whose parameters were drawn.
+#[derive(Clone, Copy)]
+struct LastStep {
+    /// Its index and the number of steps.
+    place: [usize; 2],
+    seed: u32,
+    /// The seed that it had when it was selected.
+    id: u32,
 }
 
 impl ParameterState {
+    /// What identifies the controls of a step, given its index, the number of steps and its seed, so that they keep their state when it moves. That is its seed when it was
+    /// selected: the control of the seed itself would lose a drag that changes its own id.
+    pub(crate) fn step_id(&mut self, [index, steps]: [usize; 2], seed: u32) -> u32 {
+        let place = [index, steps];
+        let same = self.last_step.filter(|last| last.place == place || last.seed == seed);
+        let id = same.map_or(seed, |last| last.id);
+        self.last_step = Some(LastStep { place, seed, id });
+        id
+    }
+
     /// The message about the last typed number, if that number was not accepted as it was typed.
     pub(crate) fn take_message(&mut self) -> Option<String> {
         self.message.take()

@@ -137,7 +137,7 @@ fn list_ui(
         let row = ui.push_id(i, |ui| match item_kind {
             Kind::Weighted => weighted_ui(ui, parameter, &mut item, &mut inner),
             Kind::Group(table) => {
-                let title = format!("{} {}", parameter.label, i + 1);
+                let title = format!("{} {}", parameter.item_label(), i + 1);
                 let response = item_ui(ui, &title, table(), &mut item, unfolded.contains(&i), &mut inner);
                 if response.is_unfolded {
                     unfolded.insert(i);

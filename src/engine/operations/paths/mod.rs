@@ -32,7 +32,7 @@ parameters! {
     /// Builds roads, rivers, ridges, valleys and faults along smooth curves.
     pub struct Paths {
         /// The paths. Each acts on the terrain that those before it left.
-        paths: List<Path> = default_paths(), Spec::new("Path");
+        paths: List<Path> = default_paths(), Spec::new("Paths");
     }
 }
 

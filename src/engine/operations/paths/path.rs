@@ -71,7 +71,7 @@ parameters! {
         /// What the path makes of the terrain.
         kind: PathKind = PathKind::Road, Spec::new("Kind");
         /// The points that the curve passes, in order.
-        nodes: List<PathNode> = List::default(), Spec::new("Node");
+        nodes: List<PathNode> = List::default(), Spec::new("Nodes");
         /// Whole width: of a road's carriageway, a river's bed, a ridge from foot to foot, or a fault zone.
         width_m: f64 = 24.0, Spec::number("Width", 0.1, 1_000_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Whether the last node is joined to the first one.
