@@ -9,6 +9,7 @@ pub(crate) mod commands;
 pub(crate) mod dialogs;
 pub(crate) mod document;
 mod editor;
+mod event_order;
 mod modal_ui;
 pub(crate) mod panels;
 pub(crate) mod preview;
@@ -33,6 +34,12 @@ pub use crate::app::window::run;
 use crate::app::window_state::wake_of;
 
 impl eframe::App for App {
+    fn raw_input_hook(&mut self, ctx: &Context, raw_input: &mut egui::RawInput) {
+        if self.window.event_order.limit(&mut raw_input.events) {
+            ctx.request_repaint();
+        }
+    }
+
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
         self.ui.timings.frame_begins();
         if self.ui.scene.is_lost() && !self.window.is_detached {

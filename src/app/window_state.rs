@@ -7,6 +7,7 @@ use std::sync::Arc;
 use egui::Context;
 
 use crate::app::document::Document;
+use crate::app::event_order::EventOrder;
 use crate::app::preview::playback::Playback;
 use crate::app::tasks::autosave::Autosave;
 use crate::app::tasks::settings::Settings;
@@ -50,4 +51,6 @@ pub(crate) struct WindowState {
     pub(crate) is_detached: bool,
     /// The title the window has now.
     pub(crate) title: String,
+    /// The keys and clicks that wait for the next frame.
+    pub(crate) event_order: EventOrder,
 }

@@ -1,0 +1,141 @@
+//! The order of keys and clicks when a slow frame receives several at once.
+//!
+//! Some events change what later ones mean: Enter closes a window, and the key after it is a shortcut; a key activates a
+//! tool, and the drag after it draws; a click opens a menu, and the click after it chooses from it. A frame can handle
+//! only one of these, so the events after it are left for the next frame.
+
+use egui::{Event, Key, Modifiers};
+
+/// The events that were left for the next frame.
+#[derive(Default)]
+pub(crate) struct EventOrder {
+    pending: Vec<Event>,
+}
+
+impl EventOrder {
+    /// Puts the events that an earlier frame has left before those of this one, and leaves for the next frame those that
+    /// depend on what earlier ones do. Returns whether any are left.
+    pub(crate) fn limit(&mut self, events: &mut Vec<Event>) -> bool {
+        if events.len() + self.pending.len() < 2 {
+            events.splice(0..0, self.pending.drain(..));
+            return false;
+        }
+        self.pending.append(events);
+        let mut done = Done::default();
+        let end = self.pending.iter().position(|event| done.ends_before(event)).unwrap_or(self.pending.len());
+        events.extend(self.pending.drain(..end));
+        !self.pending.is_empty()
+    }
+}
+
+/// What the events of a frame have done so far.
+#[derive(Default)]
+struct Done {
+    /// A key that may have opened or closed a window.
+    switched: Option<(Key, Modifiers)>,
+    has_key: bool,
+    has_click: bool,
+}
+
+impl Done {
+    /// Whether the frame has to end before an event, which is noted if it has not.
+    fn ends_before(&mut self, event: &Event) -> bool {
+        match event {
+            Event::Key { key, modifiers, pressed: true, .. } => {
+                // Several presses of one key, as of Ctrl+Z, are handled together.
+                let is_other = self.switched.is_some_and(|switched| switched != (*key, *modifiers));
+                let ends = self.has_click || is_other;
+                self.has_key = true;
+                if switches(*key, *modifiers) {
+                    self.switched = Some((*key, *modifiers));
+                }
+                ends
+            }
+            Event::Text(_) | Event::Paste(_) => self.has_click || self.switched.is_some(),
+            Event::PointerButton { pressed: true, .. } => self.has_click || self.has_key,
+            Event::PointerButton { pressed: false, .. } => {
+                self.has_click = true;
+                false
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether a key may open or close a window or leave a field.
+fn switches(key: Key, modifiers: Modifiers) -> bool {
+    matches!(key, Key::Enter | Key::Escape | Key::Tab) || modifiers.command || modifiers.alt
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::{PointerButton, Pos2};
+
+    use super::*;
+
+    fn key(key: Key, modifiers: Modifiers) -> [Event; 2] {
+        [true, false].map(|pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers })
+    }
+
+    fn click(x: f32) -> Vec<Event> {
+        let pos = Pos2::new(x, 0.0);
+        let button =
+            |pressed| Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE };
+        vec![Event::PointerMoved(pos), button(true), button(false)]
+    }
+
+    /// The numbers of events of the frames that handle all of them, which arrive at once.
+    #[track_caller]
+    fn check(events: Vec<Event>, expected: &[usize]) {
+        let (mut order, mut frames, mut handled) = (EventOrder::default(), Vec::new(), Vec::new());
+        let mut frame = events.clone();
+        loop {
+            let is_left = order.limit(&mut frame);
+            frames.push(frame.len());
+            handled.append(&mut frame);
+            if !is_left {
+                break;
+            }
+        }
+        assert_eq!((frames.as_slice(), handled), (expected, events));
+    }
+
+    #[test]
+    fn events_that_depend_on_earlier_ones_wait_for_the_next_frame() {
+        let (none, command) = (Modifiers::NONE, Modifiers::COMMAND);
+        check(Vec::new(), &[0]);
+        check(click(1.0), &[3]);
+        // The palette is opened, a command is typed and chosen, and a shortcut follows.
+        let text = |text: &str| Event::Text(text.into());
+        let palette = [
+            key(Key::P, command).to_vec(),
+            vec![text("light"), text("er")],
+            key(Key::Enter, none).to_vec(),
+            key(Key::Home, none).to_vec(),
+            key(Key::Period, none).to_vec(),
+        ];
+        check(palette.concat(), &[2, 4, 4]);
+        // A menu is opened and an item chosen.
+        check([click(1.0), click(9.0)].concat(), &[4, 2]);
+        // A tool is activated and used.
+        check([key(Key::L, none).to_vec(), click(1.0)].concat(), &[3, 2]);
+        check([click(1.0), key(Key::L, none).to_vec()].concat(), &[3, 2]);
+        // A shortcut pressed three times is handled at once, as is typing.
+        check([key(Key::Z, command), key(Key::Z, command), key(Key::Z, command)].concat(), &[6]);
+        check([key(Key::Z, command), key(Key::Y, command)].concat(), &[2, 2]);
+        check([vec![text("a"), text("b")], key(Key::Backspace, none).to_vec(), vec![text("c")]].concat(), &[5]);
+    }
+
+    #[test]
+    fn events_left_by_a_frame_come_before_those_of_the_next() {
+        let mut order = EventOrder::default();
+        let mut first = [click(1.0), click(2.0)].concat();
+        assert!(order.limit(&mut first));
+        let mut second = click(3.0);
+        assert!(order.limit(&mut second));
+        assert_eq!(second, [click(2.0)[1..].to_vec(), click(3.0)[..1].to_vec()].concat());
+        let mut third = Vec::new();
+        assert!(!order.limit(&mut third));
+        assert_eq!(third, click(3.0)[1..]);
+    }
+}
