@@ -4,7 +4,10 @@
 //! Images are found by where they are: an item that equals the image of another one follows the edits of that. So no
 //! links between items are stored, and one that was moved by itself stays on its own.
 
+use std::cmp::Ordering;
+
 use super::heightfield::Extent;
+use super::level::{Level, Marker, MarkerKind};
 use super::mask::{Mask, PaintedStroke};
 use super::operations::AnyOperation;
 use super::operations::drawn_faults::{DrawnFault, DrawnFaults};
@@ -176,6 +179,54 @@ pub fn mirror_edits(before: &Recipe, after: &mut Recipe, kind: Kind) {
     }
 }
 
+/// Repeats the edits of markers between two levels on their images. The image of a spawn belongs to a team of its own.
+pub fn mirror_markers(before: &Level, after: &mut Level, extent: Extent, kind: Kind) {
+    if before.markers == after.markers {
+        return;
+    }
+    let images = |at: Point| -> Vec<Point> {
+        let of = |isometry: &Isometry| MapSymmetry { isometry: *isometry, extent }.place(at);
+        kind.isometries()[1..].iter().map(of).collect()
+    };
+    let places = |level: &Level| level.markers.iter().map(|marker| (marker.kind, marker.at_m)).collect::<Vec<_>>();
+    let (old, new) = (places(before), places(after));
+    match new.len().cmp(&old.len()) {
+        Ordering::Greater => {
+            for (marker_kind, at_m) in new.iter().filter(|marker| !old.contains(marker)) {
+                for image in images(*at_m) {
+                    if after.markers.iter().all(|marker| marker.at_m != image) {
+                        let like =
+                            after.markers.iter().find(|marker| marker.at_m == *at_m).cloned().unwrap_or_default();
+                        let has_team = *marker_kind == MarkerKind::Spawn && !like.team.is_empty();
+                        let team = if has_team { after.unused_team() } else { like.team.clone() };
+                        let name = after.unused_name(*marker_kind);
+                        after.markers.push(Marker { name, team, at_m: image, ..like });
+                    }
+                }
+            }
+        }
+        Ordering::Less => {
+            for (marker_kind, at_m) in old.iter().filter(|marker| !new.contains(marker)) {
+                let images = images(*at_m);
+                let is_image = |marker: &Marker| marker.kind == *marker_kind && images.contains(&marker.at_m);
+                let kept = after.markers.iter().filter(|marker| !is_image(marker)).cloned();
+                after.markers = kept.collect();
+            }
+        }
+        Ordering::Equal => {
+            for (i, ((marker_kind, from_m), (_, to_m))) in old.iter().zip(&new).enumerate() {
+                for (image_from, image_to) in images(*from_m).into_iter().zip(images(*to_m)) {
+                    let is_image = |marker: &Marker| marker.kind == *marker_kind && marker.at_m == image_from;
+                    let found = after.markers.iter().position(is_image).filter(|found| *found != i && from_m != to_m);
+                    if let Some(found) = found {
+                        after.markers[found].at_m = image_to;
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The operation before anything was drawn in it.
 fn emptied(operation: &AnyOperation) -> AnyOperation {
     match operation {
@@ -319,6 +370,59 @@ mod tests {
         assert_eq!(places(&alone), [[10.0, 20.0]]);
         edit(&mut alone, Kind::Rotate4, &|strokes| strokes.push(stroke(100.0, 20.0)));
         assert_eq!(places(&alone)[1..], [[100.0, 20.0], [4076.0, 100.0], [20.0, 3996.0], [3996.0, 4076.0]]);
+    }
+
+    #[test]
+    fn markers_are_mirrored_for_teams_of_their_own() {
+        let extent = Recipe::default().world.extent();
+        let edit = |level: &mut Level, kind: Kind, change: &dyn Fn(&mut List<Marker>)| {
+            let before = level.clone();
+            change(&mut level.markers);
+            mirror_markers(&before, level, extent, kind);
+        };
+        let marker = |kind, team: &str, x_m, z_m| Marker {
+            kind,
+            name: "Base".into(),
+            team: team.into(),
+            at_m: point(x_m, z_m),
+            ..Marker::default()
+        };
+        let mut level = Level::default();
+        edit(&mut level, Kind::Rotate4, &|markers| markers.push(marker(MarkerKind::Spawn, "1", 100.0, 20.0)));
+        let found = |level: &Level| -> Vec<(String, String, [f64; 2])> {
+            let row = |marker: &Marker| (marker.name.clone(), marker.team.clone(), [marker.at_m.x_m, marker.at_m.z_m]);
+            level.markers.iter().map(row).collect()
+        };
+        let row = |name: &str, team: &str, at| (name.to_string(), team.to_string(), at);
+        let all = [
+            row("Base", "1", [100.0, 20.0]),
+            row("Spawn 1", "2", [4076.0, 100.0]),
+            row("Spawn 2", "3", [20.0, 3996.0]),
+            row("Spawn 3", "4", [3996.0, 4076.0]),
+        ];
+        let mut sorted = found(&level);
+        sorted.sort_by(|a, b| a.1.cmp(&b.1));
+        assert_eq!(sorted.iter().map(|row| &row.0).collect::<Vec<_>>(), ["Base", "Spawn 1", "Spawn 2", "Spawn 3"]);
+        let mut places: Vec<[f64; 2]> = sorted.iter().map(|row| row.2).collect();
+        let mut expected: Vec<[f64; 2]> = all.iter().map(|row| row.2).collect();
+        for places in [&mut places, &mut expected] {
+            places.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+        }
+        assert_eq!(places, expected);
+        edit(&mut level, Kind::Rotate4, &|markers| markers[0].at_m = point(200.0, 20.0));
+        assert!(found(&level).iter().any(|row| row.2 == [3896.0, 4076.0]), "{level:?}");
+        // Names and teams are changed one by one.
+        edit(&mut level, Kind::Rotate4, &|markers| markers[1].team = "blue".into());
+        assert_eq!(level.markers.iter().filter(|marker| marker.team == "blue").count(), 1);
+        edit(&mut level, Kind::Rotate4, &|markers| drop(markers.remove(0)));
+        assert!(level.markers.is_empty());
+        // An objective in the middle is its own image; elsewhere both have no team.
+        edit(&mut level, Kind::Rotate2, &|markers| {
+            markers.push(marker(MarkerKind::Objective, "", 2048.0, 2048.0));
+        });
+        edit(&mut level, Kind::Rotate2, &|markers| markers.push(marker(MarkerKind::Objective, "", 0.0, 1.0)));
+        assert_eq!(found(&level)[2], row("Objective 1", "", [4096.0, 4095.0]));
+        assert_eq!(level.markers.len(), 3);
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub mod heightfield;
 pub mod image;
 pub mod inputs;
 pub mod landforms;
+pub mod level;
 pub mod light;
 pub mod map_view;
 pub mod mask;

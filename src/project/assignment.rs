@@ -10,7 +10,7 @@ use crate::engine::parameters::{ParameterError, Problem, nearest_name};
 
 impl ProjectFile {
     /// Sets any parameter by its path in the file, as in `stack.0.count=500`; paths begin inside `recipe`, or with
-    /// `origin`, `view` or `export`. The value is parsed as JSON if possible, or else taken as text. On an error nothing changes.
+    /// `origin`, `level`, `view` or `export`. The value is parsed as JSON if possible, or else taken as text. On an error nothing changes.
     pub fn set(&mut self, assignment: &str) -> Result<(), ProjectError> {
         let Some((path, written)) = assignment.split_once('=') else {
             return Err(ProjectError::InvalidAssignment(assignment.into()));
@@ -27,11 +27,12 @@ impl ProjectFile {
     fn with(&self, path: &str, value: Value) -> Result<Self, ProjectError> {
         let mut document = self.to_value();
         let first = path.split('.').next().unwrap_or_default();
-        if first == "origin" && self.project.origin.is_none() {
+        let is_left_out = document.get(first).is_none();
+        if is_left_out && matches!(first, "origin" | "level") {
             document[first] = Value::Null;
         }
         let root = match first {
-            "origin" | "view" | "export" | "name" | "description" | "recipe" => &mut document,
+            "origin" | "level" | "view" | "export" | "name" | "description" | "recipe" => &mut document,
             _ => &mut document["recipe"],
         };
         *value_at(root, path)? = value;

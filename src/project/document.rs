@@ -10,6 +10,7 @@ use super::error::ProjectError;
 use super::format::{IMPORT_EXTENSIONS, MAX_FILE_BYTES, PROJECT_SUFFIX};
 use super::imports::read_limited;
 use super::settings::Water;
+use crate::engine::level::Level;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::{Band, FileName};
 use crate::engine::texture::TextureRecipe;
@@ -24,6 +25,8 @@ pub struct Project {
     pub description: String,
     /// Everything that determines the terrain and its texture.
     pub recipe: Recipe,
+    /// Spawns and other places of the level.
+    pub level: Level,
     /// The water shown over the terrain.
     pub water: Water,
     /// Where the world lies on Earth, if it does.

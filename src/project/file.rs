@@ -13,6 +13,7 @@ use super::json;
 use super::settings::{ProjectSettings, view_from_value, view_table};
 use super::terrain_version::{TERRAIN_VERSION, changes_since};
 use crate::engine::Recipe;
+use crate::engine::level::Level;
 use crate::engine::parameters::{
     Field, Group as _, Parameter, ParameterError, Spec, field_from_json, group_from_json, group_to_json, not_an_object,
 };
@@ -30,13 +31,14 @@ pub struct ProjectFile {
     terrain_fingerprint: Option<u64>,
 }
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "format",
     "terrain_version",
     "terrain_fingerprint",
     "name",
     "description",
     "recipe",
+    "level",
     "origin",
     "view",
     "export",
@@ -80,7 +82,7 @@ impl ProjectFile {
     }
 
     pub(super) fn to_value(&self) -> Value {
-        let Project { name, description, recipe, water: _, origin, files } = &*self.project;
+        let Project { name, description, recipe, level, water: _, origin, files } = &*self.project;
         let mut object = Map::new();
         object.insert("format".into(), FORMAT_VERSION.into());
         object.insert("terrain_version".into(), TERRAIN_VERSION.into());
@@ -91,6 +93,9 @@ impl ProjectFile {
         object.insert("name".into(), name.as_str().into());
         object.insert("description".into(), description.as_str().into());
         object.insert("recipe".into(), recipe.to_json());
+        if *level != Level::default() {
+            object.insert("level".into(), Value::Object(group_to_json(level)));
+        }
         if let Some(origin) = origin {
             object.insert("origin".into(), Value::Object(group_to_json(origin)));
         }
@@ -150,6 +155,7 @@ impl ProjectFile {
                 "name" => project.name = text(key, value)?,
                 "description" => project.description = text(key, value)?,
                 "recipe" => project.recipe = Recipe::from_json(value).map_err(|error| error.within(key))?,
+                "level" => project.level = group_from_json(value).map_err(|error| error.within(key))?,
                 "origin" if value.is_null() => {}
                 "origin" => project.origin = Some(group_from_json(value).map_err(|error| error.within(key))?),
                 "view" => {
@@ -343,6 +349,21 @@ mod tests {
         check_refused(r#"{"format": 1, "origin": {"easting": 1}}"#, "origin.easting: there is no such key");
         check_refused(r#"{"format": 1, "origin": {"epsg": 4}}"#, "origin.epsg: EPSG code");
         check_refused(r#"{"format": 1, "origin": 7}"#, "origin");
+    }
+
+    #[test]
+    fn the_markers_of_the_level_are_saved_if_there_are_any() {
+        let mut file = ProjectFile::default();
+        assert!(!file.to_json().contains("\"level\""));
+        for assignment in ["level.markers.0.at_m=[7, 8]", "level.markers.0.name=Red base", "level.markers.0.team=red"] {
+            file.set(assignment).expect(assignment);
+        }
+        let read = ProjectFile::from_json(&file.to_json()).expect("valid");
+        let marker = &read.project.level.markers[0];
+        assert_eq!((marker.at_m.z_m, marker.name.as_str(), marker.team.as_str()), (8.0, "Red base", "red"));
+        let wrong = r#"{"format": 1, "level": {"markers": [{"kind": "spaun"}]}}"#;
+        check_refused(wrong, "level.markers.0.kind: Kind must be one of spawn, objective, camera, not \"spaun\"");
+        check_refused(r#"{"format": 1, "level": {"marker": []}}"#, "did you mean \"markers\"?");
     }
 
     #[test]

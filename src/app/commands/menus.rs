@@ -360,6 +360,7 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
                 Command::Tool(Tool::Path),
                 Command::Tool(Tool::Pad),
                 Command::Tool(Tool::Stamp),
+                Command::Tool(Tool::Marker),
                 Command::ProfileLine,
             ],
         ],

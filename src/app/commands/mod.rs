@@ -254,6 +254,7 @@ pub(crate) const SHORTCUTS: &[(Command, KeyboardShortcut)] = &[
     (Command::Tool(Tool::Path), KeyboardShortcut::new(Modifiers::NONE, Key::J)),
     (Command::Tool(Tool::Pad), KeyboardShortcut::new(Modifiers::NONE, Key::K)),
     (Command::Tool(Tool::Stamp), KeyboardShortcut::new(Modifiers::NONE, Key::U)),
+    (Command::Tool(Tool::Marker), KeyboardShortcut::new(Modifiers::NONE, Key::M)),
     (Command::ProfileLine, KeyboardShortcut::new(Modifiers::NONE, Key::P)),
     (Command::Variations, KeyboardShortcut::new(Modifiers::NONE, Key::V)),
     (Command::FrameViews, KeyboardShortcut::new(Modifiers::NONE, Key::F)),

@@ -32,6 +32,9 @@ pub(crate) fn describe(before: &Project, after: &Project) -> Option<Change> {
     if let Some(found) = describe_recipe(&before.recipe, &after.recipe) {
         return Some(found);
     }
+    if let Some(found) = describe_group("level", "", &before.level, &after.level) {
+        return Some(found);
+    }
     let place = |project: &Project| Place { origin: project.origin.clone() };
     describe_group("view", "", &before.water, &after.water)
         .or_else(|| describe_group("place", "", &place(before), &place(after)))

@@ -7,6 +7,7 @@ use egui_kittest::kittest::Queryable as _;
 
 use crate::app::App;
 use crate::app::tests::{editor, pause, press};
+use crate::engine::level::Marker;
 use crate::engine::mask::MaskSource;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::pads::Pads;
@@ -71,6 +72,54 @@ fn a_click_and_a_drag_add_strokes_each_as_one_undo_entry() {
     assert_eq!(strokes(&editor), dab);
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     assert_eq!(editor.state().document.project().recipe.stack.len(), steps);
+}
+
+#[test]
+fn spawns_are_put_down_moved_mirrored_and_removed() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::M);
+    editor.get_by_label("Mirror what is drawn").click();
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, "Turn, 2 parts").click();
+    editor.run_steps(3);
+    let before = entries(&editor);
+    let pane = editor.get_by_label("Heightmap of the terrain").rect().center();
+    draw(&mut editor, pane + egui::vec2(-40.0, 10.0), &[]);
+    let markers = |editor: &Harness<'static, App>| editor.state().document.project().level.markers.to_vec();
+    let put = markers(&editor);
+    let names: Vec<[&str; 2]> = put.iter().map(|marker| [marker.name.as_str(), marker.team.as_str()]).collect();
+    assert_eq!(names, [["Spawn 1", "1"], ["Spawn 2", "2"]]);
+    let extent = editor.state().document.project().recipe.world.extent();
+    let is_image = |markers: &[Marker]| {
+        let [a, b] = [markers[0].at_m, markers[1].at_m];
+        (a.x_m + b.x_m - extent.width_m).abs() < 0.01 && (a.z_m + b.z_m - extent.depth_m).abs() < 0.01
+    };
+    assert!(is_image(&put) && entries(&editor) == before + 1, "{put:?}");
+    // A drag moves both; the terrain stays.
+    draw(&mut editor, pane + egui::vec2(-40.0, 10.0), &[[-10.0, 20.0], [-20.0, 30.0]]);
+    let moved = markers(&editor);
+    assert!(moved[0].at_m != put[0].at_m && is_image(&moved) && entries(&editor) == before + 2, "{moved:?}");
+    assert_eq!(editor.state().document.undo_name(), Some("Marker 1: Place"));
+    // Its name is typed; that of the image stays.
+    editor.get_by_label("Marker: Name").click();
+    editor.run_steps(2);
+    press(&mut editor, Modifiers::COMMAND, Key::A);
+    editor.event(Event::Text("Red base".into()));
+    editor.run_steps(2);
+    press(&mut editor, Modifiers::NONE, Key::Enter);
+    assert_eq!(markers(&editor).iter().map(|marker| &*marker.name).collect::<Vec<_>>(), ["Red base", "Spawn 2"]);
+    press(&mut editor, Modifiers::NONE, Key::Delete);
+    editor.run_steps(2);
+    assert!(markers(&editor).is_empty());
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
+    assert_eq!(markers(&editor).len(), 2);
+    // Escape takes back a drag.
+    drag(&mut editor, pane + egui::vec2(-60.0, 40.0), &[[5.0, 5.0], [50.0, 5.0]]);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    editor.drop_at(pane);
+    editor.run_steps(3);
+    assert_eq!(markers(&editor)[0].at_m, moved[0].at_m);
 }
 
 #[test]

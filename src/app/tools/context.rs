@@ -1,6 +1,7 @@
 //! What tools read and edit, and where they put what they make.
 
 use crate::engine::Heightfield;
+use crate::engine::level::Level;
 use crate::engine::operations::PartReport;
 use crate::engine::parameters::Point;
 use crate::engine::recipe::{Recipe, Step};
@@ -9,6 +10,7 @@ use crate::engine::recipe_masks::MaskOwner;
 /// What tools read and edit.
 pub(crate) struct ToolContext<'a> {
     pub(crate) recipe: &'a mut Recipe,
+    pub(crate) level: &'a mut Level,
     /// The step whose parameters are shown.
     pub(crate) selected_step: &'a mut usize,
     /// The selected terrain type, if it was selected later than the step.

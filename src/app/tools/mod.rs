@@ -6,6 +6,7 @@ mod brush_stroke;
 mod brush_tool;
 pub(crate) mod context;
 pub(crate) mod fault_tool;
+mod marker_tool;
 mod mask_overlay;
 mod pad_tool;
 mod parameter_fields;

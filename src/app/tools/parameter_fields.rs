@@ -1,6 +1,6 @@
 //! Parameters of a tool in the tool bar: a row of fields from the table of a group.
 
-use egui::{Checkbox, ComboBox, DragValue, Role, Ui, WidgetInfo};
+use egui::{Checkbox, ComboBox, DragValue, Role, TextEdit, Ui, WidgetInfo};
 
 use crate::app::widgets::parameter::typed_number;
 use crate::engine::parameters::{Group, Kind, Parameter, Point, Scale, Value, fraction_of, group_values, percent_of};
@@ -18,6 +18,9 @@ pub(super) fn fields_ui(ui: &mut Ui, owner: &str, group: &mut dyn Group, keys: &
         }
     }
 }
+
+/// The width of the field of a text, points.
+const TEXT_WIDTH: f32 = 96.0;
 
 /// Draws a number; returns the new one if it was changed. A typed number outside the hard range changes nothing.
 fn number_ui(ui: &mut Ui, parameter: &Parameter, name: &str, label: &str, number: f64) -> Option<f64> {
@@ -69,6 +72,14 @@ fn field_ui(ui: &mut Ui, owner: &str, parameter: &Parameter, value: &Value) -> O
             let response = shown.response.on_hover_text(parameter.doc);
             response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &name));
             (changed != *key).then_some(Value::Choice(changed))
+        }
+        (Value::Text(text), _) => {
+            let mut changed = text.clone();
+            ui.label(parameter.label);
+            let field =
+                ui.add(TextEdit::singleline(&mut changed).desired_width(TEXT_WIDTH)).on_hover_text(parameter.doc);
+            field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, &name));
+            (changed != *text).then_some(Value::Text(changed))
         }
         (Value::Boolean(is_on), _) => {
             let mut changed = *is_on;

@@ -2,7 +2,7 @@
 
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::{
-    ICON_APPROVAL, ICON_BRUSH, ICON_FORMAT_PAINT, ICON_FOUNDATION, ICON_POLYLINE, ICON_ROUTE,
+    ICON_APPROVAL, ICON_BRUSH, ICON_FLAG, ICON_FORMAT_PAINT, ICON_FOUNDATION, ICON_POLYLINE, ICON_ROUTE,
 };
 
 use crate::engine::operations::Operation;
@@ -27,11 +27,14 @@ pub(crate) enum Tool {
     Pad,
     /// Places stamps.
     Stamp,
+    /// Puts down spawns and other places of the level.
+    Marker,
 }
 
 impl Tool {
     /// All tools, in the order of the tool bar.
-    pub(crate) const ALL: [Self; 6] = [Self::Fault, Self::Brush, Self::MaskBrush, Self::Path, Self::Pad, Self::Stamp];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Fault, Self::Brush, Self::MaskBrush, Self::Path, Self::Pad, Self::Stamp, Self::Marker];
 
     /// The name of the command that activates the tool.
     pub(crate) fn text(self) -> &'static str {
@@ -42,6 +45,7 @@ impl Tool {
             Self::Path => "Draw roads and other paths",
             Self::Pad => "Draw building pads",
             Self::Stamp => "Place stamps",
+            Self::Marker => "Place spawns and markers",
         }
     }
 
@@ -54,6 +58,7 @@ impl Tool {
             Self::Path => "road river street track ridge valley ditch spline",
             Self::Pad => "flat flatten level foundation house plot lake pond",
             Self::Stamp => "crater hill landform mountain paste",
+            Self::Marker => "player start base team objective camera level point of interest",
         }
     }
 
@@ -65,15 +70,16 @@ impl Tool {
             Self::Path => ICON_ROUTE,
             Self::Pad => ICON_FOUNDATION,
             Self::Stamp => ICON_APPROVAL,
+            Self::Marker => ICON_FLAG,
         }
     }
 
-    /// The operation whose steps hold what the tool draws; `None` if any step does.
+    /// The operation whose steps hold what the tool draws; `None` if any step does, or none.
     pub(super) fn operation(self) -> Option<&'static str> {
         match self {
             Self::Fault => Some(DrawnFaults::KEY),
             Self::Brush => Some(Sculpt::KEY),
-            Self::MaskBrush => None,
+            Self::MaskBrush | Self::Marker => None,
             Self::Path => Some(Paths::KEY),
             Self::Pad => Some(Pads::KEY),
             Self::Stamp => Some(Stamps::KEY),
@@ -95,6 +101,7 @@ impl Tool {
             Self::Stamp => {
                 "Click to place a stamp. Drag its corners (Shift keeps proportions), or its handle to turn it"
             }
+            Self::Marker => "Click to put down a spawn, an objective or a camera. Drag one to move it",
         }
     }
 }

@@ -12,6 +12,7 @@ use super::box_tool::BoxTool;
 use super::brush_tool::BrushTool;
 use super::context::ToolContext;
 use super::fault_tool::FaultTool;
+use super::marker_tool::MarkerTool;
 use super::mask_overlay::MaskOverlay;
 use super::path_tool::PathTool;
 use super::stamp_tool::StampTool;
@@ -26,13 +27,14 @@ use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::mask::PaintedStroke;
-use crate::engine::mirroring::mirror_edits;
+use crate::engine::mirroring::{mirror_edits, mirror_markers};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::pads::Pad;
 use crate::engine::operations::sculpt::Stroke;
 use crate::engine::operations::symmetry::Kind;
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
+use crate::project::Project;
 
 /// The height of the row of tools, and of that of the active one's parameters.
 const ROW_HEIGHT: f32 = 28.0;
@@ -53,6 +55,7 @@ pub(crate) struct Tools {
     path: PathTool,
     pad: BoxTool<Pad>,
     stamp: StampTool,
+    marker: MarkerTool,
 }
 
 impl Tools {
@@ -84,6 +87,7 @@ impl Tools {
         self.path.reset();
         self.pad.reset();
         self.stamp.boxes.reset();
+        self.marker.reset();
     }
 
     /// Handles the pointer on one map and draws the active tool there; returns a command to execute.
@@ -93,11 +97,13 @@ impl Tools {
         transform: &MapTransform,
         context: &mut ToolContext,
     ) -> Option<Command> {
-        match self.active? {
-            Tool::Fault => self.fault.ui(ui, transform, context),
-            Tool::Brush | Tool::MaskBrush | Tool::Path | Tool::Pad | Tool::Stamp => {
-                self.view_ui(ui, transform, context)
+        match self.active {
+            Some(Tool::Fault) => {
+                let command = self.fault.ui(ui, transform, context);
+                self.marker.draw(ui, transform, context.level, false);
+                command
             }
+            _ => self.view_ui(ui, transform, context),
         }
     }
 
@@ -108,6 +114,7 @@ impl Tools {
         self.path.document_changed();
         self.pad.document_changed();
         self.stamp.boxes.document_changed();
+        self.marker.reset();
     }
 
     /// What the symmetry of the recipe makes of what is drawn at the pointer, if that is not what one sees.
@@ -143,7 +150,7 @@ impl Tools {
             Some(Tool::Path) => self.path.selected_item(),
             Some(Tool::Pad) => of_list("pads", self.pad.selected()),
             Some(Tool::Stamp) => of_list("stamps", self.stamp.boxes.selected()),
-            Some(Tool::Fault | Tool::Brush | Tool::MaskBrush) | None => Vec::new(),
+            Some(Tool::Fault | Tool::Brush | Tool::MaskBrush | Tool::Marker) | None => Vec::new(),
         }
     }
 
@@ -154,9 +161,11 @@ impl Tools {
     }
 
     /// Repeats the edits since `before` on the images of what was edited; call it once a frame after the views.
-    pub(crate) fn mirror_edits(&self, before: &Recipe, recipe: &mut Recipe) {
-        if let Some(kind) = self.mirror(recipe.world.extent()) {
-            mirror_edits(before, recipe, kind);
+    pub(crate) fn mirror_edits(&self, before: &Project, project: &mut Project) {
+        let extent = project.recipe.world.extent();
+        if let Some(kind) = self.mirror(extent) {
+            mirror_edits(&before.recipe, &mut project.recipe, kind);
+            mirror_markers(&before.level, &mut project.level, extent, kind);
         }
     }
 
@@ -169,23 +178,31 @@ impl Tools {
             let at = view.response().rect.min + Vec2::new(8.0, 64.0);
             note(ui, view.painter(), Align2::LEFT_TOP, at, text);
         }
-        match self.active? {
-            Tool::Fault => self.fault.scene_ui(ui, view, context),
-            Tool::Brush => self.brush.ui(ui, view, context),
-            Tool::MaskBrush => {
+        let command = match self.active {
+            None => None,
+            Some(Tool::Fault) => self.fault.scene_ui(ui, view, context),
+            Some(Tool::Brush) => self.brush.ui(ui, view, context),
+            Some(Tool::MaskBrush) => {
                 self.mask_overlay.draw(ui, view, context.recipe, context.selected().mask_owner());
                 self.mask_brush.ui(ui, view, context)
             }
-            Tool::Path => self.path.ui(ui, view, context),
-            Tool::Pad => self.pad.ui(ui, view, context),
-            Tool::Stamp => self.stamp.ui(ui, view, context),
-        }
+            Some(Tool::Path) => self.path.ui(ui, view, context),
+            Some(Tool::Pad) => self.pad.ui(ui, view, context),
+            Some(Tool::Stamp) => self.stamp.ui(ui, view, context),
+            Some(Tool::Marker) => {
+                self.marker.ui(ui, view, context.level);
+                None
+            }
+        };
+        self.marker.draw(ui, view, context.level, self.active == Some(Tool::Marker));
+        command
     }
 
     /// Handles the active tool's keys; call it once a frame while no text field has the focus. Escape cancels a drag,
     /// clears the selection or deactivates the tool.
-    pub(crate) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, selected_step: &mut usize) {
+    pub(crate) fn keys(&mut self, ui: &Ui, project: &mut Project, selected_step: &mut usize) {
         let Some(tool) = self.active else { return };
+        let Project { recipe, level, .. } = project;
         if tool == Tool::MaskBrush && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Q)) {
             self.mask_overlay.toggle();
         }
@@ -197,6 +214,7 @@ impl Tools {
             Tool::Path => self.path.keys(ui, recipe, selected_step, escapes),
             Tool::Pad => self.pad.keys(ui, recipe, selected_step, escapes),
             Tool::Stamp => self.stamp.boxes.keys(ui, recipe, selected_step, escapes),
+            Tool::Marker => self.marker.keys(ui, level, escapes),
         };
         if escapes && !is_used {
             self.active = None;
@@ -207,11 +225,12 @@ impl Tools {
     pub(crate) fn bar_ui(
         &mut self,
         ui: &mut Ui,
-        recipe: &mut Recipe,
+        project: &mut Project,
         at: u32,
         painted: MaskOwner,
         thumbnails: &mut Thumbnails,
     ) -> Option<Command> {
+        let Project { recipe, level, .. } = project;
         let mut command = None;
         ui.horizontal(|ui| {
             ui.set_min_height(ROW_HEIGHT);
@@ -250,6 +269,7 @@ impl Tools {
                 Tool::Path => self.path.bar_ui(ui, recipe),
                 Tool::Pad => self.pad.bar_ui(ui, recipe),
                 Tool::Stamp => command = self.stamp.bar_ui(ui, recipe, thumbnails).or(command),
+                Tool::Marker => self.marker.bar_ui(ui, level),
             }
         });
         command

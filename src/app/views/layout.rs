@@ -29,6 +29,7 @@ use crate::app::views::{View, overlay};
 use crate::app::widgets::theme;
 use crate::app::{App, panels};
 use crate::engine::Recipe;
+use crate::engine::level::Level;
 use crate::engine::operations::PartReport;
 use crate::engine::parameters::{Range, TextureName};
 use crate::engine::recipe_masks::MaskOwner;
@@ -248,7 +249,7 @@ impl App {
     ) {
         if self.ui.modal.is_none() && !self.is_choosing_file() && !ui.ctx().text_edit_focused() {
             if !is_picking {
-                self.ui.tools.keys(ui, &mut project.recipe, &mut self.ui.selection.step);
+                self.ui.tools.keys(ui, project, &mut self.ui.selection.step);
             }
             let unfolded = &mut self.settings.unfolded;
             let is_shown = unfolded.contains(Section::Profile.title()) && self.ui.profile.can_be_removed();
@@ -264,7 +265,7 @@ impl App {
         let painted = selected_type.map_or(MaskOwner::Step(self.ui.selection.step), MaskOwner::Type);
         let total = self.total();
         let (at, thumbnails) = (self.ui.playback.position(total), &mut self.services.thumbnails);
-        commands.extend(self.ui.tools.bar_ui(ui, &mut project.recipe, at, painted, thumbnails));
+        commands.extend(self.ui.tools.bar_ui(ui, project, at, painted, thumbnails));
         let mut maximise = None;
         let before = self.ui.preview.compare.note(&self.document);
         let range_m = self.ui.preview.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));
@@ -274,6 +275,7 @@ impl App {
             texture_panel: &mut self.ui.texture_panel,
             scene: &mut self.ui.scene,
             recipe: &mut project.recipe,
+            level: &mut project.level,
             selected_step: &mut self.ui.selection.step,
             selected_type,
             tools: &mut self.ui.tools,
@@ -308,7 +310,7 @@ impl App {
             self.ui.parameters.reveal_item(item.clone());
             self.ui.selection.item = item;
         }
-        self.ui.tools.mirror_edits(&self.document.project().recipe, &mut project.recipe);
+        self.ui.tools.mirror_edits(self.document.project(), project);
         if let Some(view) = maximise {
             self.maximise(view);
         }
@@ -343,6 +345,7 @@ struct Panes<'a> {
     texture_panel: &'a mut TexturePanelState,
     scene: &'a mut ScenePane,
     recipe: &'a mut Recipe,
+    level: &'a mut Level,
     selected_step: &'a mut usize,
     /// The selected terrain type, if it was selected later than the step.
     selected_type: Option<usize>,
@@ -368,6 +371,7 @@ impl Panes<'_> {
     fn scene_and_tools(&mut self) -> (&mut ScenePane, &mut Tools, ToolContext<'_>) {
         let context = ToolContext {
             recipe: &mut *self.recipe,
+            level: &mut *self.level,
             selected_step: &mut *self.selected_step,
             selected_type: self.selected_type,
             terrain: self.shown.map(|shown| &*shown.terrain),

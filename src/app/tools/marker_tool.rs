@@ -1,0 +1,203 @@
+//! The marker tool: a click on a view puts down a spawn or another place of the level; a drag moves it.
+
+use egui::{Align2, Color32, FontId, Id, Key, Modifiers, PointerButton, Pos2, Stroke, Ui, Vec2};
+
+use super::context::rounded_place;
+use super::parameter_fields::fields_ui;
+use super::tool_view::ToolView;
+use crate::app::views::overlay::note;
+use crate::app::widgets::theme::colours;
+use crate::engine::level::{Level, Marker, MarkerKind};
+
+/// The parameters in the tool bar.
+const SHOWN: &[&str] = &["kind", "name", "team", "eye_m"];
+
+/// The radius of a marker, and the distance within which the pointer takes it, points.
+const RADIUS: f32 = 6.0;
+const REACH: f32 = 10.0;
+
+/// The colours of the first teams, which are told apart with any colour vision (M. Okabe and K. Ito, "Color Universal
+/// Design", 2008); those of no team and of further ones are grey.
+const TEAM_COLOURS: [Color32; 6] = [
+    Color32::from_rgb(213, 94, 0),
+    Color32::from_rgb(0, 114, 178),
+    Color32::from_rgb(0, 158, 115),
+    Color32::from_rgb(204, 121, 167),
+    Color32::from_rgb(230, 159, 0),
+    Color32::from_rgb(86, 180, 233),
+];
+const NO_TEAM: Color32 = Color32::from_gray(150);
+
+/// The state of the tool. It is not part of the document.
+#[derive(Debug)]
+pub(super) struct MarkerTool {
+    selected: Option<usize>,
+    dragged: Option<Drag>,
+    /// The kind of the next marker.
+    kind: MarkerKind,
+}
+
+impl Default for MarkerTool {
+    fn default() -> Self {
+        Self { selected: None, dragged: None, kind: MarkerKind::Spawn }
+    }
+}
+
+/// A drag of the selected marker.
+#[derive(Debug)]
+struct Drag {
+    /// The view on which it began.
+    view: Id,
+    /// What Escape restores.
+    before: (Level, Option<usize>),
+}
+
+impl MarkerTool {
+    pub(super) fn reset(&mut self) {
+        (self.selected, self.dragged) = (None, None);
+    }
+
+    /// Handles the pointer on one view.
+    pub(super) fn ui(&mut self, ui: &Ui, view: &dyn ToolView, level: &mut Level) {
+        self.selected = self.selected.filter(|i| *i < level.markers.len());
+        let response = view.response();
+        let at = response.interact_pointer_pos().or(response.hover_pos());
+        let origin = ui.input(|input| input.pointer.press_origin());
+        if response.drag_started_by(PointerButton::Primary) {
+            let before = (level.clone(), self.selected);
+            if let Some(origin) = origin {
+                self.selected = marker_at(view, level, origin).or_else(|| self.put(level, view.place_m(origin)?));
+            }
+            self.dragged = Some(Drag { view: response.id, before });
+        }
+        let is_dragged = self.dragged.as_ref().is_some_and(|drag| drag.view == response.id);
+        if is_dragged
+            && let (Some(i), Some(place_m)) = (self.selected, at.and_then(|at| view.place_m(at)))
+            && let moved = rounded_place(place_m)
+            && level.markers.get(i).is_some_and(|marker| marker.at_m != moved)
+        {
+            level.markers[i].at_m = moved;
+        }
+        if response.drag_stopped() {
+            self.dragged = None;
+        }
+        if response.clicked()
+            && let Some(at) = at
+        {
+            self.selected = marker_at(view, level, at).or_else(|| self.put(level, view.place_m(at)?));
+        }
+        if let Some(marker) = self.selected.and_then(|i| level.markers.get(i)).filter(|_| response.contains_pointer()) {
+            let corner = response.rect.min + Vec2::new(8.0, 36.0);
+            let text = format!("{}: {:.0} m east, {:.0} m south", marker.name, marker.at_m.x_m, marker.at_m.z_m);
+            note(ui, view.painter(), Align2::LEFT_TOP, corner, &text);
+        }
+    }
+
+    /// Puts down a marker; returns its index.
+    fn put(&self, level: &mut Level, place_m: [f64; 2]) -> Option<usize> {
+        let team = if self.kind == MarkerKind::Spawn { level.unused_team() } else { String::new() };
+        let (name, at_m) = (level.unused_name(self.kind), rounded_place(place_m));
+        level.markers.push(Marker { kind: self.kind, name, at_m, team, ..Marker::default() });
+        level.markers.len().checked_sub(1)
+    }
+
+    /// Handles keys: Delete removes the selected marker; Escape cancels a drag or clears the selection. Returns whether
+    /// Escape, if it `escapes`, did either.
+    pub(super) fn keys(&mut self, ui: &Ui, level: &mut Level, escapes: bool) -> bool {
+        if !ui.input(|input| input.pointer.primary_down()) {
+            self.dragged = None;
+        }
+        let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        if (pressed(Key::Delete) || pressed(Key::Backspace))
+            && let Some(i) = self.selected.take().filter(|i| *i < level.markers.len())
+        {
+            level.markers.remove(i);
+        }
+        if !escapes {
+            return false;
+        }
+        match self.dragged.take() {
+            Some(Drag { before, .. }) => {
+                (*level, self.selected) = before;
+                true
+            }
+            None => self.selected.take().is_some(),
+        }
+    }
+
+    /// Draws the parameters of the selected marker, or the kind of the next one, in the tool bar.
+    pub(super) fn bar_ui(&mut self, ui: &mut Ui, level: &mut Level) {
+        let Some((i, known)) = self.selected.and_then(|i| Some((i, level.markers.get(i)?))) else {
+            let mut next = Marker { kind: self.kind, ..Marker::default() };
+            fields_ui(ui, "New marker", &mut next, &["kind"]);
+            self.kind = next.kind;
+            return;
+        };
+        let mut marker = known.clone();
+        fields_ui(ui, "Marker", &mut marker, SHOWN);
+        if marker != *known {
+            level.markers[i] = marker;
+        }
+    }
+
+    /// Draws the markers on one view, whichever tool is active.
+    pub(super) fn draw(&self, ui: &Ui, view: &dyn ToolView, level: &Level, is_active: bool) {
+        for (i, marker) in level.markers.iter().enumerate() {
+            let Some(at) = view.pos([marker.at_m.x_m, marker.at_m.z_m]) else { continue };
+            let is_selected = is_active && self.selected == Some(i);
+            let line = if is_selected { colours(ui).accent } else { Color32::WHITE };
+            let radius = if is_selected { RADIUS + 2.0 } else { RADIUS };
+            let painter = view.painter();
+            painter.circle(at, radius + 1.0, Color32::from_black_alpha(150), Stroke::NONE);
+            let fill = team_colour(level, &marker.team);
+            match marker.kind {
+                MarkerKind::Spawn => {
+                    painter.circle(at, radius, fill, Stroke::new(2.0, line));
+                }
+                MarkerKind::Objective | MarkerKind::Camera => {
+                    let sides = if marker.kind == MarkerKind::Objective { 4 } else { 3 };
+                    painter.add(egui::Shape::convex_polygon(
+                        polygon(at, radius + 1.0, sides),
+                        fill,
+                        Stroke::new(2.0, line),
+                    ));
+                }
+            }
+            if is_active {
+                let (font, place) = (FontId::proportional(11.0), at + Vec2::new(0.0, -radius - 3.0));
+                for (offset, colour) in [(1.0, Color32::BLACK), (0.0, Color32::WHITE)] {
+                    let place = place + Vec2::splat(offset);
+                    painter.text(place, Align2::CENTER_BOTTOM, &marker.name, font.clone(), colour);
+                }
+            }
+        }
+    }
+}
+
+/// The corners of a polygon with a corner on top.
+fn polygon(middle: Pos2, radius: f32, sides: u8) -> Vec<Pos2> {
+    let corner = |i: u8| {
+        let (sin, cos) = libm::sincosf(std::f32::consts::TAU * f32::from(i) / f32::from(sides));
+        middle + radius * Vec2::new(sin, -cos)
+    };
+    (0..sides).map(corner).collect()
+}
+
+/// The colour of a team: teams have theirs in the order in which they occur.
+fn team_colour(level: &Level, team: &str) -> Color32 {
+    let mut teams: Vec<&str> = Vec::new();
+    for marker in level.markers.iter().filter(|marker| !marker.team.is_empty()) {
+        if !teams.contains(&marker.team.as_str()) {
+            teams.push(&marker.team);
+        }
+    }
+    let place = teams.iter().position(|known| *known == team);
+    place.and_then(|place| TEAM_COLOURS.get(place)).copied().unwrap_or(NO_TEAM)
+}
+
+/// The marker at a point of the screen; the last of several.
+fn marker_at(view: &dyn ToolView, level: &Level, at: Pos2) -> Option<usize> {
+    let is_near =
+        |marker: &Marker| view.pos([marker.at_m.x_m, marker.at_m.z_m]).is_some_and(|place| place.distance(at) <= REACH);
+    level.markers.iter().rposition(is_near)
+}

@@ -1,0 +1,73 @@
+//! The level that is played on a terrain: places that mean something to the game.
+
+use super::parameters::{List, MAX_COORDINATE_M, Point, Spec, choices, parameters};
+
+choices! {
+    /// What a place of the level is for.
+    pub enum MarkerKind {
+        /// Where players or units begin.
+        Spawn = "spawn", "Spawn";
+        /// What players want to reach or hold.
+        Objective = "objective", "Objective";
+        /// A point of view.
+        Camera = "camera", "Camera";
+    }
+}
+
+parameters! {
+    /// A place of the level.
+    pub struct Marker {
+        /// What the place is for.
+        kind: MarkerKind = MarkerKind::Spawn, Spec::new("Kind");
+        /// What the place is called.
+        name: String = String::new(), Spec::new("Name");
+        /// The place, metres east and south of the map's north-west corner.
+        at_m: Point = Point { x_m: 2048.0, z_m: 2048.0 },
+            Spec::number("Place", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m");
+        /// The team that the place belongs to. Empty: none.
+        team: String = String::new(), Spec::new("Team");
+        /// Height of the eyes over the ground.
+        eye_m: f64 = 1.7, Spec::number("Eye height", 0.0, 10_000.0).slider(0.5, 20.0).unit("m");
+    }
+}
+
+parameters! {
+    /// What a level has besides its terrain. It does not change the terrain.
+    pub struct Level {
+        /// Spawns and other places, in the order in which they were put down.
+        markers: List<Marker> = List::default(), Spec::new("Markers");
+    }
+}
+
+impl Level {
+    /// A name of this kind that no marker has: "Spawn 3".
+    pub fn unused_name(&self, kind: MarkerKind) -> String {
+        let numbered = (1..).map(|number: u32| format!("{} {number}", kind.label()));
+        let is_unused = |name: &String| self.markers.iter().all(|marker| marker.name != *name);
+        // There are more numbers than markers.
+        numbered.take(self.markers.len() + 1).find(is_unused).unwrap_or_default()
+    }
+
+    /// The number that no team has, from 1 on.
+    pub fn unused_team(&self) -> String {
+        let is_unused = |team: &String| self.markers.iter().all(|marker| marker.team != *team);
+        (1..).map(|team: u32| team.to_string()).take(self.markers.len() + 1).find(is_unused).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_names_and_teams_are_unused() {
+        let mut level = Level::default();
+        for (name, team) in [("Spawn 1", "1"), ("Spawn 2", "2"), ("Spawn 3", "3")] {
+            assert_eq!([level.unused_name(MarkerKind::Spawn), level.unused_team()], [name, team]);
+            level.markers.push(Marker { name: name.into(), team: team.into(), ..Default::default() });
+        }
+        level.markers.remove(1);
+        assert_eq!([level.unused_name(MarkerKind::Spawn), level.unused_team()], ["Spawn 2", "2"]);
+        assert_eq!(level.unused_name(MarkerKind::Objective), "Objective 1");
+    }
+}
