@@ -97,14 +97,29 @@ impl<T> ModalWindowResponse<T> {
     }
 }
 
+/// The modal windows that were drawn, in their order, each with the last frame in which it was.
+type DrawnWindows = Vec<(LayerId, u64)>;
+
 /// Puts lists and menus above the window. egui raises a popup when it opens, but not above a window that is raised in the
-/// same frame, as the window is that was pressed to open the popup.
+/// same frame, as the window is that was pressed to open the popup. Of several windows the one that was drawn last is
+/// above the others, and lists and menus belong to it.
 fn raise_popups(ctx: &Context, window: LayerId) {
+    let frame = ctx.cumulative_frame_nr();
+    let (windows, is_top) = ctx.data_mut(|data| {
+        let windows: &mut DrawnWindows = data.get_temp_mut_or_default(Id::unique("modal windows"));
+        let top = windows.iter().rfind(|(_, drawn)| *drawn + 1 == frame).map(|(top, _)| *top);
+        windows.retain(|(known, drawn)| *known != window && *drawn + 1 >= frame);
+        windows.push((window, frame));
+        (windows.clone(), top.is_none_or(|top| top == window))
+    });
+    if !is_top {
+        return;
+    }
     ctx.memory_mut(|memory| {
         let areas = memory.areas_mut();
-        let popups = areas.visible_layer_ids().into_iter();
-        let popups: Vec<LayerId> =
-            popups.filter(|layer| layer.order == Order::Foreground && *layer != window).collect();
+        let is_popup =
+            |layer: &LayerId| layer.order == Order::Foreground && windows.iter().all(|(window, _)| window != layer);
+        let popups: Vec<LayerId> = areas.visible_layer_ids().into_iter().filter(is_popup).collect();
         popups.into_iter().for_each(|popup| areas.set_sublayer(window, popup));
     });
 }
