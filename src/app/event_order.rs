@@ -2,7 +2,8 @@
 //!
 //! Some events change what later ones mean: Enter closes a window, and the key after it is a shortcut; a key activates a
 //! tool, and the drag after it draws; a click opens a menu, and the click after it chooses from it. A frame can handle
-//! only one of these, so the events after it are left for the next frame.
+//! only one of these, so the events after it are left for the next frame. Keys also wait for the first frame of a window to
+//! end, in which its field gets the focus.
 
 use egui::{Event, Key, Modifiers};
 
@@ -10,19 +11,28 @@ use egui::{Event, Key, Modifiers};
 #[derive(Default)]
 pub(crate) struct EventOrder {
     pending: Vec<Event>,
+    /// Whether keys wait for the next frame but one.
+    holds_keys: bool,
 }
 
 impl EventOrder {
+    /// Lets keys wait for the end of the next frame, in which a window is drawn for the first time.
+    pub(crate) fn hold_keys(&mut self) {
+        self.holds_keys = true;
+    }
+
     /// Puts the events that an earlier frame has left before those of this one, and leaves for the next frame those that
     /// depend on what earlier ones do. Returns whether any are left.
     pub(crate) fn limit(&mut self, events: &mut Vec<Event>) -> bool {
-        if events.len() + self.pending.len() < 2 {
+        let holds_keys = std::mem::take(&mut self.holds_keys);
+        if !holds_keys && events.len() + self.pending.len() < 2 {
             events.splice(0..0, self.pending.drain(..));
             return false;
         }
         self.pending.append(events);
         let mut done = Done::default();
-        let end = self.pending.iter().position(|event| done.ends_before(event)).unwrap_or(self.pending.len());
+        let ends_before = |event: &Event| (holds_keys && is_typed(event)) || done.ends_before(event);
+        let end = self.pending.iter().position(ends_before).unwrap_or(self.pending.len());
         events.extend(self.pending.drain(..end));
         !self.pending.is_empty()
     }
@@ -60,6 +70,11 @@ impl Done {
             _ => false,
         }
     }
+}
+
+/// Whether an event belongs to the field that has the focus.
+fn is_typed(event: &Event) -> bool {
+    matches!(event, Event::Key { pressed: true, .. } | Event::Text(_) | Event::Paste(_))
 }
 
 /// Whether a key may open or close a window or leave a field.
@@ -124,6 +139,21 @@ mod tests {
         check([key(Key::Z, command), key(Key::Z, command), key(Key::Z, command)].concat(), &[6]);
         check([key(Key::Z, command), key(Key::Y, command)].concat(), &[2, 2]);
         check([vec![text("a"), text("b")], key(Key::Backspace, none).to_vec(), vec![text("c")]].concat(), &[5]);
+    }
+
+    #[test]
+    fn keys_wait_until_a_new_window_was_drawn() {
+        let mut order = EventOrder::default();
+        order.hold_keys();
+        let mut first = [click(1.0), key(Key::A, Modifiers::NONE).to_vec()].concat();
+        assert!(order.limit(&mut first));
+        assert_eq!(first, click(1.0));
+        let mut second = vec![Event::Text("a".into())];
+        assert!(!order.limit(&mut second));
+        assert_eq!(second, [key(Key::A, Modifiers::NONE).to_vec(), vec![Event::Text("a".into())]].concat());
+        order.hold_keys();
+        let mut none = Vec::new();
+        assert!(!order.limit(&mut none) && none.is_empty());
     }
 
     #[test]

@@ -73,7 +73,8 @@ impl eframe::App for App {
         }
         self.expire_message(&ctx);
         self.ui.scene.attach(frame.wgpu_render_state(), || wake_of(&ctx));
-        let is_asked = self.ui.modal.is_some() || self.ui.closing.is_saving() || self.is_choosing_file();
+        let is_asked = self.is_asked();
+        let was_open = is_asked || self.ui.operation_picker.is_open();
         if is_asked {
             self.ui.operation_picker.close();
         }
@@ -116,7 +117,22 @@ impl eframe::App for App {
             self.report_closed();
         }
         self.ui.texture_panel.was_selected_last &= self.ui.selection.step == step;
+        if !was_open && self.is_asked() {
+            self.window.event_order.hold_keys();
+            ctx.request_repaint();
+        }
+        if was_open && !self.is_asked() && !self.ui.operation_picker.is_open() {
+            // Otherwise the field of a closed window still has the focus in the next frame, and takes its keys.
+            ctx.memory_mut(|memory| memory.focused().into_iter().for_each(|id| memory.surrender_focus(id)));
+        }
         self.update_preview(&ctx);
         self.ui.timings.frame_ends();
+    }
+}
+
+impl App {
+    /// Whether a window waits for the user, or the user for one.
+    fn is_asked(&self) -> bool {
+        self.ui.modal.is_some() || self.ui.closing.is_saving() || self.is_choosing_file()
     }
 }

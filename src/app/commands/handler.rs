@@ -25,6 +25,7 @@ use crate::engine::groups::{block, dissolve, enclose, move_block, siblings};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::group::{Start, StepGroup};
 use crate::engine::parameters::{Kind, Parameter, group_values};
+use crate::engine::recipe_masks::MaskOwner;
 use crate::project::{Project, ProjectFile, ProjectSettings, preset_projects};
 
 impl App {
@@ -88,6 +89,7 @@ impl App {
             C::Group(_) | C::Ungroup(_) => self.execute_groups(command),
             C::FoldGroup(group) => self.fold_group(group),
             C::MoveType { from, to } => self.move_type(from, to),
+            C::ShareMask(owner) => self.share_mask(owner),
             C::AddType => self.add_type(),
             C::SelectType(i) => self.select_type(i),
             C::MoveUp => self.move_selected(ctx, true),
@@ -333,6 +335,16 @@ impl App {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn share_mask(&mut self, owner: MaskOwner) {
+        let mut project = (**self.document.project()).clone();
+        if let Some(name) = project.recipe.share_mask(owner) {
+            self.document.commit_as(format!("Share mask {name}"), project);
+            self.show_message(format!(
+                "The mask is now called {name}. Elsewhere, choose Named mask and type this name."
+            ));
         }
     }
 

@@ -6,7 +6,7 @@ pub(crate) mod palette;
 pub(crate) mod seed_generator;
 pub(crate) mod stack_edits;
 
-use egui::{Event, InputState, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
+use egui::{Event, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
 use crate::app::commands::stack_edits::StepPlace;
 use crate::app::tools::tool::Tool;
@@ -207,6 +207,8 @@ pub(crate) enum Command {
     SmallerInterface,
     ResetInterfaceScale,
     CancelPreview,
+    /// Gives the mask of a step or a terrain type a name.
+    ShareMask(MaskOwner),
     /// Copies the text that the message offers.
     CopyMessageText,
     CancelExport,
@@ -363,6 +365,7 @@ impl Command {
             Self::LargerInterface => "Larger interface".into(),
             Self::SmallerInterface => "Smaller interface".into(),
             Self::ResetInterfaceScale => "Reset interface scale".into(),
+            Self::ShareMask(_) => "Share mask".into(),
             Self::CancelPreview | Self::CancelExport => "Cancel".into(),
             Self::DismissMessage => "Dismiss".into(),
             Self::CopyMessageText => "Copy".into(),
@@ -464,7 +467,7 @@ impl Command {
     }
 }
 
-/// The commands whose shortcuts were pressed in this frame.
+/// The commands whose shortcuts were pressed in this frame, in the order in which they were pressed.
 ///
 /// While a text field has the focus, only shortcuts that concern the document or help work; the field loses the focus
 /// then, so that the typed value is applied. While a search dialog is open (`picking`), all other keys belong to its
@@ -472,33 +475,35 @@ impl Command {
 pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
     let focused = ctx.memory(|memory| memory.focused());
     let typing = picking || ctx.text_edit_focused();
+    // Alternative shortcuts, and the plus of keyboards on which it needs Shift.
+    let alternatives = [(Command::Redo, Key::Y), (Command::LargerInterface, Key::Equals)]
+        .map(|(command, key)| (command, KeyboardShortcut::new(Modifiers::COMMAND, key)));
+    let mut shortcuts: Vec<(Command, KeyboardShortcut)> =
+        SHORTCUTS.iter().chain(&alternatives).map(|(command, shortcut)| (*command, *shortcut)).collect();
+    // More modifiers first: egui also matches Ctrl+Shift+Z as Ctrl+Z.
+    shortcuts.sort_by_key(|(_, shortcut)| !shortcut.modifiers.shift);
     let mut found = Vec::new();
     ctx.input_mut(|input| {
-        // Alternative shortcuts, and the plus of keyboards on which it needs Shift.
-        for (key, command) in [(Key::Y, Command::Redo), (Key::Equals, Command::LargerInterface)] {
-            let shortcut = KeyboardShortcut::new(Modifiers::COMMAND, key);
-            if !typing {
-                found.extend(std::iter::repeat_n(command, take_presses(input, &shortcut, command.repeats())));
+        input.events.retain(|event| {
+            // Text typed after the shortcut of the picker belongs to the picker.
+            if found.last() == Some(&Command::PickOperation) {
+                return true;
             }
-        }
-        // More modifiers first: egui also matches Ctrl+Shift+Z as Ctrl+Z.
-        let mut commands: Vec<(KeyboardShortcut, Command)> =
-            SHORTCUTS.iter().map(|(command, shortcut)| (*shortcut, *command)).collect();
-        commands.sort_by_key(|(shortcut, _)| !shortcut.modifiers.shift);
-        for (shortcut, command) in commands {
+            let Event::Key { key, modifiers, pressed: true, repeat, .. } = event else { return true };
+            let fits = |(_, shortcut): &&(Command, KeyboardShortcut)| is_press_of(shortcut, *key, *modifiers);
+            let Some((command, shortcut)) = shortcuts.iter().find(fits) else { return true };
             let silent = if picking {
-                command != Command::Shortcuts
+                *command != Command::Shortcuts
             } else if typing {
                 !command.leaves_fields()
             } else {
                 focused.is_some() && shortcut.modifiers.is_none() && CONTROL_KEYS.contains(&shortcut.logical_key)
             };
-            // Text typed after the shortcut of the picker belongs to the picker.
-            let opens = found.contains(&Command::PickOperation);
-            if !silent && !opens {
-                found.extend(std::iter::repeat_n(command, take_presses(input, &shortcut, command.repeats())));
+            if !silent && (command.repeats() || !repeat) {
+                found.push(*command);
             }
-        }
+            silent
+        });
     });
     if typing && !picking && found.iter().any(|command| *command != Command::Shortcuts) {
         ctx.memory_mut(|memory| focused.into_iter().for_each(|id| memory.surrender_focus(id)));
@@ -509,19 +514,12 @@ pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
 /// Keys without modifiers that operate controls.
 const CONTROL_KEYS: [Key; 3] = [Key::Space, Key::Home, Key::End];
 
-/// Consumes the presses of a shortcut; returns their number. Repeats of a held key count only if `repeats`.
+/// Whether a pressed key is that of a shortcut.
 ///
 /// An additional Shift is ignored, as some characters need it; an additional Alt makes it another shortcut.
-fn take_presses(input: &mut InputState, shortcut: &KeyboardShortcut, repeats: bool) -> usize {
+fn is_press_of(shortcut: &KeyboardShortcut, key: Key, modifiers: Modifiers) -> bool {
     let KeyboardShortcut { modifiers: wanted, logical_key } = *shortcut;
-    let mut presses = 0;
-    input.events.retain(|event| {
-        let Event::Key { key, modifiers, pressed: true, repeat, .. } = event else { return true };
-        let fits = *key == logical_key && modifiers.matches_logically(wanted) && modifiers.alt == wanted.alt;
-        presses += usize::from(fits && (repeats || !repeat));
-        !fits
-    });
-    presses
+    key == logical_key && modifiers.matches_logically(wanted) && modifiers.alt == wanted.alt
 }
 
 #[cfg(test)]
@@ -556,6 +554,14 @@ mod tests {
         ctx.run_ui(input, |ui| found = pressed(ui.ctx(), false)).textures_delta.clear();
         let count = |command: Command| found.iter().filter(|found| **found == command).count();
         assert_eq!((count(Command::Undo), count(Command::Redo)), (3, 1), "{found:?}");
+        // In their order.
+        let press =
+            |key: Key| Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::NONE };
+        let events = [Key::Home, Key::Period, Key::Comma, Key::Period].map(press).into();
+        let input = egui::RawInput { events, ..Default::default() };
+        ctx.run_ui(input, |ui| found = pressed(ui.ctx(), false)).textures_delta.clear();
+        let (forward, back) = (Command::StepForward, Command::StepBack);
+        assert_eq!(found, [Command::ToStart, forward, back, forward]);
     }
 
     #[test]

@@ -165,6 +165,10 @@ pub(crate) trait DialogBackend {
     fn open(&mut self, request: DialogRequest);
     /// Returns how the open dialog ended, once it has.
     fn poll(&mut self) -> Option<DialogOutcome>;
+    /// Whether it is known that there are no dialogs, so that none need be tried.
+    fn is_unavailable(&self) -> bool {
+        false
+    }
 }
 
 /// Shows one file dialog of the desktop at a time.
@@ -193,9 +197,9 @@ impl FileDialogs {
         self.open.is_some()
     }
 
-    /// Whether a new dialog would have to wait for one that was abandoned.
-    pub(crate) fn has_abandoned(&self) -> bool {
-        self.has_abandoned
+    /// Whether a new dialog would not come: there are none, or it would have to wait for one that was abandoned.
+    pub(crate) fn is_unavailable(&self) -> bool {
+        self.has_abandoned || self.backend.is_unavailable()
     }
 
     /// Ignores how the open dialog will end, as it cannot be closed from here; returns its request.
@@ -299,6 +303,8 @@ pub(crate) struct NativeDialogs {
     runner: Runner<DialogWorker>,
     /// A dialog that belongs to the editor's window.
     template: rfd::FileDialog,
+    /// Whether the desktop has file dialogs, once that is known.
+    available: Arc<OnceLock<bool>>,
 }
 
 impl NativeDialogs {
@@ -312,8 +318,8 @@ impl NativeDialogs {
         let _ = std::thread::Builder::new().name("upthrust dialog check".into()).spawn(move || {
             asked.get_or_init(are_dialogs_available);
         });
-        let runner = Runner::start(config, DialogWorker { available }, wake)?;
-        Ok(Self { runner, template: rfd::FileDialog::new().set_parent(context) })
+        let runner = Runner::start(config, DialogWorker { available: available.clone() }, wake)?;
+        Ok(Self { runner, template: rfd::FileDialog::new().set_parent(context), available })
     }
 }
 
@@ -334,6 +340,10 @@ impl DialogBackend for NativeDialogs {
 
     fn poll(&mut self) -> Option<DialogOutcome> {
         self.runner.take().map(|(_, outcome)| outcome.unwrap_or(DialogOutcome::Unavailable))
+    }
+
+    fn is_unavailable(&self) -> bool {
+        self.available.get() == Some(&false)
     }
 }
 

@@ -26,7 +26,7 @@ impl App {
             return;
         }
         let request = self.dialog_request(purpose);
-        if self.settings.own_file_windows || self.services.file_dialogs.has_abandoned() {
+        if self.settings.own_file_windows || self.services.file_dialogs.is_unavailable() {
             self.open_file_browser(request);
         } else {
             self.services.file_dialogs.open(request);

@@ -9,7 +9,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
 use crate::app::commands::stack_edits::add_step;
-use crate::app::tests::{chosen, editor, editor_with, pause, press, wait};
+use crate::app::tests::{chosen, editor, editor_with, pause, position, press, wait};
 use crate::engine::parameters::Value;
 use crate::engine::{AnyOperation, Step};
 
@@ -272,6 +272,27 @@ fn arrow_keys_move_the_sun_and_the_views() {
     // Keys that the view does not use still work.
     press(&mut editor, Modifiers::NONE, Key::F);
     assert_eq!(editor.state().ui.maps.viewport.zoom, 1.0);
+}
+
+#[test]
+fn a_key_in_the_frame_after_a_command_was_chosen_is_a_shortcut() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::COMMAND, Key::P);
+    editor.event(egui::Event::Text("frame terrain".into()));
+    editor.run_steps(2);
+    let event = |key: Key| egui::Event::Key {
+        key,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    };
+    editor.event(event(Key::Enter));
+    editor.event(event(Key::Home));
+    editor.step();
+    editor.step();
+    assert_eq!(position(&editor), 0);
 }
 
 #[test]
