@@ -1,10 +1,11 @@
 //! The version of the terrain that recipes produce, and what changed with it.
 
 use crate::engine::mask::{Mask, MaskSource};
+use crate::engine::operations::AnyOperation;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 6;
+pub const TERRAIN_VERSION: u32 = 7;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -18,7 +19,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 7] = [
+const CHANGES: [TerrainChange; 8] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -65,6 +66,12 @@ const CHANGES: [TerrainChange; 7] = [
             step.settings.mask.iter().any(is_blurred)
         },
         what: "masks by images are blurred by their feather",
+        is_fine: false,
+    },
+    TerrainChange {
+        version: 7,
+        affects: |step| matches!(&step.operation, AnyOperation::Paths(paths) if paths.has_roads()),
+        what: "roads have vertical curves where their grade changes",
         is_fine: false,
     },
 ];

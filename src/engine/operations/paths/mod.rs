@@ -44,6 +44,11 @@ fn default_paths() -> List<Path> {
 }
 
 impl Paths {
+    /// Whether any of the paths is a road.
+    pub fn has_roads(&self) -> bool {
+        self.paths.iter().any(|path| path.enabled && path.kind == PathKind::Road)
+    }
+
     /// What the paths are like, in their order, on the terrain below the step; `None` for those that are no road or
     /// river, are disabled, or have [problems](Operation::check).
     pub fn path_reports(&self, context: &EvalContext) -> Result<Vec<Option<PathReport>>, Cancelled> {

@@ -2,7 +2,7 @@
 
 use super::carriageway::{Carriageway, Earthworks};
 use super::terrain_map::TerrainMap;
-use super::path::{Path, PathKind};
+use super::path::{Path, PathCurve, PathKind};
 use super::stations::Stations;
 use crate::engine::curve::{Piece, distance_m};
 use crate::engine::operations::report::{self, LinePoint, PartLine, PartReport};
@@ -119,15 +119,31 @@ pub(super) fn tangent(angle_deg: f64) -> f64 {
     libm::tan(angle_deg.to_radians())
 }
 
+/// The length of a vertical curve per grade and width, and per width at most.
+///
+/// On a grid of cells a quarter of the width wide, bilinear interpolation is off by k/L·(w/4)²/8 where the grade changes by
+/// k over a length L. Across half the width that is a cross slope of k·w/(64·L), with k = 2·max_grade at most 0.05 %.
+const CURVE_LENGTH: f64 = 62.5;
+const MAX_CURVE_WIDTHS: f64 = 8.0;
+
+/// The heights of a road at its stations: the smoothed terrain along it, held at nodes, limited in grade and with vertical
+/// curves where the grade changes.
+fn profile(path: &Path, curve: &PathCurve, stations: &Stations, smoothed: Vec<f64>) -> Vec<f64> {
+    let (held, mut heights) = (path.held(&curve.lengths_m), smoothed);
+    stations.hold(&mut heights, &held, path.max_grade);
+    stations.limit_grade(&mut heights, &held, path.max_grade);
+    let width_m = 2.0 * stations.halves_m.iter().copied().fold(0.0, f64::max);
+    let length_m = width_m * (CURVE_LENGTH * path.max_grade).min(MAX_CURVE_WIDTHS);
+    stations.round_crests(&mut heights, &held, length_m);
+    heights
+}
+
 /// Builds a road.
 pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> Result<PathReport, Cancelled> {
     let curve = path.curve();
     let stations = Stations::along(&curve);
-    let held = path.held(&curve.lengths_m);
-    let mut heights = stations.smoothed(land, path.smooth_m);
-    let smoothed = heights.clone();
-    stations.hold(&mut heights, &held, path.max_grade);
-    stations.limit_grade(&mut heights, &held, path.max_grade);
+    let smoothed = stations.smoothed(land, path.smooth_m);
+    let heights = profile(path, &curve, &stations, smoothed.clone());
     let along = points(&stations, &heights, land, path.max_grade);
     let works = Carriageway::new(&stations, heights.clone(), tangent(path.bank_deg), 0.0).lay(land, progress)?;
     let report = PathReport::new(&stations, &heights, works);
@@ -213,8 +229,7 @@ mod tests {
             let (below, road) = (rough_land(seed, 1025), random_road(seed));
             let built = modified(&paths([road.clone()]), &below);
             let stations = Stations::along(&road.curve());
-            let mut heights = stations.smoothed(&land(&below), road.smooth_m);
-            stations.limit_grade(&mut heights, &[], road.max_grade);
+            let heights = profile(&road, &road.curve(), &stations, stations.smoothed(&land(&below), road.smooth_m));
             let [natural, along] = [&below, &built].map(|terrain| grade_along(&road, terrain));
             println!("{seed}: grade {natural:.4} before, {along:.4} after");
             assert!(natural > 0.3, "{seed}: the terrain is level");

@@ -113,6 +113,55 @@ impl Stations {
         self.set(heights, held.iter().map(|(node, _, height)| (*node, *height)));
     }
 
+    /// Replaces abrupt changes of the grade by vertical curves: heights become their mean over a length along the curve.
+    /// Held nodes and the ends of an open curve keep their heights, because heights beyond them count mirrored at those
+    /// points. No grade becomes greater, as none is in what is averaged.
+    pub fn round_crests(&self, heights: &mut [f64], held: &[(usize, f64, f64)], length_m: f64) {
+        let last = heights.len() - 1;
+        let total_m = self.length_m();
+        if length_m <= 0.0 || total_m <= 0.0 {
+            return;
+        }
+        let known = heights.to_vec();
+        if self.is_closed && held.is_empty() {
+            let (integral, length_m) = (Integral::new(&self.lengths_m, &known, true), length_m.min(total_m));
+            for (height, at_m) in heights.iter_mut().zip(&self.lengths_m) {
+                let sum = integral.at(at_m + 0.5 * length_m) - integral.at(at_m - 0.5 * length_m);
+                *height = known[0] + sum / length_m;
+            }
+            return;
+        }
+        let nodes = held.iter().map(|(node, _, _)| self.nodes[*node]);
+        let mut fixed: Vec<usize> = nodes.chain([0, last]).collect();
+        fixed.sort_unstable();
+        fixed.dedup();
+        for ends in fixed.windows(2) {
+            let [first, last] = [ends[0], ends[1]];
+            let (from_m, to_m) = (self.lengths_m[first], self.lengths_m[last]);
+            let length_m = length_m.min(2.0 * (to_m - from_m));
+            if length_m <= 0.0 {
+                continue;
+            }
+            let integral = Integral::new(&self.lengths_m[first..=last], &known[first..=last], false);
+            let rise_m = known[last] - known[first];
+            // The integral from the first end, of heights relative to it, which are mirrored at both ends.
+            let sum = |at_m: f64| {
+                if at_m < from_m {
+                    integral.within(2.0 * from_m - at_m)
+                } else if at_m > to_m {
+                    2.0 * rise_m * (at_m - to_m) + integral.within(2.0 * to_m - at_m)
+                } else {
+                    integral.within(at_m)
+                }
+            };
+            for i in first + 1..last {
+                let at_m = self.lengths_m[i];
+                let mean = (sum(at_m + 0.5 * length_m) - sum(at_m - 0.5 * length_m)) / length_m;
+                heights[i] = known[first] + mean;
+            }
+        }
+    }
+
     /// Makes the heights fall by at least `fall` per metre from the first station to the last. The heights of held nodes
     /// stay.
     pub fn let_fall(&self, heights: &mut [f64], held: &[(usize, f64, f64)], fall: f64) {
@@ -254,6 +303,51 @@ mod tests {
             assert!(heights.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-9));
             assert!(stations.greatest_grade(&heights) < 0.1 + 1e-9);
             assert_eq!([heights[0], heights[60], heights[61]], [4.0, 9.0, 9.08]);
+        }
+    }
+
+    #[test]
+    fn crests_are_rounded_within_the_grade_and_held_nodes_stay() {
+        for (is_closed, held) in [
+            (false, vec![]),
+            (false, vec![(60, 60.0, 9.0), (90, 90.0, 12.0)]),
+            (true, vec![]),
+            (true, vec![(30, 30.0, 5.0)]),
+        ] {
+            let stations = stations(200, is_closed);
+            let mut rng = Stream::new(1, 3).at(1);
+            let mut heights: Vec<f64> = (0..200).map(|_| rng.between(0.0, 30.0)).collect();
+            heights[199] = if is_closed { heights[0] } else { heights[199] };
+            stations.hold(&mut heights, &held, 0.1);
+            stations.limit_grade(&mut heights, &held, 0.1);
+            let before = heights.clone();
+            stations.round_crests(&mut heights, &held, 20.0);
+            assert!(stations.greatest_grade(&heights) < 0.1 + 1e-9, "{is_closed}, {held:?}");
+            for (node, _, height) in &held {
+                assert_eq!(heights[*node], *height);
+            }
+            if !is_closed {
+                assert_eq!([heights[0], heights[199]], [before[0], before[199]]);
+            }
+            // The plain mean, where no end or held node is within half the length.
+            let fixed: Vec<usize> = held.iter().map(|(node, _, _)| *node).chain([0, 199]).collect();
+            for i in (10..190).filter(|i| fixed.iter().all(|fixed| fixed.abs_diff(*i) >= 10)) {
+                let inner: f64 = before[i - 9..=i + 9].iter().sum();
+                let mean = (inner + 0.5 * (before[i - 10] + before[i + 10])) / 20.0;
+                assert!((heights[i] - mean).abs() < 1e-9, "{i}: {} not {mean}", heights[i]);
+            }
+            // The grade changes by at most the greatest change over the length.
+            let bends = (10..190).filter(|i| fixed.iter().all(|fixed| fixed.abs_diff(*i) >= 2));
+            let bend = bends.map(|i| (heights[i - 1] - 2.0 * heights[i] + heights[i + 1]).abs()).fold(0.0, f64::max);
+            assert!(bend <= 0.2 / 20.0 + 1e-9, "{bend}");
+        }
+        // An even grade and a level road stay as they are.
+        let stations = stations(100, false);
+        for grade in [0.0, 0.05] {
+            let mut heights: Vec<f64> = (0..100).map(|i| 7.0 + grade * f64::from(i)).collect();
+            let before = heights.clone();
+            stations.round_crests(&mut heights, &[], 30.0);
+            assert!(heights.iter().zip(&before).all(|(a, b)| (a - b).abs() < 1e-12 && (grade > 0.0 || a == b)));
         }
     }
 
