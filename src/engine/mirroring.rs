@@ -164,6 +164,9 @@ pub fn mirror_edits(before: &Recipe, after: &mut Recipe, kind: Kind) {
         }
         mirror_masks(known.map(|known| &known.settings.mask), &mut step.settings.mask, &symmetries);
     }
+    for (name, mask) in &mut after.masks {
+        mirror_masks(before.masks.get(name), mask, &symmetries);
+    }
     // A type that was added or removed was not drawn.
     if before.texture.types.len() != after.texture.types.len() {
         return;

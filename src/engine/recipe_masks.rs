@@ -8,25 +8,38 @@ use super::mask::{Mask, MaskReferences, MaskShapes, MaskSource};
 use super::operations::AnyOperation;
 use super::operations::pads::Pads;
 use super::operations::paths::Paths;
-use super::parameters::{List, ParameterError, Problem};
+use super::parameters::{List, ParameterError, Problem, Spec, parameters};
 use super::recipe::{Recipe, Step, StepSettings};
 use super::texture::MaskScope;
 
-/// A step or a terrain type, which has a mask.
+parameters! {
+    /// A mask with a name, which several steps and terrain types can use.
+    pub struct NamedMask {
+        /// The name, by which masks refer to it.
+        name: String = String::new(), Spec::new("Name");
+        /// The sources of the mask.
+        mask: List<Mask> = List::default(), Spec::new("Mask").unwrapped();
+    }
+}
+
+/// What has a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaskOwner {
     /// The step of the stack at that index.
     Step(usize),
     /// The terrain type at that index in the list.
     Type(usize),
+    /// The mask at that index in the order of the names.
+    Named(usize),
 }
 
 impl MaskOwner {
-    /// The name of the step or type; `None` if the recipe has no such one.
+    /// The name of the step, type or mask; `None` if the recipe has no such one.
     pub fn name(self, recipe: &Recipe) -> Option<&str> {
         match self {
             Self::Step(i) => recipe.stack.get(i).map(Step::title),
             Self::Type(i) => recipe.texture.types.get(i).map(|terrain_type| terrain_type.name.as_str()),
+            Self::Named(i) => recipe.masks.keys().nth(i).map(String::as_str),
         }
     }
 
@@ -35,6 +48,7 @@ impl MaskOwner {
         match self {
             Self::Step(i) => recipe.stack.get(i).map(|step| &step.settings.mask),
             Self::Type(i) => recipe.texture.types.get(i).map(|terrain_type| &terrain_type.mask),
+            Self::Named(i) => recipe.masks.values().nth(i),
         }
     }
 
@@ -43,11 +57,66 @@ impl MaskOwner {
         match self {
             Self::Step(i) => recipe.stack.get_mut(i).map(|step| &mut step.settings.mask),
             Self::Type(i) => recipe.texture.types.get_mut(i).map(|terrain_type| &mut terrain_type.mask),
+            Self::Named(i) => recipe.masks.values_mut().nth(i),
         }
+    }
+
+    /// What holds the strokes that are painted on its mask: itself, or a mask to which its mask refers, if only that one is
+    /// painted.
+    pub fn of_strokes(self, recipe: &Recipe) -> Self {
+        let is_painted = |owner: &Self| {
+            owner.mask(recipe).is_some_and(|mask| mask.iter().any(|source| source.source == MaskSource::Painted))
+        };
+        let index = |name: &str| recipe.masks.keys().position(|known| known == name).map(Self::Named);
+        let sources = self.mask(recipe).into_iter().flat_map(|mask| mask.iter());
+        let references = sources.filter(|source| source.source == MaskSource::Named);
+        let named = || references.filter_map(|source| index(&source.name)).find(is_painted);
+        if is_painted(&self) { self } else { named().unwrap_or(self) }
+    }
+
+    /// Whether its mask can get a name: named masks refer to no others.
+    pub fn can_share(self, recipe: &Recipe) -> bool {
+        let is_own = |mask: &List<Mask>| !mask.is_empty() && mask.iter().all(|one| one.source != MaskSource::Named);
+        !matches!(self, Self::Named(_)) && self.mask(recipe).is_some_and(is_own)
     }
 }
 
 impl Recipe {
+    /// Gives the mask of a step or terrain type a name, to which it refers from then on; returns the name.
+    pub fn share_mask(&mut self, owner: MaskOwner) -> Option<String> {
+        let title = owner.name(self).filter(|_| owner.can_share(self))?.to_string();
+        let numbered = (2..).map(|number: usize| format!("{title} {number}"));
+        let mut names = std::iter::once(title.clone()).chain(numbered);
+        let name = names.find(|name| !name.is_empty() && !self.masks.contains_key(name))?;
+        let reference = Mask { source: MaskSource::Named, name: name.clone(), ..Mask::default() };
+        let mask = std::mem::replace(owner.mask_mut(self)?, vec![reference].into());
+        self.masks.insert(name.clone(), mask);
+        Some(name)
+    }
+
+    /// Renames a mask and all references to it; returns whether it has the new name.
+    pub fn rename_mask(&mut self, from: &str, to: &str) -> bool {
+        if to.is_empty() || self.masks.contains_key(to) {
+            return false;
+        }
+        let Some(mask) = self.masks.remove(from) else { return false };
+        self.masks.insert(to.to_string(), mask);
+        let refers = |source: &Mask| source.source == MaskSource::Named && source.name == from;
+        let rename = |masks: &mut List<Mask>| {
+            // The list is changed only where it refers to the mask: a changed one no longer shares its items.
+            if masks.iter().any(refers) {
+                masks.iter_mut().filter(|source| refers(source)).for_each(|source| source.name = to.to_string());
+            }
+        };
+        self.stack.iter_mut().for_each(|step| rename(&mut step.settings.mask));
+        for i in 0..self.texture.types.len() {
+            if self.texture.types[i].mask.iter().any(refers) {
+                rename(&mut self.texture.types[i].mask);
+            }
+        }
+        true
+    }
+
     /// The sources of a step's mask, with those of the named masks that they refer to.
     pub fn mask_sources<'a>(&'a self, settings: &'a StepSettings) -> impl Iterator<Item = &'a Mask> {
         let named = |mask: &'a Mask| match mask.source {
@@ -101,5 +170,44 @@ impl Recipe {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::mask::PaintedStroke;
+    use crate::engine::operations::faults::Faults;
+    use crate::engine::texture::TextureRecipe;
+
+    #[test]
+    fn a_mask_is_shared_and_renamed_with_its_references() {
+        let mut recipe = Recipe {
+            stack: vec![Step::new(Faults::default())],
+            texture: TextureRecipe::starter(),
+            ..Recipe::default()
+        };
+        let (step, snow) = (MaskOwner::Step(0), MaskOwner::Type(1));
+        assert!(!step.can_share(&recipe) && recipe.share_mask(step).is_none(), "it has no mask");
+        let painted =
+            Mask { source: MaskSource::Painted, strokes: vec![PaintedStroke::default()].into(), ..Mask::default() };
+        recipe.stack[0].settings.mask = vec![painted.clone()].into();
+        assert_eq!(recipe.share_mask(step).as_deref(), Some("Faults"));
+        assert_eq!(recipe.masks["Faults"].to_vec(), std::slice::from_ref(&painted));
+        assert!(!step.can_share(&recipe), "it refers to a named mask");
+        // Strokes go on in the named mask.
+        assert_eq!([step.of_strokes(&recipe), snow.of_strokes(&recipe)], [MaskOwner::Named(0), snow]);
+        assert_eq!(MaskOwner::Named(0).name(&recipe), Some("Faults"));
+        recipe.texture.types[1].mask = recipe.stack[0].settings.mask.clone();
+        assert!(!recipe.rename_mask("Faults", "") && !recipe.rename_mask("no", "yes"));
+        assert!(recipe.rename_mask("Faults", "Glacier"));
+        let names = |mask: &List<Mask>| mask.iter().map(|source| source.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&recipe.stack[0].settings.mask), ["Glacier"]);
+        assert_eq!(names(&recipe.texture.types[1].mask), ["Glacier"]);
+        recipe.stack.push(Step::new(Faults::default()));
+        recipe.stack[1].settings.mask = vec![painted].into();
+        recipe.stack[1].settings.name = "Glacier".into();
+        assert_eq!(recipe.share_mask(MaskOwner::Step(1)).as_deref(), Some("Glacier 2"));
+        assert!(recipe.check_inputs(&Inputs::default()).is_ok());
     }
 }

@@ -9,6 +9,7 @@ use crate::app::commands::stack_edits::{StepPlace, place_beside, stack_rows};
 use crate::app::commands::{Command, FileSlot, ParameterOwner};
 use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::Draft;
+use crate::app::panels::masks::{masks_ui, share_ui};
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, CardRow, DropPlace, cards_ui};
 use crate::app::widgets::long_list::RowHeights;
@@ -113,6 +114,7 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
     ui.add_space(4.0);
     ScrollArea::vertical().id_salt("parameters").auto_shrink(false).show(ui, |ui| {
         command = command.take().or(selected_ui(ui, recipe, files, &mut view.locked, context));
+        command = command.take().or(masks_ui(ui, recipe, context.parameters));
         ui.add_space(12.0);
         heading(ui, "World");
         let reveal = context.reveal.filter(|(of, _)| *of == ParameterOwner::World).map(|(_, key)| key);
@@ -259,7 +261,7 @@ fn selected_ui(
         _ => FileSlot::Operation(selected),
     };
     let slot = wants_file.map(|_| of_operation).or(mask);
-    slot.map(Command::ChooseFile)
+    slot.map(Command::ChooseFile).or_else(|| share_ui(ui, recipe, MaskOwner::Step(selected)))
 }
 
 /// A group that was just made to begin on flat terrain is added, and one on the terrain below replaces it.

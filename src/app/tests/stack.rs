@@ -9,6 +9,7 @@ use crate::app::commands::Command;
 use crate::app::tests::{editor, pause, press, settle};
 use crate::engine::Step;
 use crate::engine::fault::Profile;
+use crate::engine::mask::{Mask, MaskSource};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::clamp::Clamp;
 use crate::engine::operations::drawn_faults::DrawnFaults;
@@ -16,6 +17,7 @@ use crate::engine::operations::faults::{Decay, Faults};
 use crate::engine::operations::fluvial_erosion::FluvialErosion;
 use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::operations::levels::Levels;
+use crate::engine::operations::noise::Noise;
 use crate::engine::operations::terrace::Terrace;
 use crate::engine::parameters::List;
 use crate::engine::recipe::Blend;
@@ -215,4 +217,39 @@ fn no_operation_widens_the_panel() {
         editor.run_steps(4);
         assert!((edge(&editor) - before).abs() < 0.5, "{}: {} for {before}", operation.key(), edge(&editor));
     }
+}
+
+#[test]
+fn a_mask_is_shared_renamed_and_used_elsewhere() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        let painted = Mask { source: MaskSource::Painted, ..Mask::default() };
+        let mut step = Step::new(Noise::default());
+        step.settings.mask = vec![painted].into();
+        project.recipe.stack = vec![Step::new(Faults::default()), step];
+    });
+    editor.state_mut().ui.selection.step = 1;
+    pause(&mut editor);
+    editor.get_by_label("Share mask").click();
+    editor.run_steps(3);
+    let recipe = |editor: &Harness<'static, App>| editor.state().document.project().recipe.clone();
+    assert_eq!(editor.state().document.undo_name(), Some("Share mask Noise"));
+    assert_eq!(recipe(&editor).stack[1].settings.mask[0].name, "Noise");
+    assert!(editor.query_by_label("Share mask").is_none(), "it refers to the named mask now");
+    // The brush goes on in the named mask.
+    press(&mut editor, egui::Modifiers::SHIFT, egui::Key::B);
+    editor.run_steps(3);
+    editor.get_by_label("named mask");
+    let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
+    editor.drag_at(middle);
+    editor.run_steps(2);
+    editor.drop_at(middle);
+    editor.run_steps(3);
+    let painted = recipe(&editor);
+    assert_eq!((painted.masks["Noise"][0].strokes.len(), painted.stack[1].settings.mask.len()), (1, 1));
+    editor.get_by_label("Remove mask Noise").click();
+    editor.run_steps(3);
+    assert!(recipe(&editor).masks.is_empty());
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    assert_eq!(recipe(&editor), painted);
 }

@@ -154,11 +154,11 @@ impl BrushStroke for PaintedStroke {
     }
 
     fn target(recipe: &Recipe, selected: Selected) -> Option<MaskOwner> {
-        Some(selected.mask_owner()).filter(|owner| painted_mask(recipe, *owner).is_some())
+        Some(selected.mask_owner().of_strokes(recipe)).filter(|owner| painted_mask(recipe, *owner).is_some())
     }
 
     fn prepare(&self, recipe: &mut Recipe, selected: Selected) -> Option<MaskOwner> {
-        let mut owner = selected.mask_owner();
+        let mut owner = selected.mask_owner().of_strokes(recipe);
         if let MaskOwner::Type(i) = owner
             && !self.erase
             && recipe.texture.types.get(i).is_some_and(|painted| painted.mask.is_empty() && painted.covers())

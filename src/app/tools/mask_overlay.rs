@@ -1,4 +1,6 @@
-//! A painted mask, drawn over the maps.
+//! A painted mask, drawn over the views.
+
+use std::sync::Arc;
 
 use egui::{Color32, ColorImage, Rect, TextureHandle, TextureOptions, Ui};
 
@@ -23,9 +25,10 @@ const OPACITY: f32 = 0.45;
 /// The overlay over the maps.
 #[derive(Default)]
 pub(super) struct MaskOverlay {
-    /// What the texture was made from; `None` before the first time.
-    source: Option<OverlaySource>,
-    texture: Option<TextureHandle>,
+    /// The image and what it was made from; `None` before the first time.
+    made: Option<(OverlaySource, Arc<ColorImage>)>,
+    /// The image on the maps.
+    uploaded: Option<(Arc<ColorImage>, TextureHandle)>,
     is_hidden: bool,
 }
 
@@ -48,23 +51,35 @@ impl MaskOverlay {
         self.is_hidden = !self.is_hidden;
     }
 
+    /// The tint of the painted mask of a step, a terrain type or a named mask over the whole map, if it has one and it is
+    /// not hidden.
+    pub(super) fn tint(&mut self, ui: &Ui, recipe: &Recipe, owner: MaskOwner) -> Option<Arc<ColorImage>> {
+        let mask = painted_mask(recipe, owner).filter(|_| !self.is_hidden)?;
+        let source = OverlaySource { mask: mask.clone(), extent: recipe.world.extent(), colour: colours(ui).accent };
+        if let Some((_, image)) = self.made.as_ref().filter(|(known, _)| *known == source) {
+            return Some(image.clone());
+        }
+        let image = Arc::new(image(&source)?);
+        self.made = Some((source, image.clone()));
+        Some(image)
+    }
+
     /// Draws the painted mask of a step or a terrain type, if it has one and the view is a map.
     pub(super) fn draw(&mut self, ui: &Ui, view: &dyn ToolView, recipe: &Recipe, owner: MaskOwner) {
-        if self.is_hidden {
-            return;
-        }
-        let extent = recipe.world.extent();
-        let (Some(mask), Some(world)) = (painted_mask(recipe, owner), view.world_rect(extent)) else { return };
-        let source = OverlaySource { mask: mask.clone(), extent, colour: colours(ui).accent };
-        if self.source.as_ref() != Some(&source) {
-            let Some(image) = image(&source) else { return };
-            match &mut self.texture {
-                Some(texture) => texture.set(image, TextureOptions::LINEAR),
-                None => self.texture = Some(ui.ctx().load_texture("painted mask", image, TextureOptions::LINEAR)),
+        let Some(world) = view.world_rect(recipe.world.extent()) else { return };
+        let Some(image) = self.tint(ui, recipe, owner) else { return };
+        match &mut self.uploaded {
+            Some((known, _)) if Arc::ptr_eq(known, &image) => {}
+            Some((known, texture)) => {
+                texture.set(image.clone(), TextureOptions::LINEAR);
+                *known = image;
             }
-            self.source = Some(source);
+            None => {
+                let texture = ui.ctx().load_texture("painted mask", image.clone(), TextureOptions::LINEAR);
+                self.uploaded = Some((image, texture));
+            }
         }
-        if let Some(texture) = &self.texture {
+        if let Some((_, texture)) = &self.uploaded {
             let all = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
             view.painter().image(texture.id(), world, all, Color32::WHITE);
         }

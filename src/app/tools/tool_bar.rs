@@ -3,9 +3,11 @@
 //! A tool edits the frame's copy of the recipe, as sliders do, so undo and previews need no code here. At most one of
 //! the tools in the tool bar is active.
 
+use std::sync::Arc;
+
 use egui::{
-    Align2, Button, ComboBox, Key, Modifiers, RichText, Role, Stroke as Line, TextStyle, TextWrapMode, Ui, Vec2,
-    WidgetInfo, WidgetText,
+    Align2, Button, ColorImage, ComboBox, Key, Modifiers, RichText, Role, Stroke as Line, TextStyle, TextWrapMode, Ui,
+    Vec2, WidgetInfo, WidgetText,
 };
 
 use super::box_tool::BoxTool;
@@ -169,6 +171,12 @@ impl Tools {
         }
     }
 
+    /// The tint of the mask that is painted, for the 3-D view; the maps draw it themselves.
+    pub(crate) fn mask_tint(&mut self, ui: &Ui, recipe: &Recipe, painted: MaskOwner) -> Option<Arc<ColorImage>> {
+        let is_active = self.active == Some(Tool::MaskBrush);
+        is_active.then(|| self.mask_overlay.tint(ui, recipe, painted.of_strokes(recipe))).flatten()
+    }
+
     /// Handles the pointer on a view of any kind and draws the active tool there; returns a command to execute.
     pub(crate) fn view_ui(&mut self, ui: &Ui, view: &dyn ToolView, context: &mut ToolContext) -> Option<Command> {
         if let Some(kind) = self.mirror(context.recipe.world.extent()) {
@@ -183,7 +191,12 @@ impl Tools {
             Some(Tool::Fault) => self.fault.scene_ui(ui, view, context),
             Some(Tool::Brush) => self.brush.ui(ui, view, context),
             Some(Tool::MaskBrush) => {
-                self.mask_overlay.draw(ui, view, context.recipe, context.selected().mask_owner());
+                self.mask_overlay.draw(
+                    ui,
+                    view,
+                    context.recipe,
+                    context.selected().mask_owner().of_strokes(context.recipe),
+                );
                 self.mask_brush.ui(ui, view, context)
             }
             Some(Tool::Path) => self.path.ui(ui, view, context),
@@ -323,10 +336,12 @@ fn draw_axes(ui: &Ui, view: &dyn ToolView, kind: Kind, world: Extent) {
 
 /// Says whose mask is painted, and lets the user choose what the first stroke of a terrain type does.
 fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner, only_there: &mut bool) {
+    let painted = painted.of_strokes(recipe);
     if let Some(name) = painted.name(recipe) {
         let kind = match painted {
             MaskOwner::Step(_) => "step",
             MaskOwner::Type(_) => "terrain type",
+            MaskOwner::Named(_) => "named mask",
         };
         ui.label(RichText::new(name).strong());
         ui.weak(kind).on_hover_text("The mask of the step or the terrain type that was selected last is painted");

@@ -420,6 +420,7 @@ impl Panes<'_> {
             }
             View::Scene => {
                 let light = self.recipe.light.clone();
+                let painted = self.selected_type.map_or(MaskOwner::Step(*self.selected_step), MaskOwner::Type);
                 let context = SceneContext {
                     extent,
                     light: &light,
@@ -429,6 +430,7 @@ impl Panes<'_> {
                     is_playing: self.is_playing,
                     glow: &glow,
                     has_tool: self.tools.active().is_some(),
+                    tint: self.tools.mask_tint(ui, self.recipe, painted),
                 };
                 let (scene, tools, mut tool_context) = self.scene_and_tools();
                 let mut command = None;

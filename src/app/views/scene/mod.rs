@@ -14,6 +14,7 @@ pub(crate) mod render_dialog;
 pub(crate) mod render_task;
 #[cfg(test)]
 mod tests;
+mod tint;
 
 pub(crate) use self::navigation::CameraPreset;
 pub(crate) use self::pane::{SceneContext, ScenePane, SceneViewState};

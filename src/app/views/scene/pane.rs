@@ -16,6 +16,7 @@ use crate::app::views::scene::gpu::SceneGpu;
 use crate::app::views::scene::navigation::{Block, CameraPreset, Navigation};
 use crate::app::views::scene::overlay::{hint_position, paint_crosshair};
 use crate::app::views::scene::picker::{Picker, SceneTransform};
+use crate::app::views::scene::tint::Tinted;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::light::Light;
@@ -72,6 +73,8 @@ pub(crate) struct SceneContext<'a> {
     pub(crate) glow: &'a [GlowingFault],
     /// Whether a tool takes the primary button.
     pub(crate) has_tool: bool,
+    /// The tint of the mask that is painted.
+    pub(crate) tint: Option<Arc<egui::ColorImage>>,
 }
 
 /// Handles the pointer and draws the active tool in the 3-D view.
@@ -107,6 +110,7 @@ pub(crate) struct ScenePane {
     exaggeration: f32,
     pub(super) shown: Option<ShownTerrain>,
     transition: Option<Transition>,
+    tinted: Tinted,
     /// When the terrain changed last, seconds.
     changed_at: f64,
     /// Whether the water level gets the keyboard focus in the next frame.
@@ -127,6 +131,7 @@ impl Default for ScenePane {
             exaggeration: 1.0,
             shown: None,
             transition: None,
+            tinted: Tinted::default(),
             changed_at: f64::MIN,
             focuses_water: false,
             params: None,
@@ -450,7 +455,10 @@ impl ScenePane {
         // The pane's own pixels.
         let between = |from: f32, to: f32| ((to * density).round() - (from * density).round()).to_u32().max(1);
         let size = [between(pane.left(), pane.right()), between(pane.top(), pane.bottom())];
-        let frame = Frame { projection, blend, is_fast, ..params.frame(size, 0.0) };
+        let mut frame = Frame { projection, blend, is_fast, ..params.frame(size, 0.0) };
+        if let Some(tint) = &context.tint {
+            frame.colours = self.tinted.of(&frame.colours, tint);
+        }
         #[cfg(test)]
         {
             self.frame = Some(frame.clone());

@@ -54,6 +54,7 @@ impl eframe::App for SceneWindow {
             is_playing: false,
             glow: &glow,
             has_tool: false,
+            tint: None,
         };
         let shown = self.scene.ui(ui, &context, &mut |_, _| {});
         (self.water_m, self.crosshair_m) = (shown.water_m, shown.crosshair_m);
