@@ -1,11 +1,13 @@
 //! The order of keys and clicks when a slow frame receives several at once.
 //!
-//! Some events change what later ones mean: Enter closes a window, and the key after it is a shortcut; a key activates a
-//! tool, and the drag after it draws; a click opens a menu, and the click after it chooses from it. A frame can handle
-//! only one of these, so the events after it are left for the next frame. Keys also wait for the first frame of a window to
-//! end, in which its field gets the focus.
+//! Some events change what later ones mean: Enter closes a window, and the key after it is a shortcut; a key activates
+//! a tool, and the drag after it draws; a click opens a menu, and the click after it chooses from it. A frame can handle
+//! only one of these, so the events after it are left for the next frame. Keys also wait for the first frame of a window
+//! to end, in which its field gets the focus.
 
-use egui::{Event, Key, Modifiers};
+use egui::{Event, Key, Modifiers, Pos2};
+
+use crate::app::commands::opens;
 
 /// The events that were left for the next frame.
 #[derive(Default)]
@@ -16,13 +18,20 @@ pub(crate) struct EventOrder {
 }
 
 impl EventOrder {
+    /// Leaves the keys of this frame for the next one, because it draws a window for the first time.
+    pub(crate) fn put_back_keys(&mut self, events: &mut Vec<Event>) {
+        let (typed, rest) = std::mem::take(events).into_iter().partition(is_typed);
+        *events = rest;
+        self.pending.splice(0..0, typed as Vec<Event>);
+    }
+
     /// Lets keys wait for the end of the next frame, in which a window is drawn for the first time.
     pub(crate) fn hold_keys(&mut self) {
         self.holds_keys = true;
     }
 
-    /// Puts the events that an earlier frame has left before those of this one, and leaves for the next frame those that
-    /// depend on what earlier ones do. Returns whether any are left.
+    /// Puts the events that an earlier frame has left before those of this one, and leaves for the next frame those
+    /// that depend on what earlier ones do. Returns whether any are left.
     pub(crate) fn limit(&mut self, events: &mut Vec<Event>) -> bool {
         let holds_keys = std::mem::take(&mut self.holds_keys);
         if !holds_keys && events.len() + self.pending.len() < 2 {
@@ -41,45 +50,65 @@ impl EventOrder {
 /// What the events of a frame have done so far.
 #[derive(Default)]
 struct Done {
-    /// A key that may have opened or closed a window.
+    /// A key that may have opened or closed a window, and whether it was released again.
     switched: Option<(Key, Modifiers)>,
+    is_released: bool,
     has_key: bool,
-    has_click: bool,
+    /// Where a button was released.
+    clicked: Option<Pos2>,
 }
+
+/// The distance between the clicks of a double click at most, points.
+const DOUBLE_CLICK: f32 = 6.0;
 
 impl Done {
     /// Whether the frame has to end before an event, which is noted if it has not.
     fn ends_before(&mut self, event: &Event) -> bool {
         match event {
             Event::Key { key, modifiers, pressed: true, .. } => {
-                // Several presses of one key, as of Ctrl+Z, are handled together.
-                let is_other = self.switched.is_some_and(|switched| switched != (*key, *modifiers));
-                let ends = self.has_click || is_other;
+                let ends =
+                    self.clicked.is_some() || self.switched.is_some_and(|last| !self.repeats(last, *key, *modifiers));
                 self.has_key = true;
                 if switches(*key, *modifiers) {
-                    self.switched = Some((*key, *modifiers));
+                    (self.switched, self.is_released) = (Some((*key, *modifiers)), false);
                 }
                 ends
             }
-            Event::Text(_) | Event::Paste(_) => self.has_click || self.switched.is_some(),
-            Event::PointerButton { pressed: true, .. } => self.has_click || self.has_key,
-            Event::PointerButton { pressed: false, .. } => {
-                self.has_click = true;
+            Event::Key { key, pressed: false, .. } => {
+                self.is_released |= self.switched.is_some_and(|(switched, _)| switched == *key);
+                false
+            }
+            Event::Text(_) | Event::Paste(_) | Event::Copy | Event::Cut | Event::Ime(_) => {
+                self.clicked.is_some() || self.switched.is_some()
+            }
+            // Both clicks of a double click belong together.
+            Event::PointerButton { pressed: true, pos, .. } => {
+                self.has_key || self.clicked.is_some_and(|at| at.distance(*pos) > DOUBLE_CLICK)
+            }
+            Event::PointerButton { pressed: false, pos, .. } => {
+                self.clicked = Some(*pos);
                 false
             }
             _ => false,
         }
     }
+
+    /// Whether a key is pressed as the last one that switches was: shortcuts such as Ctrl+Z count each press, and a key
+    /// that is held repeats. Tab, Enter and Escape act once a frame.
+    fn repeats(&self, last: (Key, Modifiers), key: Key, modifiers: Modifiers) -> bool {
+        last == (key, modifiers) && (modifiers.command || !self.is_released)
+    }
 }
 
 /// Whether an event belongs to the field that has the focus.
 fn is_typed(event: &Event) -> bool {
-    matches!(event, Event::Key { pressed: true, .. } | Event::Text(_) | Event::Paste(_))
+    let is_text = matches!(event, Event::Text(_) | Event::Paste(_) | Event::Copy | Event::Cut | Event::Ime(_));
+    is_text || matches!(event, Event::Key { pressed: true, .. })
 }
 
 /// Whether a key may open or close a window or leave a field.
 fn switches(key: Key, modifiers: Modifiers) -> bool {
-    matches!(key, Key::Enter | Key::Escape | Key::Tab) || modifiers.command || modifiers.alt
+    matches!(key, Key::Enter | Key::Escape | Key::Tab) || modifiers.command || modifiers.alt || opens(key, modifiers)
 }
 
 #[cfg(test)]
@@ -131,13 +160,21 @@ mod tests {
         ];
         check(palette.concat(), &[2, 4, 4]);
         // A menu is opened and an item chosen.
-        check([click(1.0), click(9.0)].concat(), &[4, 2]);
+        check([click(1.0), click(20.0)].concat(), &[4, 2]);
         // A tool is activated and used.
         check([key(Key::L, none).to_vec(), click(1.0)].concat(), &[3, 2]);
         check([click(1.0), key(Key::L, none).to_vec()].concat(), &[3, 2]);
         // A shortcut pressed three times is handled at once, as is typing.
         check([key(Key::Z, command), key(Key::Z, command), key(Key::Z, command)].concat(), &[6]);
         check([key(Key::Z, command), key(Key::Y, command)].concat(), &[2, 2]);
+        // Tab and Escape act once a frame, unless the key is held.
+        check([key(Key::Tab, none), key(Key::Tab, none)].concat(), &[2, 2]);
+        check(vec![key(Key::Tab, none)[0].clone(), key(Key::Tab, none)[0].clone()], &[2]);
+        check([key(Key::F1, none), key(Key::Escape, none)].concat(), &[2, 2]);
+        let shift = Modifiers::SHIFT;
+        check([key(Key::A, shift).to_vec(), vec![text("noise")], key(Key::Enter, none).to_vec()].concat(), &[2, 3]);
+        // A double click stays one.
+        check([click(1.0), click(2.0)].concat(), &[6]);
         check([vec![text("a"), text("b")], key(Key::Backspace, none).to_vec(), vec![text("c")]].concat(), &[5]);
     }
 
@@ -159,13 +196,20 @@ mod tests {
     #[test]
     fn events_left_by_a_frame_come_before_those_of_the_next() {
         let mut order = EventOrder::default();
-        let mut first = [click(1.0), click(2.0)].concat();
+        let mut first = [click(1.0), click(20.0)].concat();
         assert!(order.limit(&mut first));
-        let mut second = click(3.0);
+        let mut second = click(30.0);
         assert!(order.limit(&mut second));
-        assert_eq!(second, [click(2.0)[1..].to_vec(), click(3.0)[..1].to_vec()].concat());
+        assert_eq!(second, [click(20.0)[1..].to_vec(), click(30.0)[..1].to_vec()].concat());
         let mut third = Vec::new();
         assert!(!order.limit(&mut third));
-        assert_eq!(third, click(3.0)[1..]);
+        assert_eq!(third, click(30.0)[1..]);
+        // Those of a frame that draws a new window come first.
+        let mut fourth = [click(1.0), key(Key::A, Modifiers::NONE).to_vec()].concat();
+        order.put_back_keys(&mut fourth);
+        assert_eq!(fourth.len(), 4, "clicks and the release stay");
+        let mut fifth = vec![Event::Text("b".into())];
+        assert!(!order.limit(&mut fifth));
+        assert_eq!(fifth, [vec![key(Key::A, Modifiers::NONE)[0].clone()], vec![Event::Text("b".into())]].concat());
     }
 }

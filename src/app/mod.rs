@@ -31,6 +31,7 @@ use egui::{Context, Key, Ui};
 use crate::app::commands::Command;
 pub(crate) use crate::app::editor::App;
 pub use crate::app::window::run;
+use crate::app::window_state::OpenWindow;
 use crate::app::window_state::wake_of;
 
 impl eframe::App for App {
@@ -74,7 +75,12 @@ impl eframe::App for App {
         self.expire_message(&ctx);
         self.ui.scene.attach(frame.wgpu_render_state(), || wake_of(&ctx));
         let is_asked = self.is_asked();
-        let was_open = is_asked || self.ui.operation_picker.is_open();
+        let drawn = self.open_window();
+        if is_asked && drawn != self.window.drawn {
+            // Results of tasks have opened it since the last frame.
+            ctx.input_mut(|input| self.window.event_order.put_back_keys(&mut input.events));
+            ctx.request_repaint();
+        }
         if is_asked {
             self.ui.operation_picker.close();
         }
@@ -117,13 +123,15 @@ impl eframe::App for App {
             self.report_closed();
         }
         self.ui.texture_panel.was_selected_last &= self.ui.selection.step == step;
-        if !was_open && self.is_asked() {
-            self.window.event_order.hold_keys();
-            ctx.request_repaint();
-        }
-        if was_open && !self.is_asked() && !self.ui.operation_picker.is_open() {
-            // Otherwise the field of a closed window still has the focus in the next frame, and takes its keys.
-            ctx.memory_mut(|memory| memory.focused().into_iter().for_each(|id| memory.surrender_focus(id)));
+        self.window.drawn = self.open_window();
+        if self.window.drawn != drawn {
+            if self.is_asked() {
+                self.window.event_order.hold_keys();
+                ctx.request_repaint();
+            } else if self.window.drawn == OpenWindow::default() {
+                // Otherwise the field of a closed window still has the focus in the next frame, and takes its keys.
+                ctx.memory_mut(|memory| memory.focused().into_iter().for_each(|id| memory.surrender_focus(id)));
+            }
         }
         self.update_preview(&ctx);
         self.ui.timings.frame_ends();
@@ -131,6 +139,17 @@ impl eframe::App for App {
 }
 
 impl App {
+    /// The window that is open in front of the panels.
+    fn open_window(&self) -> OpenWindow {
+        OpenWindow {
+            modal: self.ui.modal.as_ref().map(std::mem::discriminant),
+            is_saving: self.ui.closing.is_saving(),
+            has_file_browser: self.ui.file_browser.is_some(),
+            is_waiting: self.services.file_dialogs.is_open(),
+            has_picker: self.ui.operation_picker.is_open(),
+        }
+    }
+
     /// Whether a window waits for the user, or the user for one.
     fn is_asked(&self) -> bool {
         self.ui.modal.is_some() || self.ui.closing.is_saving() || self.is_choosing_file()

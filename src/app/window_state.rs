@@ -1,11 +1,13 @@
 //! The state of the native window, and what the next window takes over from it.
 
 use std::cell::RefCell;
+use std::mem::Discriminant;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use egui::Context;
 
+use crate::app::dialogs::modal::Modal;
 use crate::app::document::Document;
 use crate::app::event_order::EventOrder;
 use crate::app::preview::playback::Playback;
@@ -42,6 +44,17 @@ pub(crate) struct WindowSnapshot {
 /// Where a window leaves its snapshot for the next one.
 pub(crate) type WindowSnapshotSlot = Rc<RefCell<Option<WindowSnapshot>>>;
 
+/// Which window is open in front of the panels.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct OpenWindow {
+    pub(crate) modal: Option<Discriminant<Modal>>,
+    pub(crate) is_saving: bool,
+    pub(crate) has_file_browser: bool,
+    /// Whether a file window of the desktop is open or expected.
+    pub(crate) is_waiting: bool,
+    pub(crate) has_picker: bool,
+}
+
 /// The state of the native window.
 #[derive(Default)]
 pub(crate) struct WindowState {
@@ -53,4 +66,6 @@ pub(crate) struct WindowState {
     pub(crate) title: String,
     /// The keys and clicks that wait for the next frame.
     pub(crate) event_order: EventOrder,
+    /// The window in front of the panels that was open at the end of the last frame.
+    pub(crate) drawn: OpenWindow,
 }

@@ -18,6 +18,13 @@ pub struct Extent {
     pub depth_m: f64,
 }
 
+impl Extent {
+    /// Whether both sides are equally long.
+    pub fn is_square(self) -> bool {
+        self.width_m == self.depth_m
+    }
+}
+
 /// A grid of `width` × `height` samples over the world, with samples on its corners.
 ///
 /// Sample (c, r) is at x = c·Lx/(width − 1), z = r·Lz/(height − 1). On grids of 2ⁿ + 1 samples these positions are

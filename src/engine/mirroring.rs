@@ -164,8 +164,11 @@ pub fn mirror_edits(before: &Recipe, after: &mut Recipe, kind: Kind) {
         }
         mirror_masks(known.map(|known| &known.settings.mask), &mut step.settings.mask, &symmetries);
     }
-    for (name, mask) in &mut after.masks {
-        mirror_masks(before.masks.get(name), mask, &symmetries);
+    // A mask that got another name, or was added or removed, was not drawn.
+    if before.masks.keys().eq(after.masks.keys()) {
+        for (known, mask) in before.masks.values().zip(after.masks.values_mut()) {
+            mirror_masks(Some(known), mask, &symmetries);
+        }
     }
     // A type that was added or removed was not drawn.
     if before.texture.types.len() != after.texture.types.len() {
@@ -218,11 +221,15 @@ pub fn mirror_markers(before: &Level, after: &mut Level, extent: Extent, kind: K
         }
         Ordering::Equal => {
             for (i, ((marker_kind, from_m), (_, to_m))) in old.iter().zip(&new).enumerate() {
+                let edited = after.markers[i].clone();
                 for (image_from, image_to) in images(*from_m).into_iter().zip(images(*to_m)) {
-                    let is_image = |marker: &Marker| marker.kind == *marker_kind && marker.at_m == image_from;
-                    let found = after.markers.iter().position(is_image).filter(|found| *found != i && from_m != to_m);
-                    if let Some(found) = found {
-                        after.markers[found].at_m = image_to;
+                    let known = |marker: &Marker| marker.kind == *marker_kind && marker.at_m == image_from;
+                    let is_image = |(j, marker): (usize, &Marker)| (j != i && known(marker)).then_some(j);
+                    let found = after.markers.iter().enumerate().find_map(is_image);
+                    if let Some(found) = found.filter(|_| before.markers[i] != edited) {
+                        let own = after.markers[found].clone();
+                        after.markers[found] =
+                            Marker { name: own.name, team: own.team, at_m: image_to, ..edited.clone() };
                     }
                 }
             }
@@ -414,6 +421,17 @@ mod tests {
         assert_eq!(places, expected);
         edit(&mut level, Kind::Rotate4, &|markers| markers[0].at_m = point(200.0, 20.0));
         assert!(found(&level).iter().any(|row| row.2 == [3896.0, 4076.0]), "{level:?}");
+        // Onto the axis and on: the image follows.
+        let mut pair = Level::default();
+        edit(&mut pair, Kind::MirrorEastWest, &|markers| markers.push(marker(MarkerKind::Spawn, "1", 1000.0, 20.0)));
+        for x_m in [2048.0, 2100.0] {
+            edit(&mut pair, Kind::MirrorEastWest, &|markers| markers[0].at_m.x_m = x_m);
+        }
+        assert_eq!(pair.markers.iter().map(|marker| marker.at_m.x_m).collect::<Vec<_>>(), [2100.0, 1996.0]);
+        edit(&mut pair, Kind::MirrorEastWest, &|markers| {
+            (markers[0].kind, markers[0].eye_m) = (MarkerKind::Objective, 9.0);
+        });
+        assert!(pair.markers.iter().all(|marker| marker.kind == MarkerKind::Objective && marker.eye_m == 9.0));
         // Names and teams are changed one by one.
         edit(&mut level, Kind::Rotate4, &|markers| markers[1].team = "blue".into());
         assert_eq!(level.markers.iter().filter(|marker| marker.team == "blue").count(), 1);

@@ -94,6 +94,13 @@ impl Recipe {
         Some(name)
     }
 
+    /// The first step or terrain type whose mask refers to a named mask.
+    pub fn mask_user(&self, name: &str) -> Option<MaskOwner> {
+        let refers = |mask: &List<Mask>| mask.iter().any(|one| one.source == MaskSource::Named && one.name == name);
+        let step = self.stack.iter().position(|step| refers(&step.settings.mask)).map(MaskOwner::Step);
+        step.or_else(|| self.texture.types.iter().position(|one| refers(&one.mask)).map(MaskOwner::Type))
+    }
+
     /// Renames a mask and all references to it; returns whether it has the new name.
     pub fn rename_mask(&mut self, from: &str, to: &str) -> bool {
         if to.is_empty() || self.masks.contains_key(to) {
@@ -204,6 +211,7 @@ mod tests {
         let names = |mask: &List<Mask>| mask.iter().map(|source| source.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&recipe.stack[0].settings.mask), ["Glacier"]);
         assert_eq!(names(&recipe.texture.types[1].mask), ["Glacier"]);
+        assert_eq!([recipe.mask_user("Glacier"), recipe.mask_user("Faults")], [Some(step), None]);
         recipe.stack.push(Step::new(Faults::default()));
         recipe.stack[1].settings.mask = vec![painted].into();
         recipe.stack[1].settings.name = "Glacier".into();

@@ -10,7 +10,8 @@ use crate::engine::parameters::{ParameterError, Problem, nearest_name};
 
 impl ProjectFile {
     /// Sets any parameter by its path in the file, as in `stack.0.count=500`; paths begin inside `recipe`, or with
-    /// `origin`, `level`, `view` or `export`. The value is parsed as JSON if possible, or else taken as text. On an error nothing changes.
+    /// `origin`, `level`, `view` or `export`. The value is parsed as JSON if possible, or else taken as text. On an error
+    /// nothing changes.
     pub fn set(&mut self, assignment: &str) -> Result<(), ProjectError> {
         let Some((path, written)) = assignment.split_once('=') else {
             return Err(ProjectError::InvalidAssignment(assignment.into()));

@@ -77,7 +77,7 @@ impl App {
             | C::SaveTurntable
             | C::CancelExport => self.execute_export(ctx, command),
             C::Undo => {
-                self.settings.hints_seen.insert(hints::STACK.into());
+                hints::follow(&mut self.settings.hints_seen, hints::STACK);
                 self.move_in_history(Document::undo);
             }
             C::Redo => self.move_in_history(Document::redo),
@@ -358,7 +358,10 @@ impl App {
     }
 
     fn execute_playback(&mut self, command: Command) {
-        self.settings.hints_seen.insert(hints::TIMELINE.into());
+        // Tools go to the end by themselves.
+        if !matches!(command, Command::ToEnd | Command::ToggleLoop) {
+            hints::follow(&mut self.settings.hints_seen, hints::TIMELINE);
+        }
         let total = self.total();
         let playback = &mut self.ui.playback;
         let at = playback.position(total);

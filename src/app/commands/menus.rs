@@ -339,7 +339,7 @@ fn view(context: &MenuContext) -> Vec<Entry> {
 
 fn terrain(context: &MenuContext) -> Vec<Entry> {
     let world = context.document.project().recipe.world.extent();
-    let is_square = world.width_m == world.depth_m;
+    let is_square = world.is_square();
     let mirror = |kind: Option<Symmetry>| {
         let is_enabled = is_square || !kind.is_some_and(Symmetry::needs_square);
         let doc = if is_enabled { MIRROR_DOC } else { "For square worlds" }.into();

@@ -230,13 +230,10 @@ const MAX_SHARING: usize = 3;
 fn kind_of(item_kind: Kind, item: &Value) -> Option<String> {
     let (Kind::Group(table), Value::Group(values)) = (item_kind, item) else { return None };
     let kind = kind_label(table(), values)?.to_lowercase();
-    let is_own = |parameter: &&Parameter| {
-        parameter.when.is_some_and(|(_, kinds)| kinds.len() <= MAX_SHARING) && parameter.applies(values)
-    };
-    let own = table().iter().find(is_own);
-    let amount = own.filter(|own| own.unit == "m").and_then(|own| {
-        let value = values.get(own.key).filter(|value| matches!(value, Value::Number(_)))?;
-        value_text(own, value)
+    let amount = table().iter().find_map(|parameter| {
+        let is_own = parameter.when.is_some_and(|(_, kinds)| kinds.len() <= MAX_SHARING) && parameter.applies(values);
+        let value = values.get(parameter.key).filter(|_| is_own && parameter.unit == "m")?;
+        matches!(value, Value::Number(_)).then(|| value_text(parameter, value)).flatten()
     });
     Some(amount.map_or(kind.clone(), |amount| format!("{kind} {amount}")))
 }

@@ -33,6 +33,13 @@ pub(crate) fn has_hint(dismissed: &BTreeSet<String>) -> bool {
     HINTS.iter().any(|hint| !dismissed.contains(hint.name))
 }
 
+/// Dismisses a hint if it is the one that is shown, because the user has done what it says.
+pub(crate) fn follow(dismissed: &mut BTreeSet<String>, name: &str) {
+    if HINTS.iter().find(|hint| !dismissed.contains(hint.name)).is_some_and(|hint| hint.name == name) {
+        dismissed.insert(name.into());
+    }
+}
+
 /// Draws the first hint that is not among the dismissed ones in a line, and adds it to them if the user dismisses it.
 pub(crate) fn hints_ui(ui: &mut Ui, dismissed: &mut BTreeSet<String>) {
     let first = HINTS.iter().enumerate().find(|(_, hint)| !dismissed.contains(hint.name));

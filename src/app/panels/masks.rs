@@ -5,7 +5,7 @@ use egui_material_icons::icons::ICON_CLOSE;
 
 use crate::app::commands::{Command, FileSlot};
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
-use crate::app::widgets::{heading, icon_button};
+use crate::app::widgets::{heading, icon_button_enabled};
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::{MaskOwner, NamedMask};
 
@@ -24,8 +24,11 @@ pub(crate) fn masks_ui(ui: &mut Ui, recipe: &mut Recipe, parameters: &mut Parame
         let removes = ui.horizontal(|ui| {
             ui.strong(&before.name);
             let name = format!("Remove mask {}", before.name);
+            let user = recipe.mask_user(&before.name).and_then(|owner| owner.name(recipe));
             ui.with_layout(Layout::right_to_left(egui::Align::Center), |ui| {
-                icon_button(ui, ICON_CLOSE, &name).clicked()
+                let button = icon_button_enabled(ui, ICON_CLOSE, &name, user.is_none());
+                let user = user.unwrap_or_default();
+                button.on_disabled_hover_text(format!("{user} uses this mask; remove it there first")).clicked()
             })
         });
         let mut context = ParameterContext::new(parameters);
@@ -37,7 +40,9 @@ pub(crate) fn masks_ui(ui: &mut Ui, recipe: &mut Recipe, parameters: &mut Parame
         if removes.inner.inner {
             recipe.masks.remove(&before.name);
         } else if named.name != before.name {
-            recipe.rename_mask(&before.name, &named.name);
+            if !recipe.rename_mask(&before.name, &named.name) {
+                parameters.say(format!("There is a mask called {} already; choose another name", named.name));
+            }
         } else if named.mask != before.mask {
             recipe.masks.insert(before.name, named.mask);
         }
@@ -50,7 +55,11 @@ pub(crate) fn share_ui(ui: &mut Ui, recipe: &Recipe, owner: MaskOwner) -> Option
     if !owner.can_share(recipe) {
         return None;
     }
-    let button = ui.small_button("Share mask");
+    let text = match (owner, owner.name(recipe)) {
+        (MaskOwner::Type(_), Some(name)) => format!("Share mask of {name}"),
+        _ => "Share mask".into(),
+    };
+    let button = ui.small_button(text);
     let doc = "Gives the mask a name, so that other steps and terrain types can use it too";
     button.on_hover_text(doc).clicked().then_some(Command::ShareMask(owner))
 }

@@ -221,14 +221,16 @@ fn selected_ui(
     let step = recipe.stack.get_mut(selected)?;
     // A step keeps its seed when it moves, and with it what is unfolded.
     let seed = step.settings.seed;
-    let id = context.parameters.step_id(place, seed);
+    let id = context.parameters.step_id(place, step.operation.key(), seed);
     heading(ui, step.title());
     if let Err(error) = step.operation.check(Grid::fitted(recipe.world.extent(), CHECKED_SAMPLES)) {
         let problem = error.in_words(step.operation.table());
         ui.colored_label(ui.visuals().error_fg_color, format!("No effect: {problem}"));
     }
     warnings_ui(ui, context.warnings.of(&step.operation), step.operation.table());
-    reports_ui(ui, context.reports);
+    if step.operation.has_reports() {
+        reports_ui(ui, context.reports);
+    }
     let locks = Some(Locks { names: locked, step_seed: seed });
     let mut operation = ParameterContext { locks, reveal, ..ParameterContext::new(context.parameters) };
     let before = step.operation.clone();
@@ -261,7 +263,8 @@ fn selected_ui(
         _ => FileSlot::Operation(selected),
     };
     let slot = wants_file.map(|_| of_operation).or(mask);
-    slot.map(Command::ChooseFile).or_else(|| share_ui(ui, recipe, MaskOwner::Step(selected)))
+    let shared = share_ui(ui, recipe, MaskOwner::Step(selected));
+    slot.map(Command::ChooseFile).or(shared)
 }
 
 /// A group that was just made to begin on flat terrain is added, and one on the terrain below replaces it.
@@ -315,9 +318,11 @@ fn warnings_ui(ui: &mut Ui, warnings: &[ParameterError], table: &'static [Parame
     }
 }
 
-/// Says what the parts of a step are like once they are built. Those of many parts scroll.
+/// Says what the parts of a step are like once they are built. Those of many parts scroll: the parameters below do not
+/// move when reports arrive.
 fn reports_ui(ui: &mut Ui, reports: &[PartReport]) {
-    ScrollArea::vertical().id_salt("reports").max_height(MAX_REPORTS_HEIGHT).show(ui, |ui| {
+    let area = ScrollArea::vertical().id_salt("reports").auto_shrink(false);
+    area.max_height(REPORTS_HEIGHT).show(ui, |ui| {
         for PartReport { title, text, warning, .. } in reports {
             ui.add_space(2.0);
             ui.label(RichText::new(format!("{title}: {text}")).size(11.0).color(colours(ui).weak));
@@ -328,8 +333,8 @@ fn reports_ui(ui: &mut Ui, reports: &[PartReport]) {
     });
 }
 
-/// The height of the reports above the parameters at most, points.
-const MAX_REPORTS_HEIGHT: f32 = 132.0;
+/// The height of the reports above the parameters, points.
+const REPORTS_HEIGHT: f32 = 72.0;
 
 /// The samples along the longer side of the grid for which the selected step is checked. Only its proportions matter.
 const CHECKED_SAMPLES: usize = 257;

@@ -146,7 +146,7 @@ fn progress_ui(ui: &mut Ui, fraction: f32) -> bool {
 fn terrain_text(preview: &Preview, export_samples: Option<u32>) -> String {
     let grid = preview.terrain.grid();
     let extent = grid.extent();
-    let world = if extent.width_m == extent.depth_m {
+    let world = if extent.is_square() {
         length(extent.width_m)
     } else {
         format!("{} × {}", length(extent.width_m), length(extent.depth_m))

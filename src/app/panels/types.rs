@@ -5,6 +5,7 @@ use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::commands::{Command, FileSlot};
 use crate::app::panels::diagram::diagram_ui;
+use crate::app::panels::masks::share_ui;
 use crate::app::panels::texture_panel::{TextureDisplay, TexturePanelState};
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, CardRow, DropPlace, cards_ui};
@@ -123,10 +124,12 @@ fn list_ui(
     if let Some(preview) = context.shown {
         uncovered_ui(ui, preview.uncovered, panel);
     }
-    match action {
+    command = match action {
         Some((i, action)) => command.or(apply_action(texture, panel, i, action)),
         None => command,
-    }
+    };
+    let selected = panel.selected.map(MaskOwner::Type);
+    command.or(selected.and_then(|owner| share_ui(ui, recipe, owner)))
 }
 
 /// The settings of all types.

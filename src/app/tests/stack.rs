@@ -2,7 +2,7 @@
 
 use egui::accesskit::Role;
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT as _, Queryable};
 
 use crate::app::App;
 use crate::app::commands::Command;
@@ -247,9 +247,16 @@ fn a_mask_is_shared_renamed_and_used_elsewhere() {
     editor.run_steps(3);
     let painted = recipe(&editor);
     assert_eq!((painted.masks["Noise"][0].strokes.len(), painted.stack[1].settings.mask.len()), (1, 1));
+    // It is kept as long as the step uses it.
+    let is_disabled =
+        |editor: &Harness<'static, App>| editor.get_by_label("Remove mask Noise").accesskit_node().is_disabled();
+    assert!(is_disabled(&editor));
+    editor.state_mut().edit(|project| project.recipe.stack[1].settings.mask = List::default());
+    editor.run_steps(3);
+    assert!(!is_disabled(&editor));
     editor.get_by_label("Remove mask Noise").click();
     editor.run_steps(3);
     assert!(recipe(&editor).masks.is_empty());
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
-    assert_eq!(recipe(&editor), painted);
+    assert_eq!(recipe(&editor).masks, painted.masks);
 }

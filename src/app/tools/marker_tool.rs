@@ -142,6 +142,7 @@ impl MarkerTool {
 
     /// Draws the markers on one view, whichever tool is active.
     pub(super) fn draw(&self, ui: &Ui, view: &dyn ToolView, level: &Level, is_active: bool) {
+        let teams = teams(level);
         for (i, marker) in level.markers.iter().enumerate() {
             let Some(at) = view.pos([marker.at_m.x_m, marker.at_m.z_m]) else { continue };
             let is_selected = is_active && self.selected == Some(i);
@@ -149,7 +150,8 @@ impl MarkerTool {
             let radius = if is_selected { RADIUS + 2.0 } else { RADIUS };
             let painter = view.painter();
             painter.circle(at, radius + 1.0, Color32::from_black_alpha(150), Stroke::NONE);
-            let fill = team_colour(level, &marker.team);
+            let team = teams.iter().position(|team| *team == marker.team);
+            let fill = team.and_then(|team| TEAM_COLOURS.get(team)).copied().unwrap_or(NO_TEAM);
             match marker.kind {
                 MarkerKind::Spawn => {
                     painter.circle(at, radius, fill, Stroke::new(2.0, line));
@@ -183,16 +185,15 @@ fn polygon(middle: Pos2, radius: f32, sides: u8) -> Vec<Pos2> {
     (0..sides).map(corner).collect()
 }
 
-/// The colour of a team: teams have theirs in the order in which they occur.
-fn team_colour(level: &Level, team: &str) -> Color32 {
+/// The first teams in the order in which they occur, as many as have colours.
+fn teams(level: &Level) -> Vec<&str> {
     let mut teams: Vec<&str> = Vec::new();
     for marker in level.markers.iter().filter(|marker| !marker.team.is_empty()) {
-        if !teams.contains(&marker.team.as_str()) {
+        if teams.len() < TEAM_COLOURS.len() && !teams.contains(&marker.team.as_str()) {
             teams.push(&marker.team);
         }
     }
-    let place = teams.iter().position(|known| *known == team);
-    place.and_then(|place| TEAM_COLOURS.get(place)).copied().unwrap_or(NO_TEAM)
+    teams
 }
 
 /// The marker at a point of the screen; the last of several.

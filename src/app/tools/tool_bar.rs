@@ -158,7 +158,7 @@ impl Tools {
 
     /// The symmetry by which what the active tool draws is repeated, if the world has that shape.
     fn mirror(&self, world: Extent) -> Option<Kind> {
-        let is_square = world.width_m == world.depth_m;
+        let is_square = world.is_square();
         self.mirror.filter(|kind| self.active.is_some() && (is_square || !kind.needs_square()))
     }
 
@@ -234,12 +234,13 @@ impl Tools {
         }
     }
 
-    /// Draws the tool bar; `at` is the position on the timeline, `painted` what the mask brush paints. Returns the command of a clicked tool or button.
+    /// Draws the tool bar; `at` is the position on the timeline unless it plays, `painted` what the mask brush paints.
+    /// Returns the command of a clicked tool or button.
     pub(crate) fn bar_ui(
         &mut self,
         ui: &mut Ui,
         project: &mut Project,
-        at: u32,
+        at: Option<u32>,
         painted: MaskOwner,
         thumbnails: &mut Thumbnails,
     ) -> Option<Command> {
@@ -292,7 +293,7 @@ impl Tools {
 /// Chooses the symmetry by which what is drawn is repeated.
 fn mirror_ui(ui: &mut Ui, mirror: &mut Option<Kind>, world: Extent) {
     let label = |kind: Option<Kind>| kind.map_or("No mirroring", Kind::label);
-    let is_square = world.width_m == world.depth_m;
+    let is_square = world.is_square();
     *mirror = mirror.filter(|kind| is_square || !kind.needs_square());
     let list = ComboBox::from_id_salt("mirror").selected_text(label(*mirror)).width(150.0).show_ui(ui, |ui| {
         ui.selectable_value(mirror, None, label(None));

@@ -264,7 +264,8 @@ impl App {
         let selected_type = self.ui.texture_panel.selected.filter(|_| self.ui.texture_panel.was_selected_last);
         let painted = selected_type.map_or(MaskOwner::Step(self.ui.selection.step), MaskOwner::Type);
         let total = self.total();
-        let (at, thumbnails) = (self.ui.playback.position(total), &mut self.services.thumbnails);
+        let at = (!self.ui.playback.is_playing()).then(|| self.ui.playback.position(total));
+        let thumbnails = &mut self.services.thumbnails;
         commands.extend(self.ui.tools.bar_ui(ui, project, at, painted, thumbnails));
         let mut maximise = None;
         let before = self.ui.preview.compare.note(&self.document);

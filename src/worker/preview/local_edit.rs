@@ -8,7 +8,7 @@ use super::painter::Painter;
 use super::request::{Preview, PreviewRequest};
 use crate::engine::heightfield::GridPart;
 use crate::engine::texture::{PaintInput, PixelRegion, Points, paint_view};
-use crate::engine::{Cancelled, Grid, Image, Inputs, Progress};
+use crate::engine::{Cancelled, Grid, Heightfield, Image, Inputs, Progress};
 
 /// The part of the terrain that an edit may change at most: one in so many samples.
 const MIN_UNCHANGED: usize = 4;
@@ -32,6 +32,13 @@ fn patched(image: &Image, part: GridPart, drawn: &Image) -> Arc<Image> {
     let mut patched = image.clone();
     patched.paste(part.first, drawn);
     Arc::new(patched)
+}
+
+/// Whether two terrains of the same size differ in a small part at most, but not in nothing.
+pub(super) fn is_part(terrain: &Heightfield, before: &Heightfield) -> bool {
+    let grid = terrain.grid();
+    let changed = if grid == before.grid() { terrain.difference(before) } else { None };
+    changed.is_some_and(|part| part.grown(REACH, grid).size.iter().product::<usize>() <= grid.samples() / MIN_UNCHANGED)
 }
 
 impl Painter {
@@ -131,7 +138,7 @@ pub(super) mod tests {
 
     const SAMPLES: usize = 129;
 
-    fn sculpt(recipe: &mut Recipe) -> &mut Sculpt {
+    pub(in crate::worker::preview) fn sculpt(recipe: &mut Recipe) -> &mut Sculpt {
         match recipe.stack.last_mut().map(|step| &mut step.operation) {
             Some(AnyOperation::Sculpt(sculpt)) => sculpt,
             other => panic!("a step with strokes, not {other:?}"),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::local_edit::{MAX_SAMPLES, local_samples};
+use super::local_edit::{MAX_SAMPLES, is_part, local_samples};
 use super::painter::Painter;
 use super::request::{Preview, PreviewRequest};
 use crate::engine::cast::ToFloat;
@@ -25,9 +25,9 @@ const SLOW: Duration = Duration::from_millis(60);
 /// of a part of the terrain whose complete preview takes longer is shown before it.
 const FRAME: Duration = Duration::from_millis(14);
 
-/// The shares of the progress at which a coarse preview and a reduced one are done.
+/// The shares of the progress at which a coarse preview is done, and at which a reduced one begins.
 const COARSE_SHARE: f32 = 0.1;
-const REDUCED_SHARE: f32 = 0.3;
+const REDUCED_SHARE: f32 = 0.8;
 
 /// Sizes of coarse previews, samples along the longer side, from fine to coarse. Animations use the first one.
 const COARSE_SAMPLES: [usize; 5] = [257, 129, 65, 49, 33];
@@ -93,8 +93,8 @@ impl Default for Scheduler {
     fn default() -> Self {
         let single_thread = ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "upthrust coarse".into());
         Self {
-            fine: Painter::new(Evaluator::new().with_max_bytes(cache_bytes() / 8 * 5)),
-            reduced: Painter::new(Evaluator::new().with_max_bytes(cache_bytes() / 8 * 2)),
+            fine: Painter::new(Evaluator::new().with_max_bytes(cache_bytes() / 8 * 6)),
+            reduced: Painter::new(Evaluator::new().with_max_bytes(cache_bytes() / 8)),
             max_local_samples: MAX_SAMPLES,
             coarse: Painter::new(Evaluator::coarse().with_max_bytes(cache_bytes() / 8)),
             single_thread: single_thread.build().ok(),
@@ -141,25 +141,21 @@ impl Scheduler {
         } else {
             None
         };
-        let is_local = local.is_some();
         let first = match local {
             None if expected > SLOW => self.coarse_preview(request, is_moving, &inputs, progress)?,
             local => local,
         };
-        let mut first_share = if first.is_some() { COARSE_SHARE } else { 0.0 };
+        let first_share = if first.is_some() { COARSE_SHARE } else { 0.0 };
         if let Some(first) = first {
             publish(first);
         }
-        // The next edits of this kind are drawn on a reduced preview.
-        if is_reduced && !is_local && !is_moving && self.fine.is_edit(request, request.samples, &inputs) {
-            let reduced = || self.reduced.preview(request, samples, &inputs, progress);
-            publish(progress.stage(first_share..REDUCED_SHARE, reduced)?);
-            first_share = REDUCED_SHARE;
-        }
+        let is_edit = is_reduced && !is_moving && self.fine.is_edit(request, request.samples, &inputs);
+        let before = self.fine.latest.as_ref().filter(|_| is_edit).map(|latest| latest.terrain.clone());
         let known = self.fine.summary.as_ref().map(|(terrain, _)| terrain.clone());
         let began = Instant::now();
         let fine = || self.fine.preview(request, request.samples, &inputs, progress);
-        let preview = progress.stage(first_share..1.0, fine);
+        let fine_end = if is_edit { REDUCED_SHARE } else { 1.0 };
+        let preview = progress.stage(first_share..fine_end, fine);
         if request.is_animated {
             let took = if preview.is_ok() { began.elapsed() } else { frame_time.max(began.elapsed()) };
             self.animated = Some((request.recipe.clone(), took));
@@ -169,7 +165,15 @@ impl Scheduler {
             let was_evaluated = preview.as_ref().is_ok_and(is_new);
             self.record_times(request, began, preview.is_err(), was_evaluated);
         }
-        Ok(preview?)
+        let preview = preview?;
+        if before.is_some_and(|before| is_part(&preview.terrain, &before)) {
+            // The next edits of this kind are drawn on a reduced preview, whose range, shadows and reports are up to date.
+            publish(preview.clone());
+            let reduced = || self.reduced.preview(request, samples, &inputs, progress);
+            // Without one, they are shown coarse first.
+            drop(progress.stage(fine_end..1.0, reduced));
+        }
+        Ok(preview)
     }
 
     /// A coarse preview, unless the request is as coarse.
@@ -241,7 +245,7 @@ mod tests {
     use crate::engine::map_view::MapView;
     use crate::engine::parameters::Limits;
     use crate::engine::texture::TextureRecipe;
-    use crate::worker::preview::local_edit::tests::{sculpted, with_dab};
+    use crate::worker::preview::local_edit::tests::{sculpt, sculpted, with_dab};
     use crate::worker::preview::test_requests::request;
 
     #[test]
@@ -322,8 +326,14 @@ mod tests {
         let dabbed = with_dab(&request, [2000.0, 1500.0]);
         let again = with_dab(&dabbed, [1000.0, 1500.0]);
         assert_eq!(sizes(&request), [(33, true), (129, false)]);
-        assert_eq!(sizes(&dabbed), [(33, true), (65, true), (129, false)], "the first one prepares the others");
-        assert_eq!(sizes(&again), [(65, true), (129, false)]);
+        assert_eq!(sizes(&dabbed), [(33, true), (129, false), (129, false)], "the first one prepares the others");
+        assert_eq!(sizes(&again), [(65, true), (129, false), (129, false)]);
+        // An edit of the whole terrain prepares nothing.
+        let mut wide = again.clone();
+        for stroke in sculpt(Arc::make_mut(&mut wide.recipe)).strokes.iter_mut() {
+            stroke.radius_m = 3000.0;
+        }
+        assert_eq!(sizes(&wide), [(33, true), (129, false)]);
     }
 
     #[test]

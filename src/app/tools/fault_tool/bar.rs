@@ -25,8 +25,9 @@ const SHOWN: &[&str] = &["displacement_m", "profile", "zone_m"];
 const PIECES: usize = 64;
 
 impl FaultTool {
-    /// Draws the row; `at` is the position on the timeline. Returns the command that takes over a random fault.
-    pub(crate) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, at: u32) -> Option<Command> {
+    /// Draws the row; `at` is the position on the timeline unless it plays. Returns the command that takes over a random
+    /// fault.
+    pub(crate) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, at: Option<u32>) -> Option<Command> {
         if let Some(index) = self.selected
             && let Some(mut fault) = fault_at(recipe, index)
         {
@@ -34,12 +35,12 @@ impl FaultTool {
             replace(recipe, index, fault);
             return None;
         }
-        let faults = self.random_faults.all(recipe, at);
+        let faults = self.random_faults.all(recipe, at?);
         let Some(last) = faults.len().checked_sub(1) else {
             self.browsed = None;
             return None;
         };
-        ui.weak("Random faults, strongest first");
+        ui.weak("Random faults");
         let mut browsed = self.browsed.map(|browsed| browsed.min(last));
         let previous = browsed.and_then(|browsed| browsed.checked_sub(1));
         if icon_button_enabled(ui, ICON_CHEVRON_LEFT, "Previous random fault", previous.is_some()).clicked() {
@@ -52,7 +53,7 @@ impl FaultTool {
         self.browsed = browsed;
         let browsed = browsed?;
         let found = faults[browsed];
-        ui.label(format!("{} of {}: {}", browsed + 1, last + 1, description(recipe, &found)));
+        ui.label(format!("{} of the {} strongest: {}", browsed + 1, last + 1, found.description(recipe)));
         let takes = ui.button("Take over").on_hover_text("Lets you move and change this fault; the terrain stays");
         takes.clicked().then_some(Command::TakeOverFault { step: found.step, number: found.number })
     }
@@ -67,7 +68,7 @@ impl FaultTool {
     pub(super) fn draw_browsed(&mut self, ui: &Ui, transform: &MapTransform, context: &ToolContext) {
         if let Some(found) = self.browsed(context) {
             draw_random_fault(ui, transform, &found, 1.0);
-            let text = format!("Random {}", description(context.recipe, &found));
+            let text = format!("Random {}", found.description(context.recipe));
             note(ui, &transform.painter, Align2::LEFT_TOP, note_position(transform.response.rect), &text);
         }
     }
@@ -81,10 +82,4 @@ impl FaultTool {
         };
         draw_line(view, (0..=PIECES).map(place), Stroke::new(2.5, colours(ui).accent));
     }
-}
-
-/// A random fault in words: its number, its step and its displacement.
-pub(super) fn description(recipe: &Recipe, found: &RandomFault) -> String {
-    let title = recipe.stack.get(found.step).map_or("", |step| step.title());
-    format!("fault {} of {title}, ±{:.0} m", found.number, found.fault.displacement_m.abs())
 }

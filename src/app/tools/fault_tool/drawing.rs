@@ -2,7 +2,6 @@
 
 use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, Ui, Vec2};
 
-use crate::app::tools::fault_tool::bar::description;
 use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, fault_at, is_own, length_m, strike_deg};
 use crate::app::tools::fault_tool::handles::{ARROW_AT, Handle, HandlePositions, LINE_REACH, ends};
 use crate::app::tools::fault_tool::random_faults::{RandomFault, SHOWN_WITHIN};
@@ -25,7 +24,7 @@ pub(super) fn draw_random_faults(ui: &Ui, transform: &MapTransform, recipe: &Rec
         let strength = if is_hovered { 1.0 } else { 0.45 * (1.0 - distance / SHOWN_WITHIN) };
         draw_random_fault(ui, transform, found, strength);
         if is_hovered {
-            let text = format!("Click to take over {}", description(recipe, found));
+            let text = format!("Click to take over {}", found.description(recipe));
             note(ui, &transform.painter, Align2::LEFT_TOP, note_position(transform.response.rect), &text);
         }
     }

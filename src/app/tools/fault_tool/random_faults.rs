@@ -28,6 +28,14 @@ pub(super) struct RandomFault {
     pub(super) ends_m: [[f64; 2]; 2],
 }
 
+impl RandomFault {
+    /// The fault in words: its number, its step and its displacement.
+    pub(super) fn description(&self, recipe: &Recipe) -> String {
+        let title = recipe.stack.get(self.step).map_or("", |step| step.title());
+        format!("fault {} of {title}, ±{:.0} m", self.number, self.fault.displacement_m.abs())
+    }
+}
+
 /// The strongest random faults of a recipe up to an iteration, cached.
 #[derive(Debug, Default)]
 pub(super) struct RandomFaults {

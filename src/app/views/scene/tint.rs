@@ -41,13 +41,15 @@ fn places(count: usize, tint: usize) -> Vec<(usize, f32)> {
 
 fn tinted(colours: &Image, tint: &ColorImage) -> Image {
     let step = (colours.width.max(colours.height).max(2) - 1).div_ceil(MAX_SIDE - 1);
-    let [width, height] = [colours.width, colours.height].map(|side| side.div_ceil(step));
+    // Corner pixels stay at the corners.
+    let [width, height] = [colours.width, colours.height].map(|side| (side.max(2) - 1).div_ceil(step) + 1);
+    let from = |i: usize, count: usize, side: usize| i * (side - 1) / (count - 1);
     let [tint_width, tint_height] = tint.size;
     let (columns, rows) = (places(width, tint_width), places(height, tint_height));
     let row = |(r, (top, down)): (usize, &(usize, f32))| {
-        let base = &colours.pixels[r * step * colours.width..];
+        let base = &colours.pixels[from(r, height, colours.height) * colours.width..];
         let pixel = |(c, (left, right)): (usize, &(usize, f32))| {
-            let own = base[c * step];
+            let own = base[from(c, width, colours.width)];
             let corner = |i: usize, j: usize| {
                 let (i, j) = ((left + i).min(tint_width - 1), (top + j).min(tint_height - 1));
                 tint.pixels[j * tint_width + i].to_array().map(f32::from)

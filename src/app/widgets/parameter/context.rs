@@ -79,25 +79,33 @@ pub(crate) struct ParameterState {
 struct LastStep {
     /// Its index and the number of steps.
     place: [usize; 2],
+    /// The key of its operation.
+    operation: &'static str,
     seed: u32,
     /// The seed that it had when it was selected.
     id: u32,
 }
 
 impl ParameterState {
-    /// What identifies the controls of a step, given its index, the number of steps and its seed, so that they keep their state when it moves. That is its seed when it was
-    /// selected: the control of the seed itself would lose a drag that changes its own id.
-    pub(crate) fn step_id(&mut self, [index, steps]: [usize; 2], seed: u32) -> u32 {
-        let place = [index, steps];
-        let same = self.last_step.filter(|last| last.place == place || last.seed == seed);
+    /// What identifies the controls of a step, given its index and the number of steps, the key of its operation and its
+    /// seed, so that they keep their state when it moves. That is its seed when it was selected: the control of the seed
+    /// itself would lose a drag that changes its own id.
+    pub(crate) fn step_id(&mut self, place: [usize; 2], operation: &'static str, seed: u32) -> u32 {
+        let is_same = |last: &LastStep| last.seed == seed || (last.place == place && last.operation == operation);
+        let same = self.last_step.filter(is_same);
         let id = same.map_or(seed, |last| last.id);
-        self.last_step = Some(LastStep { place, seed, id });
+        self.last_step = Some(LastStep { place, operation, seed, id });
         id
     }
 
     /// The message about the last typed number, if that number was not accepted as it was typed.
     pub(crate) fn take_message(&mut self) -> Option<String> {
         self.message.take()
+    }
+
+    /// Says something about what was typed.
+    pub(crate) fn say(&mut self, message: String) {
+        self.message = Some(message);
     }
 
     /// Unfolds an item alone and scrolls to it: the keys of lists, each within an item of the one before, with indices.

@@ -4,9 +4,10 @@
 //! clamp(h, H − tan(bank)·e, H + tan(bank)·e), where H is taken at the nearest point of the outline. Inside it is the
 //! plane; where the bank has met the terrain, nothing changes.
 //!
-//! A lake has its water at H. Inside its outline the bed falls from the shore with the slope of the banks to the depth of
-//! the lake, H − min(depth, tan(bank)·e), with e the distance from the outline; around it a shore at H holds the water, and
-//! e of the banks counts from there. Water fills depressions up to their outlets, which for a lake is its shore.
+//! A lake has its water at H. Inside its outline the bed falls from the shore with the slope of the banks to the depth
+//! of the lake, H − min(depth, tan(bank)·e), with e the distance from the outline; around it a shore at H holds the
+//! water, and e of the banks counts from there. Water fills depressions up to their outlets, which for a lake is its
+//! shore.
 
 use rayon::prelude::*;
 
@@ -75,8 +76,8 @@ parameters! {
         /// Radius of the corners, at most half the shorter side.
         corner_m: f64 = 0.0, Spec::number("Corner radius", 0.0, MAX_COORDINATE_M).slider(0.0, 50.0).unit("m")
             .when("shape", &["rectangle"]);
-        /// Height at the centre; of a lake, that of its water. Empty: the mean height of the terrain under the pad, so that about as much is cut as
-        /// filled.
+        /// Height at the centre; of a lake, that of its water. Empty: the mean height of the terrain under the pad, so that
+        /// about as much is cut as filled.
         height_m: Option<f64> = None,
             Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("mean of terrain");
         /// Slope of the pad, metres of height per metre: 0 is level, 0.02 lets water run off.

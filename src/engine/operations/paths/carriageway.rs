@@ -3,7 +3,8 @@
 use super::banks::UpperLimit;
 use super::terrain_map::{Block, TerrainMap};
 use super::stations::Stations;
-use crate::engine::curve::Polyline;
+use crate::engine::curve::{Nearest, Polyline};
+use crate::engine::heightfield::mix;
 use crate::engine::progress::{Cancelled, Progress};
 
 /// The highest place where banks from two stretches of a path meet in a wall, because they are too close.
@@ -39,6 +40,7 @@ pub(super) struct Carriageway {
     line: Polyline,
     halves_m: Vec<f64>,
     heights: Vec<f64>,
+    tangents: Vec<[f64; 2]>,
     /// How deep the bed is in the middle; 0 for a road.
     depth_m: f64,
     widest_m: f64,
@@ -64,7 +66,28 @@ impl Carriageway {
         let limits = [limit(&heights), limit(&upside_down)];
         let widest_m = halves_m.iter().copied().fold(0.0, f64::max);
         let highest = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Self { line, halves_m, heights, depth_m, widest_m, highest, limits }
+        let tangents = stations.tangents.clone();
+        Self { line, halves_m, heights, tangents, depth_m, widest_m, highest, limits }
+    }
+
+    /// The height of a road at a point whose nearest point on its middle line is known.
+    ///
+    /// Level lines across the road are normal to the curve, which turns evenly, and not to the pieces of its polyline:
+    /// these would tilt the road beside every corner by the grade times half the angle.
+    #[inline(always)]
+    fn road_height(&self, point: [f64; 2], nearest: &Nearest) -> f64 {
+        let own = nearest.value(&self.heights);
+        let (first, piece) = (nearest.piece, self.line.pieces[nearest.piece]);
+        let along = |axis: usize| mix(self.tangents[first][axis], self.tangents[first + 1][axis], nearest.share);
+        let at = |axis: usize| mix(piece.start_m[axis], piece.end_m[axis], nearest.share);
+        let ahead_m = (point[0] - at(0)) * along(0) + (point[1] - at(1)) * along(1);
+        let is_end = !self.line.is_closed
+            && ((first == 0 && nearest.share == 0.0 && ahead_m < 0.0)
+                || (first + 1 == self.line.pieces.len() && nearest.share == 1.0 && ahead_m > 0.0));
+        if is_end || piece.length_m <= 0.0 {
+            return own;
+        }
+        own + ahead_m * (self.heights[first + 1] - self.heights[first]) / piece.length_m
     }
 
     /// The height at a point of the terrain, and the height of the wall there.
@@ -80,10 +103,12 @@ impl Carriageway {
             let half_m = nearest.value(&self.halves_m);
             let squared_m2 = half_m * half_m;
             if nearest.squared_m2 <= squared_m2 {
-                let own = nearest.value(&self.heights);
+                if self.depth_m <= 0.0 {
+                    return (self.road_height(point, &nearest), 0.0);
+                }
                 // A parabola, whose edges are at the height of the water.
-                let bed = own - self.depth_m * (1.0 - nearest.squared_m2 / squared_m2);
-                return (if self.depth_m > 0.0 { bed } else { own }, 0.0);
+                let bed = nearest.value(&self.heights) - self.depth_m * (1.0 - nearest.squared_m2 / squared_m2);
+                return (bed, 0.0);
             }
         }
         let most = self.limits[0].at(point, upper);

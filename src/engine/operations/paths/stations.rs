@@ -3,7 +3,7 @@
 use super::terrain_map::TerrainMap;
 use super::path::PathCurve;
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::curve::PIECES_PER_SPAN;
+use crate::engine::curve::{PIECES_PER_SPAN, Piece};
 use crate::engine::heightfield::mix;
 
 /// About the most stations that are added between the points of a curve.
@@ -18,6 +18,8 @@ pub(super) struct Stations {
     pub points: Vec<[f64; 2]>,
     pub lengths_m: Vec<f64>,
     pub halves_m: Vec<f64>,
+    /// The directions of the curve, which turn evenly between its points instead of at once at each.
+    pub tangents: Vec<[f64; 2]>,
     pub is_closed: bool,
     /// The station of every node; one more at the end of a closed curve.
     pub nodes: Vec<usize>,
@@ -32,9 +34,11 @@ impl Stations {
             points: Vec::with_capacity(count),
             lengths_m: Vec::with_capacity(count),
             halves_m: Vec::with_capacity(count),
+            tangents: Vec::with_capacity(count),
             is_closed: curve.is_closed,
             nodes: Vec::new(),
         };
+        let tangents = tangents(&curve.points, curve.is_closed);
         for i in 0..count {
             if i % PIECES_PER_SPAN == 0 {
                 stations.nodes.push(stations.points.len());
@@ -49,6 +53,7 @@ impl Stations {
                 stations.points.push([mix(a[0], b[0], share), mix(a[1], b[1], share)]);
                 stations.lengths_m.push(between(&curve.lengths_m));
                 stations.halves_m.push(between(&curve.halves_m));
+                stations.tangents.push([0, 1].map(|axis| mix(tangents[i][axis], tangents[next][axis], share)));
             }
         }
         stations
@@ -115,7 +120,8 @@ impl Stations {
 
     /// Replaces abrupt changes of the grade by vertical curves: heights become their mean over a length along the curve.
     /// Held nodes and the ends of an open curve keep their heights, because heights beyond them count mirrored at those
-    /// points. No grade becomes greater, as none is in what is averaged.
+    /// points; where the grades on the two sides of a held node differ, they meet there at once. No grade becomes
+    /// greater, as none is in what is averaged.
     pub fn round_crests(&self, heights: &mut [f64], held: &[(usize, f64, f64)], length_m: f64) {
         let last = heights.len() - 1;
         let total_m = self.length_m();
@@ -131,34 +137,26 @@ impl Stations {
             }
             return;
         }
-        let nodes = held.iter().map(|(node, _, _)| self.nodes[*node]);
-        let mut fixed: Vec<usize> = nodes.chain([0, last]).collect();
+        let mut fixed: Vec<usize> = held.iter().map(|(node, _, _)| self.nodes[*node]).collect();
+        if !self.is_closed {
+            fixed.extend([0, last]);
+        }
         fixed.sort_unstable();
         fixed.dedup();
         for ends in fixed.windows(2) {
-            let [first, last] = [ends[0], ends[1]];
-            let (from_m, to_m) = (self.lengths_m[first], self.lengths_m[last]);
-            let length_m = length_m.min(2.0 * (to_m - from_m));
-            if length_m <= 0.0 {
-                continue;
-            }
-            let integral = Integral::new(&self.lengths_m[first..=last], &known[first..=last], false);
-            let rise_m = known[last] - known[first];
-            // The integral from the first end, of heights relative to it, which are mirrored at both ends.
-            let sum = |at_m: f64| {
-                if at_m < from_m {
-                    integral.within(2.0 * from_m - at_m)
-                } else if at_m > to_m {
-                    2.0 * rise_m * (at_m - to_m) + integral.within(2.0 * to_m - at_m)
-                } else {
-                    integral.within(at_m)
-                }
-            };
-            for i in first + 1..last {
-                let at_m = self.lengths_m[i];
-                let mean = (sum(at_m + 0.5 * length_m) - sum(at_m - 0.5 * length_m)) / length_m;
-                heights[i] = known[first] + mean;
-            }
+            let between = ends[0]..=ends[1];
+            round_between(&self.lengths_m[between.clone()], &mut heights[between], length_m);
+        }
+        if let (true, Some(&first), Some(&from)) = (self.is_closed, fixed.first(), fixed.last()) {
+            // From the last held node around to the first one; the last station is where the first one is.
+            let lengths_m = self.lengths_m[from..].iter().copied();
+            let lengths_m = lengths_m.chain(self.lengths_m[1..=first].iter().map(|at_m| at_m + total_m));
+            let mut around: Vec<f64> = heights[from..].iter().chain(&heights[1..=first]).copied().collect();
+            round_between(&lengths_m.collect::<Vec<_>>(), &mut around, length_m);
+            let (before, after) = around.split_at(heights.len() - from);
+            heights[from..].copy_from_slice(before);
+            heights[1..=first].copy_from_slice(after);
+            heights[0] = heights[last];
         }
     }
 
@@ -224,6 +222,53 @@ impl Stations {
     }
 }
 
+/// The directions of a polyline at its points: the bisectors of its angles.
+fn tangents(points: &[[f64; 2]], is_closed: bool) -> Vec<[f64; 2]> {
+    let pieces: Vec<[f64; 2]> = points.windows(2).map(|ends| Piece::new(ends[0], ends[1]).along).collect();
+    let last = pieces.len();
+    let tangent = |i: usize| {
+        let [before, after] = match i {
+            _ if last == 0 => return [0.0; 2],
+            0 if is_closed => [last - 1, 0],
+            0 => [0, 0],
+            _ if i < last => [i - 1, i],
+            _ if is_closed => [last - 1, 0],
+            _ => [last - 1, last - 1],
+        };
+        let sum = [0, 1].map(|axis| pieces[before][axis] + pieces[after][axis]);
+        let length = libm::hypot(sum[0], sum[1]);
+        if length > 0.0 { sum.map(|along| along / length) } else { pieces[after] }
+    };
+    (0..points.len()).map(tangent).collect()
+}
+
+/// Replaces heights between two stations, which keep theirs, by their mean over a length. Heights beyond these count
+/// mirrored at them.
+fn round_between(lengths_m: &[f64], heights: &mut [f64], length_m: f64) {
+    let known = heights.to_vec();
+    let last = known.len() - 1;
+    let (from_m, to_m) = (lengths_m[0], lengths_m[last]);
+    let length_m = length_m.min(2.0 * (to_m - from_m));
+    if length_m <= 0.0 {
+        return;
+    }
+    let (integral, rise_m) = (Integral::new(lengths_m, &known, false), known[last] - known[0]);
+    // The integral from the first end, of heights relative to it.
+    let sum = |at_m: f64| {
+        if at_m < from_m {
+            integral.within(2.0 * from_m - at_m)
+        } else if at_m > to_m {
+            2.0 * rise_m * (at_m - to_m) + integral.within(2.0 * to_m - at_m)
+        } else {
+            integral.within(at_m)
+        }
+    };
+    for i in 1..last {
+        let mean = (sum(lengths_m[i] + 0.5 * length_m) - sum(lengths_m[i] - 0.5 * length_m)) / length_m;
+        heights[i] = known[0] + mean;
+    }
+}
+
 /// The integral over the arc length of heights relative to the first one, linear between stations.
 struct Integral<'a> {
     lengths_m: &'a [f64],
@@ -272,7 +317,7 @@ mod tests {
     fn stations(count: usize, is_closed: bool) -> Stations {
         let lengths_m: Vec<f64> = (0..count).map(|i| i as f64).collect();
         let points = lengths_m.iter().map(|at| [*at, 0.0]).collect();
-        Stations { points, lengths_m, halves_m: vec![1.0; count], is_closed, nodes: (0..count).collect() }
+        Stations { points, lengths_m, halves_m: vec![1.0; count], tangents: vec![[1.0, 0.0]; count], is_closed, nodes: (0..count).collect() }
     }
 
     /// The plain formula of the grade limit.
@@ -330,11 +375,16 @@ mod tests {
                 assert_eq!([heights[0], heights[199]], [before[0], before[199]]);
             }
             // The plain mean, where no end or held node is within half the length.
-            let fixed: Vec<usize> = held.iter().map(|(node, _, _)| *node).chain([0, 199]).collect();
+            let ends: &[usize] = if is_closed { &[] } else { &[0, 199] };
+            let fixed: Vec<usize> = held.iter().map(|(node, _, _)| *node).chain(ends.iter().copied()).collect();
             for i in (10..190).filter(|i| fixed.iter().all(|fixed| fixed.abs_diff(*i) >= 10)) {
                 let inner: f64 = before[i - 9..=i + 9].iter().sum();
                 let mean = (inner + 0.5 * (before[i - 10] + before[i + 10])) / 20.0;
                 assert!((heights[i] - mean).abs() < 1e-9, "{i}: {} not {mean}", heights[i]);
+            }
+            if is_closed {
+                let across = heights[1] - 2.0 * heights[0] + heights[198];
+                assert!(heights[0] == heights[199] && across.abs() <= 0.2 / 20.0 + 1e-9, "at the seam: {across}");
             }
             // The grade changes by at most the greatest change over the length.
             let bends = (10..190).filter(|i| fixed.iter().all(|fixed| fixed.abs_diff(*i) >= 2));
