@@ -30,6 +30,7 @@ use egui::{Context, Key, Ui};
 
 use crate::app::commands::Command;
 pub(crate) use crate::app::editor::App;
+use crate::app::widgets::ESCAPE;
 pub use crate::app::window::run;
 use crate::app::window_state::OpenWindow;
 use crate::app::window_state::wake_of;
@@ -81,6 +82,7 @@ impl eframe::App for App {
             ctx.input_mut(|input| self.window.event_order.put_back_keys(&mut input.events));
             ctx.request_repaint();
         }
+        self.repeat_escape(&ctx, is_asked);
         if is_asked {
             self.ui.operation_picker.close();
         }
@@ -123,6 +125,7 @@ impl eframe::App for App {
             self.report_closed();
         }
         self.ui.texture_panel.was_selected_last &= self.ui.selection.step == step;
+        self.window.was_editing = ctx.text_edit_focused();
         self.window.drawn = self.open_window();
         if self.window.drawn != drawn {
             if self.is_asked() {
@@ -139,6 +142,18 @@ impl eframe::App for App {
 }
 
 impl App {
+    /// Repeats Escape in the frame after it has ended the editing of a field: egui's field of a number would otherwise
+    /// take the text then. Windows do the same for theirs.
+    fn repeat_escape(&mut self, ctx: &Context, is_asked: bool) {
+        self.window.repeats_escape = std::mem::take(&mut self.window.escaped) && !is_asked;
+        if self.window.repeats_escape {
+            ctx.input_mut(|input| input.events.push(ESCAPE));
+        } else {
+            let is_editing = self.window.was_editing || ctx.text_edit_focused();
+            self.window.escaped = is_editing && ctx.input(|input| input.key_pressed(Key::Escape));
+        }
+    }
+
     /// The window that is open in front of the panels.
     fn open_window(&self) -> OpenWindow {
         OpenWindow {

@@ -231,28 +231,36 @@ fn shortcuts_ui(ctx: &Context) -> bool {
     let modal = modal("shortcuts", ctx).show(ctx, |ui| {
         ui.heading("Shortcuts");
         ui.add_space(4.0);
-        egui::Grid::new("shortcuts").num_columns(4).spacing([32.0, 4.0]).show(ui, |ui| {
-            // Side by side, or small windows would have no room for all.
-            let (left, right) = commands::SHORTCUTS.split_at(commands::SHORTCUTS.len().div_ceil(2));
-            for i in 0..left.len() {
-                for (command, shortcut) in [left.get(i), right.get(i)].into_iter().flatten() {
-                    ui.label(command.text());
-                    ui.weak(ui.ctx().format_shortcut(shortcut));
-                }
-                ui.end_row();
-            }
-        });
-        ui.add_space(8.0);
-        ui.strong("While a tool is active");
-        egui::Grid::new("tools").num_columns(2).spacing([32.0, 4.0]).show(ui, |ui| {
-            for tool in Tool::ALL {
-                ui.label(tool.text());
-                ui.weak(tool.hint());
-                ui.end_row();
-            }
-        });
+        let max_height = ui.ctx().content_rect().height() - SHORTCUTS_MARGIN;
+        egui::ScrollArea::vertical().max_height(max_height).show(ui, shortcut_lists_ui);
         ui.add_space(8.0);
         egui::Sides::new().show(ui, |_| {}, |ui| default_button_ui(ui, "Close")).1
     });
     !(modal.inner || modal.should_close())
+}
+
+/// The height of the window around the lists of shortcuts with its margins, points.
+const SHORTCUTS_MARGIN: f32 = 150.0;
+
+fn shortcut_lists_ui(ui: &mut egui::Ui) {
+    egui::Grid::new("shortcuts").num_columns(4).spacing([32.0, 4.0]).show(ui, |ui| {
+        // Side by side, or small windows would have no room for all.
+        let (left, right) = commands::SHORTCUTS.split_at(commands::SHORTCUTS.len().div_ceil(2));
+        for i in 0..left.len() {
+            for (command, shortcut) in [left.get(i), right.get(i)].into_iter().flatten() {
+                ui.label(command.text());
+                ui.weak(ui.ctx().format_shortcut(shortcut));
+            }
+            ui.end_row();
+        }
+    });
+    ui.add_space(8.0);
+    ui.strong("While a tool is active");
+    egui::Grid::new("tools").num_columns(2).spacing([32.0, 4.0]).show(ui, |ui| {
+        for tool in Tool::ALL {
+            ui.label(tool.text());
+            ui.weak(tool.hint());
+            ui.end_row();
+        }
+    });
 }

@@ -185,6 +185,11 @@ pub fn mirror_edits(before: &Recipe, after: &mut Recipe, kind: Kind) {
     }
 }
 
+/// The images of a place under a symmetry of the map, metres.
+pub fn images(place_m: [f64; 2], extent: Extent, kind: Kind) -> Vec<[f64; 2]> {
+    kind.isometries()[1..].iter().map(|isometry| isometry.place_m(place_m, extent)).collect()
+}
+
 /// Repeats the edits of markers between two levels on their images. The image of a spawn belongs to a team of its own.
 pub fn mirror_markers(before: &Level, after: &mut Level, extent: Extent, kind: Kind) {
     if before.markers == after.markers {

@@ -402,7 +402,7 @@ impl App {
         self.ui.selection.folded.clear();
         self.ui.texture_panel.reset();
         self.ui.tools.reset();
-        self.ui.tools.stop_mirroring();
+        self.ui.tools.project_opened();
         if is_unsaved {
             self.document.replace_unsaved(name, file, path);
         } else {

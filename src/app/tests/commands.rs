@@ -296,6 +296,31 @@ fn a_key_in_the_frame_after_a_command_was_chosen_is_a_shortcut() {
 }
 
 #[test]
+fn escape_restores_the_number_that_was_edited() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let count = |editor: &Harness<'static, App>| match &editor.state().document.project().recipe.stack.last() {
+        Some(step) => step.operation.group().get("count"),
+        None => panic!("a step"),
+    };
+    let before = count(&editor);
+    press(&mut editor, Modifiers::NONE, Key::L);
+    let field = editor.get_all_by_label("Count").find(|node| node.accesskit_node().role() == Role::SpinButton);
+    field.expect("a field").focus();
+    editor.run_steps(2);
+    press(&mut editor, Modifiers::COMMAND, Key::A);
+    editor.event(egui::Event::Text("77".into()));
+    editor.run_steps(2);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    editor.run_steps(4);
+    assert_eq!(count(&editor), before);
+    // The tool is not meant.
+    assert!(editor.state().ui.tools.active().is_some());
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    assert!(editor.state().ui.tools.active().is_none());
+}
+
+#[test]
 fn a_narrow_window_shows_one_side_panel_at_a_time_and_nothing_is_cut_off() {
     let mut editor = editor();
     pause(&mut editor);

@@ -7,7 +7,7 @@ use egui_kittest::kittest::Queryable as _;
 
 use crate::app::App;
 use crate::app::tests::{editor, pause, press};
-use crate::engine::level::Marker;
+use crate::engine::level::{Marker, MarkerKind};
 use crate::engine::mask::MaskSource;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::pads::Pads;
@@ -114,6 +114,15 @@ fn spawns_are_put_down_moved_mirrored_and_removed() {
     assert!(markers(&editor).is_empty());
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     assert_eq!(markers(&editor).len(), 2);
+    // The kind in the tool bar is that of the next one, which lies in the middle if it is put down beside it.
+    editor.get_by_role_and_label(Role::Button, "Objective").click();
+    editor.run_steps(3);
+    draw(&mut editor, pane + egui::vec2(2.0, -3.0), &[]);
+    let kinds: Vec<MarkerKind> = markers(&editor).iter().map(|marker| marker.kind).collect();
+    assert_eq!(kinds, [MarkerKind::Spawn, MarkerKind::Spawn, MarkerKind::Objective]);
+    let at = markers(&editor)[2].at_m;
+    assert!((at.x_m - 0.5 * extent.width_m).abs() < 0.01 && (at.z_m - 0.5 * extent.depth_m).abs() < 0.01, "{at:?}");
+    press(&mut editor, Modifiers::COMMAND, Key::Z);
     // Escape takes back a drag.
     drag(&mut editor, pane + egui::vec2(-60.0, 40.0), &[[5.0, 5.0], [50.0, 5.0]]);
     press(&mut editor, Modifiers::NONE, Key::Escape);

@@ -7,10 +7,11 @@ use super::parameter_fields::fields_ui;
 use super::tool_view::ToolView;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
 use crate::engine::level::{Level, Marker, MarkerKind};
 
 /// The parameters in the tool bar.
-const SHOWN: &[&str] = &["kind", "name", "team", "eye_m"];
+const SHOWN: &[&str] = &["name", "team", "eye_m"];
 
 /// The radius of a marker, and the distance within which the pointer takes it, points.
 const RADIUS: f32 = 6.0;
@@ -58,7 +59,15 @@ impl MarkerTool {
     }
 
     /// Handles the pointer on one view.
-    pub(super) fn ui(&mut self, ui: &Ui, view: &dyn ToolView, level: &mut Level) {
+    /// `mirrored_m` gives the images of a place under the symmetry in use.
+    pub(super) fn ui(
+        &mut self,
+        ui: &Ui,
+        view: &dyn ToolView,
+        level: &mut Level,
+        mirrored_m: &dyn Fn([f64; 2]) -> Vec<[f64; 2]>,
+    ) {
+        let place_m = |at: Pos2| view.place_m(at).map(|place_m| onto_axis(view, place_m, mirrored_m));
         self.selected = self.selected.filter(|i| *i < level.markers.len());
         let response = view.response();
         let at = response.interact_pointer_pos().or(response.hover_pos());
@@ -66,13 +75,13 @@ impl MarkerTool {
         if response.drag_started_by(PointerButton::Primary) {
             let before = (level.clone(), self.selected);
             if let Some(origin) = origin {
-                self.selected = marker_at(view, level, origin).or_else(|| self.put(level, view.place_m(origin)?));
+                self.selected = marker_at(view, level, origin).or_else(|| self.put(level, place_m(origin)?));
             }
             self.dragged = Some(Drag { view: response.id, before });
         }
         let is_dragged = self.dragged.as_ref().is_some_and(|drag| drag.view == response.id);
         if is_dragged
-            && let (Some(i), Some(place_m)) = (self.selected, at.and_then(|at| view.place_m(at)))
+            && let (Some(i), Some(place_m)) = (self.selected, at.and_then(place_m))
             && let moved = rounded_place(place_m)
             && level.markers.get(i).is_some_and(|marker| marker.at_m != moved)
         {
@@ -84,7 +93,7 @@ impl MarkerTool {
         if response.clicked()
             && let Some(at) = at
         {
-            self.selected = marker_at(view, level, at).or_else(|| self.put(level, view.place_m(at)?));
+            self.selected = marker_at(view, level, at).or_else(|| self.put(level, place_m(at)?));
         }
         if let Some(marker) = self.selected.and_then(|i| level.markers.get(i)).filter(|_| response.contains_pointer()) {
             let corner = response.rect.min + Vec2::new(8.0, 36.0);
@@ -125,14 +134,17 @@ impl MarkerTool {
         }
     }
 
-    /// Draws the parameters of the selected marker, or the kind of the next one, in the tool bar.
+    /// Draws the kind of the next marker and the parameters of the selected one in the tool bar.
     pub(super) fn bar_ui(&mut self, ui: &mut Ui, level: &mut Level) {
-        let Some((i, known)) = self.selected.and_then(|i| Some((i, level.markers.get(i)?))) else {
-            let mut next = Marker { kind: self.kind, ..Marker::default() };
-            fields_ui(ui, "New marker", &mut next, &["kind"]);
-            self.kind = next.kind;
-            return;
-        };
+        ui.weak("Next");
+        for kind in MarkerKind::ALL {
+            if ui.selectable_label(self.kind == *kind, kind.label()).clicked() {
+                (self.kind, self.selected) = (*kind, None);
+            }
+        }
+        let Some((i, known)) = self.selected.and_then(|i| Some((i, level.markers.get(i)?))) else { return };
+        ui.separator();
+        ui.strong(known.kind.label());
         let mut marker = known.clone();
         fields_ui(ui, "Marker", &mut marker, SHOWN);
         if marker != *known {
@@ -174,6 +186,15 @@ impl MarkerTool {
             }
         }
     }
+}
+
+/// A place that is as near to one of its images as to a marker under the pointer lies on the axis or in the middle.
+fn onto_axis(view: &dyn ToolView, place_m: [f64; 2], mirrored_m: &dyn Fn([f64; 2]) -> Vec<[f64; 2]>) -> [f64; 2] {
+    let Some(at) = view.pos(place_m) else { return place_m };
+    let is_near = |image: &[f64; 2]| view.pos(*image).is_some_and(|image| image.distance(at) <= 2.0 * REACH);
+    let near: Vec<[f64; 2]> = mirrored_m(place_m).into_iter().filter(is_near).collect();
+    let count = (near.len() + 1).to_f64();
+    [0, 1].map(|axis| (place_m[axis] + near.iter().map(|image| image[axis]).sum::<f64>()) / count)
 }
 
 /// The corners of a polygon with a corner on top.

@@ -32,20 +32,27 @@ impl BoxItem for Pad {
         Step::new(Pads { pads: List::default() })
     }
 
-    /// A pad with two opposite corners at the ends of the drag; a square one if it snaps.
+    /// A pad with two opposite corners at the ends of the drag, a square one if it snaps; a click places one of the size
+    /// in the tool bar.
     fn drawn(&self, _world: Extent, from: Point, to_m: [f64; 2], snaps: bool) -> Option<Self> {
         let sides_m = [to_m[0] - from.x_m, to_m[1] - from.z_m];
         let longer_m = snapped_m(sides_m[0].abs().max(sides_m[1].abs()), snaps);
         let [width_m, depth_m] = if snaps { sides_m.map(|m| longer_m.copysign(m)) } else { sides_m };
-        if width_m.abs() < 1.0 || depth_m.abs() < 1.0 {
+        let is_click = width_m.abs() < 1.0 && depth_m.abs() < 1.0;
+        if !is_click && (width_m.abs() < 1.0 || depth_m.abs() < 1.0) {
             return None;
         }
+        let (middle, size) = if is_click {
+            ([from.x_m, from.z_m], [self.size_m.x_m, self.size_m.z_m])
+        } else {
+            ([from.x_m + 0.5 * width_m, from.z_m + 0.5 * depth_m], [width_m.abs(), depth_m.abs()])
+        };
         let shape = if self.shape == Shape::Polygon { Shape::Rectangle } else { self.shape };
         // A pad does not cut mountains on the other side of a valley.
-        let reach_m = Some((REACH * width_m.abs().max(depth_m.abs())).max(MIN_REACH_M).round());
+        let reach_m = Some((REACH * size[0].max(size[1])).max(MIN_REACH_M).round());
         let mut pad = Self { shape, turn_deg: 0.0, height_m: None, enabled: true, reach_m, ..self.clone() };
-        set(&mut pad, "centre_m", rounded_place([from.x_m + 0.5 * width_m, from.z_m + 0.5 * depth_m]));
-        set(&mut pad, "size_m", rounded_place([width_m.abs(), depth_m.abs()]));
+        set(&mut pad, "centre_m", rounded_place(middle));
+        set(&mut pad, "size_m", rounded_place(size));
         Some(pad)
     }
 

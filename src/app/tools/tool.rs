@@ -97,7 +97,7 @@ impl Tool {
             Self::Path => {
                 "Click to add nodes, Enter ends. Drag nodes, double-click a curve to insert one, right-click for more"
             }
-            Self::Pad => "Drag to draw a pad, with Shift a square. Drag its corners, or its handle to turn it",
+            Self::Pad => "Click or drag to draw a pad, with Shift a square. Drag its corners, or its handle to turn it",
             Self::Stamp => {
                 "Click to place a stamp. Drag its corners (Shift keeps proportions), or its handle to turn it"
             }

@@ -29,7 +29,7 @@ use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::mask::PaintedStroke;
-use crate::engine::mirroring::{mirror_edits, mirror_markers};
+use crate::engine::mirroring::{images, mirror_edits, mirror_markers};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::pads::Pad;
 use crate::engine::operations::sculpt::Stroke;
@@ -76,9 +76,10 @@ impl Tools {
         self.reset();
     }
 
-    /// Stops mirroring, which belongs to a project.
-    pub(crate) fn stop_mirroring(&mut self) {
+    /// Stops mirroring and forgets the sizes of brushes, which belong to a project.
+    pub(crate) fn project_opened(&mut self) {
         self.mirror = None;
+        (self.brush, self.mask_brush) = Default::default();
     }
 
     /// Clears selections and any drag, for example when another project opens.
@@ -203,7 +204,10 @@ impl Tools {
             Some(Tool::Pad) => self.pad.ui(ui, view, context),
             Some(Tool::Stamp) => self.stamp.ui(ui, view, context),
             Some(Tool::Marker) => {
-                self.marker.ui(ui, view, context.level);
+                let extent = context.recipe.world.extent();
+                let mirror = self.mirror(extent);
+                let images = |place_m| mirror.map_or(Vec::new(), |kind| images(place_m, extent, kind));
+                self.marker.ui(ui, view, context.level, &images);
                 None
             }
         };

@@ -247,7 +247,8 @@ impl App {
         is_picking: bool,
         commands: &mut Vec<Command>,
     ) {
-        if self.ui.modal.is_none() && !self.is_choosing_file() && !ui.ctx().text_edit_focused() {
+        let is_edited = ui.ctx().text_edit_focused() || self.window.escaped || self.window.repeats_escape;
+        if self.ui.modal.is_none() && !self.is_choosing_file() && !is_edited {
             if !is_picking {
                 self.ui.tools.keys(ui, project, &mut self.ui.selection.step);
             }

@@ -213,7 +213,7 @@ impl Card<'_> {
         inside.add(egui::Label::new(text).truncate().selectable(false));
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, self.selected, self.name));
         if response.clicked() {
-            let extends = ui.input(|input| input.modifiers.shift);
+            let extends = ui.input(|input| input.modifiers.shift || input.modifiers.command);
             action = Some(if extends { CardAction::SelectTo } else { CardAction::Select });
         }
         if response.double_clicked() && self.actions.contains(&CardAction::Rename) {

@@ -12,7 +12,7 @@ pub(crate) fn modal(name: &'static str, ctx: &Context) -> ModalWindow {
 }
 
 /// The press of Escape.
-const ESCAPE: Event =
+pub(crate) const ESCAPE: Event =
     Event::Key { key: Key::Escape, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::NONE };
 
 /// A modal window. Compared with egui's, its lists and menus are always in front of it, and Escape first ends the editing

@@ -1,5 +1,7 @@
 //! What an operation says about its parts once they are built: lengths, grades, volumes.
 
+use crate::engine::heightfield::Heightfield;
+
 /// The report on one part of a step, such as a road or a building pad.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartReport {
@@ -11,6 +13,24 @@ pub struct PartReport {
     pub warning: Option<String>,
     /// What it is like along its line, if it has one.
     pub line: Option<PartLine>,
+    /// Places that should keep the heights that the step gives them, metres east and south.
+    pub kept_m: Vec<[f64; 2]>,
+}
+
+/// The change of a place that should keep its height that is worth a warning, metres.
+const MIN_CHANGE_M: f64 = 1.0;
+
+impl PartReport {
+    /// Warns if the finished terrain differs from that after the step where it should not.
+    pub fn compare(&mut self, after: &Heightfield, finished: &Heightfield) {
+        let height_m = |terrain: &Heightfield, [x_m, z_m]: [f64; 2]| f64::from(terrain.height_at(x_m, z_m));
+        let change_m = |at: &[f64; 2]| (height_m(finished, *at) - height_m(after, *at)).abs();
+        let greatest_m = self.kept_m.iter().map(change_m).fold(0.0, f64::max);
+        if greatest_m > MIN_CHANGE_M {
+            let text = format!("steps above change it by up to {greatest_m:.0} m; move this step above them");
+            self.warning = Some(self.warning.take().map_or(text.clone(), |warning| format!("{warning}; {text}")));
+        }
+    }
 }
 
 /// What a part, such as a road, is like along its line.
@@ -77,7 +97,7 @@ pub(in crate::engine) fn symmetry_report(removed_m: Option<f32>) -> PartReport {
             format!("later steps broke it by up to {removed_m:.2} m, which is evened out after the last step")
         }
     };
-    PartReport { title: "Symmetry".into(), text, warning: None, line: None }
+    PartReport { title: "Symmetry".into(), text, warning: None, line: None, kept_m: Vec::new() }
 }
 
 #[cfg(test)]

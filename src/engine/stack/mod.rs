@@ -233,7 +233,15 @@ impl Evaluator {
         }
         let (below, stream) = (below.as_deref(), reported.stream(recipe.seed));
         let context = EvalContext { grid: *grid, below, stream, inputs, progress };
-        reported.operation.reports(&context)
+        let mut reports = reported.operation.reports(&context)?;
+        let is_in_group = recipe.placements()[step].parent.is_some();
+        let last = recipe.stack.len() - 1;
+        if let (false, Some(after), Some(finished)) =
+            (is_in_group, self.cached_terrain(step).flatten(), self.cached_terrain(last).flatten())
+        {
+            reports.iter_mut().for_each(|report| report.compare(&after, &finished));
+        }
+        Ok(reports)
     }
 
     /// The terrain of a recipe; see [`evaluate`].

@@ -5,8 +5,9 @@ use crate::engine::heightfield::Extent;
 use crate::engine::operations::FaultRivers;
 use crate::engine::operations::faults::Faults;
 use crate::engine::operations::mountains::Mountains;
+use crate::engine::operations::pads::{Pad, Pads};
 use crate::engine::operations::recursive_filter::RecursiveFilter;
-use crate::engine::parameters::Band;
+use crate::engine::parameters::{Band, Point};
 use crate::engine::recipe::Blend;
 
 fn grid() -> Grid {
@@ -236,4 +237,24 @@ fn a_cancelled_evaluation_leaves_no_stale_results() {
         assert_eq!(*found, terrain(&recipe, None), "round {round}");
     }
     assert!(stopped > 0, "no evaluation was stopped");
+}
+
+#[test]
+fn a_report_says_what_steps_above_change() {
+    let pad = Pad { height_m: Some(50.0), size_m: Point { x_m: 800.0, z_m: 800.0 }, ..Pad::default() };
+    let mut recipe = Recipe {
+        stack: vec![Step::new(Faults { count: 20, ..Faults::default() }), Step::new(Pads { pads: vec![pad].into() })],
+        ..Recipe::default()
+    };
+    let grid = Grid::new(recipe.world.extent(), 65, 65);
+    let (inputs, progress) = (Inputs::default(), Progress::new());
+    let warning = |recipe: &Recipe| {
+        let mut evaluator = Evaluator::new();
+        evaluator.evaluate(recipe, grid, None, &inputs, &progress).expect("not cancelled");
+        evaluator.reports(recipe, 1, &inputs, &progress).expect("not cancelled")[0].warning.clone()
+    };
+    assert_eq!(warning(&recipe), None);
+    recipe.stack.push(Step::new(Faults { count: 1, displacement_m: 30.0, ..Faults::default() }));
+    let text = warning(&recipe).expect("a warning");
+    assert!(text.contains("steps above change it by up to 30 m"), "{text}");
 }

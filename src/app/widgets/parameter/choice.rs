@@ -72,7 +72,9 @@ pub(super) fn text_ui(
     let response = ui.add(TextEdit::singleline(&mut text).desired_width(f32::INFINITY)).labelled_by(label.id);
     context.state.take_focus(&response);
     if response.lost_focus() {
-        *known = text;
+        if !ui.input(|input| input.key_pressed(Key::Escape)) {
+            *known = text;
+        }
     } else if response.has_focus() {
         context.state.typed.insert(id, text);
     }

@@ -216,7 +216,31 @@ pub(crate) fn typed_number(parameter: &Parameter, text: &str) -> Option<f64> {
         Some((_, decimals)) if !is_whole && decimals.len() != 3 => number.replace(',', "."),
         Some(_) => return None,
     };
-    number.parse().ok().map(|number: f64| factor * number).filter(|number| !number.is_nan())
+    calculated(&number).map(|number| factor * number).filter(|number| !number.is_nan())
+}
+
+/// The value of a number, or of sums and products of numbers: "10*3", "1024 - 2*8".
+fn calculated(text: &str) -> Option<f64> {
+    if let Ok(number) = text.parse() {
+        return Some(number);
+    }
+    // What is calculated last is split first: the last sum, or else the last product. A sign is no operator.
+    let split_at = |operators: [char; 2]| {
+        let is_operator = |at: usize, c: char| {
+            let before = text[..at].chars().next_back();
+            operators.contains(&c) && before.is_some_and(|before| before.is_ascii_digit() || before == '.')
+        };
+        text.char_indices().filter(|(at, c)| is_operator(*at, *c)).last()
+    };
+    let (at, operator) = split_at(['+', '-']).or_else(|| split_at(['*', '/']))?;
+    let (left, right) = (calculated(&text[..at])?, calculated(&text[at + operator.len_utf8()..])?);
+    let value = match operator {
+        '+' => left + right,
+        '-' => left - right,
+        '*' => left * right,
+        _ => left / right,
+    };
+    value.is_finite().then_some(value)
 }
 
 /// Whether the commas separate thousands.
@@ -228,6 +252,25 @@ fn is_grouped(number: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_and_products_are_calculated() {
+        for (text, value) in [
+            ("10*3", Some(30.0)),
+            ("1024-2*8", Some(1008.0)),
+            ("8/2/2", Some(2.0)),
+            ("-3+5", Some(2.0)),
+            ("2*-4", Some(-8.0)),
+            ("1e-3*2", Some(0.002)),
+            ("5-3-1", Some(1.0)),
+            ("3+", None),
+            ("*3", None),
+            ("1/0", None),
+            ("a+1", None),
+        ] {
+            assert_eq!(calculated(text), value, "{text}");
+        }
+    }
     use crate::engine::mask::Mask;
     use crate::engine::parameters::Parameters;
 

@@ -290,6 +290,9 @@ fn cut_row(pads: &[PlacedPad], z: f64, columns: &Columns, row: &mut [f64], mut c
 /// The volume that is moved per area of a pad from which on the banks move much more than the pad, metres.
 const MANY_TIMES_M: f64 = 100.0;
 
+/// Of the lattice over a pad, every n-th place is compared with the finished terrain.
+const EVERY_PLACE: usize = 37;
+
 /// What a pad does to the terrain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PadReport {
@@ -450,7 +453,12 @@ impl Operation for Pads {
             let is_far = pad.reach_m.is_none() && pad.shape != Shape::Polygon && deepest_m > MANY_TIMES_M;
             let far = "its banks reach far across the terrain; limit them with Bank reach, or set another height";
             let warning = overlapped.or_else(|| is_far.then(|| far.into()));
-            Some(PartReport { title: format!("Pad {}", i + 1), text, warning, line: None })
+            let inside = |outline: Outline| {
+                let places = lattice(outline.bounds()).step_by(EVERY_PLACE);
+                places.filter(|at| outline.nearest(*at).is_none()).collect()
+            };
+            let kept_m = pad.outline().filter(|_| !is_lake).map(inside).unwrap_or_default();
+            Some(PartReport { title: format!("Pad {}", i + 1), text, warning, line: None, kept_m })
         };
         Ok(reports.iter().enumerate().filter_map(part).collect())
     }

@@ -91,9 +91,12 @@ impl PathReport {
         });
         let open_end = self.open_end.filter(|(_, height_m)| height_m.abs() > MIN_END_M).map(|(at, height_m)| {
             let (at, side) = (report::place(at), if height_m > 0.0 { "above" } else { "below" });
-            format!("it ends {:.0} m {side} the terrain at {at}; make it longer there, or allow a steeper grade", height_m.abs())
+            format!("it ends {:.0} m {side} the terrain at {at}; give its nodes there heights, make it longer or allow a steeper grade", height_m.abs())
         });
-        PartReport { title: format!("{kind} {}", index + 1), text, warning: tight.or(wall).or(open_end), line: Some(PartLine { item: index, points: self.points }) }
+        let is_road = path.kind == PathKind::Road;
+        let kept_m = self.points.iter().filter(|_| is_road).map(|point| point.at_m).collect();
+        let (title, warning) = (format!("{kind} {}", index + 1), tight.or(wall).or(open_end));
+        PartReport { title, text, warning, line: Some(PartLine { item: index, points: self.points }), kept_m }
     }
 }
 
@@ -145,10 +148,16 @@ pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> 
     let smoothed = stations.smoothed(land, path.smooth_m);
     let heights = profile(path, &curve, &stations, smoothed.clone());
     let along = points(&stations, &heights, land, path.max_grade);
+    let land_at_ends = [0, heights.len() - 1].map(|i| land.height_at(stations.points[i]));
     let works = Carriageway::new(&stations, heights.clone(), tangent(path.bank_deg), 0.0).lay(land, progress)?;
     let report = PathReport::new(&stations, &heights, works);
     let last = heights.len() - 1;
-    let ends = [0, last].map(|i| (stations.points[i], heights[i] - smoothed[i]));
+    // At an end the terrain may be flat within what was smoothed, as a pad is.
+    let nearer = |a: f64, b: f64| if a.abs() <= b.abs() { a } else { b };
+    let ends = [0, last].map(|i| {
+        let above_m = nearer(heights[i] - smoothed[i], heights[i] - land_at_ends[usize::from(i > 0)]);
+        (stations.points[i], above_m)
+    });
     let open_end = ends.into_iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).filter(|_| !curve.is_closed);
     Ok(PathReport { tightest_radius: tightest_radius(&curve.points, curve.is_closed), open_end, points: along, ..report })
 }
