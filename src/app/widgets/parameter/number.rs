@@ -230,7 +230,7 @@ fn calculated(text: &str) -> Option<f64> {
             let before = text[..at].chars().next_back();
             operators.contains(&c) && before.is_some_and(|before| before.is_ascii_digit() || before == '.')
         };
-        text.char_indices().filter(|(at, c)| is_operator(*at, *c)).last()
+        text.char_indices().rfind(|(at, c)| is_operator(*at, *c))
     };
     let (at, operator) = split_at(['+', '-']).or_else(|| split_at(['*', '/']))?;
     let (left, right) = (calculated(&text[..at])?, calculated(&text[at + operator.len_utf8()..])?);
