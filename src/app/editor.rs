@@ -115,7 +115,7 @@ impl App {
             is_export_size: self.ui.preview.export_samples.is_some(),
             is_before: self.ui.preview.compare.shows_before(&self.document),
             is_split: self.ui.maps.split.is_some(),
-            mirror: self.ui.tools.mirror,
+            mirror: self.document.settings().view.mirror,
         }
     }
 

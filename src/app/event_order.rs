@@ -53,6 +53,8 @@ struct Done {
     /// A key that may have opened or closed a window, and whether it was released again.
     switched: Option<(Key, Modifiers)>,
     is_released: bool,
+    /// Whether the last event was the press of that key, so that the text it types is its own.
+    is_pressed_last: bool,
     has_key: bool,
     /// Where a button was released.
     clicked: Option<Pos2>,
@@ -64,13 +66,16 @@ const DOUBLE_CLICK: f32 = 6.0;
 impl Done {
     /// Whether the frame has to end before an event, which is noted if it has not.
     fn ends_before(&mut self, event: &Event) -> bool {
+        let was_pressed_last = std::mem::take(&mut self.is_pressed_last);
         match event {
+            Event::Text(_) if was_pressed_last => false,
             Event::Key { key, modifiers, pressed: true, .. } => {
                 let ends =
                     self.clicked.is_some() || self.switched.is_some_and(|last| !self.repeats(last, *key, *modifiers));
                 self.has_key = true;
                 if switches(*key, *modifiers) {
                     (self.switched, self.is_released) = (Some((*key, *modifiers)), false);
+                    self.is_pressed_last = true;
                 }
                 ends
             }
@@ -172,7 +177,10 @@ mod tests {
         check(vec![key(Key::Tab, none)[0].clone(), key(Key::Tab, none)[0].clone()], &[2]);
         check([key(Key::F1, none), key(Key::Escape, none)].concat(), &[2, 2]);
         let shift = Modifiers::SHIFT;
-        check([key(Key::A, shift).to_vec(), vec![text("noise")], key(Key::Enter, none).to_vec()].concat(), &[2, 3]);
+        let [pressed, released] = key(Key::A, shift);
+        // The first text is that of the key.
+        let opened = vec![pressed, text("A"), released, text("noise")];
+        check([opened, key(Key::Enter, none).to_vec()].concat(), &[3, 3]);
         // A double click stays one.
         check([click(1.0), click(2.0)].concat(), &[6]);
         check([vec![text("a"), text("b")], key(Key::Backspace, none).to_vec(), vec![text("c")]].concat(), &[5]);

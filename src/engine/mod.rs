@@ -20,6 +20,7 @@ pub mod groups;
 pub mod heightfield;
 pub mod image;
 pub mod inputs;
+pub mod lakes;
 pub mod landforms;
 pub mod level;
 pub mod light;

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use crate::engine::analysis::DEFAULT_WALKABLE_DEG;
+use crate::engine::operations::symmetry::Kind as Symmetry;
 use crate::engine::parameters::{
     List, Parameter, ParameterError, Parameters as _, Spec, group_from_json, not_an_object, parameters,
 };
@@ -21,6 +22,8 @@ parameters! {
         /// The steepest slope that counts as walkable.
         walkable_deg: f64 = DEFAULT_WALKABLE_DEG,
             Spec::number("Walkable up to", 0.0, 90.0).slider(5.0, 70.0).unit("°");
+        /// The symmetry by which the tools repeat what is drawn; empty: none.
+        mirror: Option<Symmetry> = None, Spec::new("Mirror what is drawn").none("none");
         /// The parameters that variations do not change: the seed of their step, and their key.
         locked: List<String> = List::default(), Spec::new("Locked parameters");
     }

@@ -86,6 +86,9 @@ impl App {
             C::PickOperation | C::AddStep(_) | C::DuplicateStep(_) | C::DeleteStep(_) | C::MoveStep { .. } => {
                 self.execute_stack(ctx, command);
             }
+            C::RenameStep => {
+                self.show_parameter(ParameterOwner::Step(self.ui.selection.step), "name");
+            }
             C::Group(_) | C::Ungroup(_) => self.execute_groups(command),
             C::FoldGroup(group) => self.fold_group(group),
             C::MoveType { from, to } => self.move_type(from, to),
@@ -387,7 +390,9 @@ impl App {
         match command {
             Command::NewSeed => {
                 let seed = self.ui.seeds.next();
+                let before = self.document.project().recipe.seed;
                 self.edit(|project| project.recipe.seed = seed);
+                self.show_message(format!("New seed {seed}. Shift+N or Ctrl+Z brings back {before}."));
             }
             Command::PreviousSeed => {
                 if let Some(seed) = self.document.earlier_seed() {
@@ -412,7 +417,7 @@ impl App {
                 self.ui.tools.toggle(tool);
                 self.ui.profile.is_drawing = false;
             }
-            Command::Mirror(kind) => self.ui.tools.mirror = kind,
+            Command::Mirror(kind) => self.edit_settings(|settings| settings.view.mirror = kind),
             Command::ProfileLine => self.draw_profile(),
             Command::TakeOverFault { step, number } => {
                 let mut project = (**self.document.project()).clone();

@@ -199,7 +199,7 @@ fn is_enabled(context: &MenuContext, command: Command) -> bool {
         | Command::StepForward
         | Command::ToStart
         | Command::ToEnd => document.timeline().total() > 0,
-        Command::Group(None) => !recipe.stack.is_empty(),
+        Command::RenameStep | Command::Group(None) => !recipe.stack.is_empty(),
         Command::Ungroup(None) => recipe.stack.get(context.selected_step).is_some_and(Step::is_group),
         Command::MoveUp | Command::MoveDown => recipe.stack.len() > 1 || recipe.texture.types.len() > 1,
         _ => true,
@@ -287,6 +287,7 @@ fn edit(context: &MenuContext) -> Vec<Entry> {
     entries.push(Entry::Separator);
     entries.push(Entry::Item(Item::new(context, Command::History).set(context.settings.shows_history)));
     entries.push(Entry::Separator);
+    entries.extend(items(context, &[Command::RenameStep]));
     entries.extend(items(context, &[Command::Group(None), Command::Ungroup(None)]));
     entries.extend(items(context, &[Command::MoveUp, Command::MoveDown]));
     entries

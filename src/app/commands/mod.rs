@@ -124,6 +124,8 @@ pub(crate) enum Command {
         from: usize,
         to: StepPlace,
     },
+    /// Focuses the name of the selected step.
+    RenameStep,
     /// Puts a step, by default the selected one, into a new group.
     Group(Option<usize>),
     /// Removes a group, by default the selected one, and keeps its members.
@@ -238,6 +240,7 @@ pub(crate) const SHORTCUTS: &[(Command, KeyboardShortcut)] = &[
     (Command::Redo, KeyboardShortcut::new(SHIFT_COMMAND, Key::Z)),
     (Command::History, KeyboardShortcut::new(Modifiers::COMMAND, Key::H)),
     (Command::PickOperation, KeyboardShortcut::new(Modifiers::SHIFT, Key::A)),
+    (Command::RenameStep, KeyboardShortcut::new(Modifiers::NONE, Key::F2)),
     (Command::Group(None), KeyboardShortcut::new(Modifiers::COMMAND, Key::G)),
     (Command::Ungroup(None), KeyboardShortcut::new(SHIFT_COMMAND, Key::G)),
     (Command::MoveUp, KeyboardShortcut::new(Modifiers::ALT, Key::ArrowUp)),
@@ -318,6 +321,7 @@ impl Command {
             Self::AddStep(key) | Self::ShowParameter { key, .. } => (*key).into(),
             Self::DuplicateStep(_) => "Duplicate".into(),
             Self::DeleteStep(_) => "Delete".into(),
+            Self::RenameStep => "Rename step".into(),
             Self::Group(_) => "Group steps".into(),
             Self::Ungroup(_) => "Ungroup".into(),
             Self::FoldGroup(_) => "Fold or unfold group".into(),

@@ -24,6 +24,7 @@ use crate::engine::mask::NamedMasks;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::group::Start;
 use crate::engine::operations::paths::PathKind;
+use crate::engine::operations::stamps::Stamp;
 use crate::engine::operations::{AnyOperation, PartReport};
 use crate::engine::parameters::{Group, List, Parameter, ParameterError, Point, Range};
 use crate::engine::recipe::{Blend, Recipe, Step, StepSettings, Timeline};
@@ -303,8 +304,30 @@ fn begin_heights(before: &AnyOperation, operation: &mut AnyOperation, terrain: &
                 begin(known.height_m, &mut pad.height_m, pad.centre_m);
             }
         }
+        (AnyOperation::Stamps(before), AnyOperation::Stamps(after)) if before != after => {
+            for (known, stamp) in before.stamps.iter().zip(after.stamps.iter_mut()) {
+                if known.height_m.is_none() && stamp.height_m.is_some() {
+                    // About the height that it has now: the range of the terrain below it.
+                    let [low, high] = range_below(terrain, stamp);
+                    stamp.height_m = Some((high - low).round().max(1.0));
+                }
+            }
+        }
         _ => {}
     }
+}
+
+/// The lowest and the highest point of the terrain below a stamp.
+fn range_below(terrain: &Heightfield, stamp: &Stamp) -> [f64; 2] {
+    const PLACES: usize = 32;
+    let (sin, cos) = libm::sincos(stamp.turn_deg.to_radians());
+    let share = |i: usize| (i.to_f64() + 0.5) / PLACES.to_f64() - 0.5;
+    let places = (0..PLACES * PLACES).map(|i| {
+        let [x, z] = [share(i % PLACES) * stamp.size_m.x_m, share(i / PLACES) * stamp.size_m.z_m];
+        [stamp.centre_m.x_m + x * cos - z * sin, stamp.centre_m.z_m + x * sin + z * cos]
+    });
+    let heights = places.map(|[x_m, z_m]| f64::from(terrain.height_at(x_m, z_m)));
+    heights.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], height| [low.min(height), high.max(height)])
 }
 
 /// Says what a step does that the user hardly means. Of many warnings the first ones are shown.

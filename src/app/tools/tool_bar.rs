@@ -76,9 +76,8 @@ impl Tools {
         self.reset();
     }
 
-    /// Stops mirroring and forgets the sizes of brushes, which belong to a project.
+    /// Forgets the sizes of brushes, which suit the size of a world.
     pub(crate) fn project_opened(&mut self) {
-        self.mirror = None;
         (self.brush, self.mask_brush) = Default::default();
     }
 

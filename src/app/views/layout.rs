@@ -139,7 +139,9 @@ impl App {
             // Hovering over the profile moves the crosshair along its line.
             let is_over_views = ui.rect_contains_pointer(ui.max_rect());
             self.ui.maps.crosshair_m = if is_over_views { self.ui.maps.crosshair_m } else { self.ui.profile.pointed_m };
+            self.ui.tools.mirror = draft.settings.view.mirror;
             self.views_ui(ui, &mut draft.project, &status, is_picking, &mut commands);
+            draft.settings.view.mirror = self.ui.tools.mirror;
         });
         let message = self.ui.parameters.take_message().or_else(|| self.ui.export.parameters.take_message());
         if let Some(message) = message {
@@ -393,6 +395,7 @@ impl Panes<'_> {
         if view != View::Scene {
             self.maps.water_overlay(ui.ctx(), self.shown.map(|shown| &shown.terrain), *self.water_m);
         }
+        let lakes = self.maps.lakes_overlay(ui.ctx(), self.shown);
         match view {
             View::Heightmap | View::Texture => {
                 let has_tool =
@@ -432,7 +435,7 @@ impl Panes<'_> {
                     is_playing: self.is_playing,
                     glow: &glow,
                     has_tool: self.tools.active().is_some(),
-                    tint: self.tools.mask_tint(ui, self.recipe, painted),
+                    tint: self.tools.mask_tint(ui, self.recipe, painted).or(lakes),
                 };
                 let (scene, tools, mut tool_context) = self.scene_and_tools();
                 let mut command = None;

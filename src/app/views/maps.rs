@@ -16,6 +16,7 @@ use crate::app::views::overlay::{north_arrow, note, scale_bar, status_chip};
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{arrow_keys, zoom_keys};
 use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::lakes::lake_depths;
 use crate::engine::{Extent, Heightfield, Image};
 use crate::scene::GlowingFault;
 use crate::worker::Preview;
@@ -44,6 +45,13 @@ impl Upload {
 }
 
 /// The water over the maps and what it was made from.
+/// The drawn lakes over the maps.
+struct LakesOverlay {
+    terrain: Arc<Heightfield>,
+    /// The image and its texture; `None` without lakes.
+    drawn: Option<(Arc<ColorImage>, TextureHandle)>,
+}
+
 struct WaterOverlay {
     terrain: Arc<Heightfield>,
     level_m: f64,
@@ -59,6 +67,22 @@ const DEEP_ALPHA: f32 = 0.78;
 const SHALLOW_ALPHA: f32 = 0.34;
 const DEEP_M: f32 = 40.0;
 
+/// The colour of water over a ground at a depth, transparent where it is dry.
+fn water_colour(depth_m: f32) -> Color32 {
+    let [red, green, blue] = WATER;
+    let deep = SHALLOW_ALPHA + (DEEP_ALPHA - SHALLOW_ALPHA) * (1.0 - libm::expf(-depth_m / DEEP_M));
+    let alpha = if depth_m > 0.0 { deep } else { 0.0 };
+    Color32::from_rgba_unmultiplied(red, green, blue, (alpha * 255.0).to_u8())
+}
+
+/// The drawn lakes over a terrain; `None` without any.
+fn lakes_image(preview: &Preview) -> Option<ColorImage> {
+    let grid = preview.terrain.grid();
+    let size = [grid.width(), grid.height()].map(|samples| samples.min(MAX_FLOOD_PIXELS));
+    let depths_m = lake_depths(&preview.request.recipe, &preview.terrain, size)?;
+    Some(ColorImage::new(size, depths_m.into_iter().map(water_colour).collect()))
+}
+
 /// Water up to a level over the terrain, transparent where it is dry.
 fn water_image(terrain: &Heightfield, level_m: f64) -> ColorImage {
     let (width, height) = (terrain.grid().width(), terrain.grid().height());
@@ -68,14 +92,8 @@ fn water_image(terrain: &Heightfield, level_m: f64) -> ColorImage {
         let count = (samples - 1).div_ceil(step) + 1;
         (0..count).map(move |i| i * (samples - 1) / (count - 1).max(1))
     };
-    let [red, green, blue] = WATER;
-    let colour = |depth_m: f32| {
-        let deep = SHALLOW_ALPHA + (DEEP_ALPHA - SHALLOW_ALPHA) * (1.0 - libm::expf(-depth_m / DEEP_M));
-        let alpha = if depth_m > 0.0 { deep } else { 0.0 };
-        Color32::from_rgba_unmultiplied(red, green, blue, (alpha * 255.0).to_u8())
-    };
     let heights = places(height).flat_map(|r| places(width).map(move |c| terrain.heights()[r * width + c]));
-    let pixels = heights.map(|height_m| colour(level_m.to_f32() - height_m)).collect();
+    let pixels = heights.map(|height_m| water_colour(level_m.to_f32() - height_m)).collect();
     ColorImage::new([places(width).count(), places(height).count()], pixels)
 }
 
@@ -90,6 +108,7 @@ pub(crate) struct Maps {
     heightmap: Option<Upload>,
     texture: Option<Upload>,
     water_overlay: Option<WaterOverlay>,
+    lakes: Option<LakesOverlay>,
     /// Where the maps are split, as a share of their width: west of it they show the state before the last edit.
     pub(crate) split: Option<f32>,
     /// The heightmap and the texture of that state.
@@ -143,6 +162,19 @@ impl Maps {
     #[cfg(test)]
     pub(crate) fn has_before(&self) -> bool {
         self.before.iter().all(Option::is_some)
+    }
+
+    /// Draws the drawn lakes of a preview over the maps; returns their image for the 3-D view.
+    pub(crate) fn lakes_overlay(&mut self, ctx: &egui::Context, shown: Option<&Preview>) -> Option<Arc<ColorImage>> {
+        let shown = shown?;
+        if self.lakes.as_ref().is_none_or(|lakes| !Arc::ptr_eq(&lakes.terrain, &shown.terrain)) {
+            let drawn = lakes_image(shown).map(|image| {
+                let image = Arc::new(image);
+                (image.clone(), ctx.load_texture("Lakes", image, TextureOptions::LINEAR))
+            });
+            self.lakes = Some(LakesOverlay { terrain: shown.terrain.clone(), drawn });
+        }
+        self.lakes.as_ref()?.drawn.as_ref().map(|(image, _)| image.clone())
     }
 
     /// Draws water up to a level over the maps, or none.
@@ -266,13 +298,15 @@ impl Maps {
             let west = Rect::from_x_y_ranges(rect.left()..=x, rect.y_range());
             painter.with_clip_rect(west).image(before.texture.id(), terrain, whole, Color32::WHITE);
         }
-        // The water map already shows the sea.
-        let has_sea = view == View::Heightmap && self.style == MapStyle::Water;
-        if let Some(water_overlay) = self.water_overlay.as_ref().filter(|_| !has_sea) {
-            // The overlay's corner pixels lie on the corners of the world.
-            let half = Vec2::splat(0.5) / water_overlay.texture.size_vec2();
+        // The water map already shows the sea and lakes.
+        let has_water = view == View::Heightmap && self.style == MapStyle::Water;
+        let lakes = self.lakes.as_ref().and_then(|lakes| lakes.drawn.as_ref()).map(|(_, texture)| texture);
+        let water = [lakes, self.water_overlay.as_ref().map(|overlay| &overlay.texture)];
+        for texture in water.into_iter().flatten().filter(|_| !has_water) {
+            // The corner pixels lie on the corners of the world.
+            let half = Vec2::splat(0.5) / texture.size_vec2();
             let within = Rect::from_min_max(half.to_pos2(), Pos2::new(1.0, 1.0) - half);
-            painter.image(water_overlay.texture.id(), terrain, within, Color32::WHITE);
+            painter.image(texture.id(), terrain, within, Color32::WHITE);
         }
         before.is_some()
     }

@@ -117,7 +117,7 @@ impl FluvialErosion {
 impl Operation for FluvialErosion {
     const KEY: &'static str = "fluvial_erosion";
     const LABEL: &'static str = "Fluvial erosion";
-    const WORDS: &'static str = "river stream valley canyon gorge water erode";
+    const WORDS: &'static str = "river rivers stream valley canyon gorge water erode";
 
     fn role(&self) -> Role {
         Role::Modifier

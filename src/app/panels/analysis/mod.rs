@@ -19,7 +19,7 @@ use crate::worker::{Analyser, AnalysisRequest, AnalysisResult, JobError, Preview
 const FADE_DELAY_S: f64 = 0.25;
 
 /// The view settings that do not belong to the slopes.
-const OTHER_ROWS: [&str; 3] = ["preview_samples", "iterations_per_frame", "locked"];
+const OTHER_ROWS: [&str; 4] = ["preview_samples", "iterations_per_frame", "mirror", "locked"];
 
 /// A section of the panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

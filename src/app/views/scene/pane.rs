@@ -73,7 +73,7 @@ pub(crate) struct SceneContext<'a> {
     pub(crate) glow: &'a [GlowingFault],
     /// Whether a tool takes the primary button.
     pub(crate) has_tool: bool,
-    /// The tint of the mask that is painted.
+    /// The tint over the colours: the mask that is painted, or else drawn lakes.
     pub(crate) tint: Option<Arc<egui::ColorImage>>,
 }
 
