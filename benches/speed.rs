@@ -340,6 +340,13 @@ impl Preview {
         self.watch(recipe, position, animated)[1]
     }
 
+    /// Waits until the thread has nothing to do, as between two strokes.
+    fn rest(&self) {
+        while self.previewer.fraction().is_some() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// Milliseconds until the first result, which can be a coarse one, and until the final one.
     fn watch(&self, recipe: &Recipe, position: u32, animated: bool) -> [f64; 2] {
         let (recipe, shown) = (Arc::new(recipe.clone()), TextureView::Lit);
@@ -354,12 +361,13 @@ impl Preview {
             is_animated: animated,
         };
         let begun = Instant::now();
-        self.previewer.request(request);
+        let request = self.previewer.request(request);
         let mut first = None;
         loop {
             self.woken.recv().expect("the thread lives");
             match self.previewer.take() {
-                Some(Ok(preview)) => {
+                // The complete preview before this one comes a second time when all is done that follows it.
+                Some(Ok(preview)) if Arc::ptr_eq(&preview.request, &request) => {
                     let now = begun.elapsed().as_secs_f64() * 1e3;
                     let first = *first.get_or_insert(now);
                     if !preview.coarse {
@@ -474,7 +482,9 @@ fn brush_dab(_: &str) {
                 unreachable!("pushed above");
             };
             sculpt.strokes.push(dab(vec![place()]));
-            preview.watch(&recipe, u32::MAX, false)
+            let watched = preview.watch(&recipe, u32::MAX, false);
+            preview.rest();
+            watched
         });
         print_watched(&format!("a dab onto {strokes} strokes, {samples}²"), &times.collect::<Vec<_>>());
     }
