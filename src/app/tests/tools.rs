@@ -81,7 +81,7 @@ fn spawns_are_put_down_moved_mirrored_and_removed() {
     press(&mut editor, Modifiers::NONE, Key::M);
     editor.get_by_label("Mirror what is drawn").click();
     editor.run_steps(3);
-    editor.get_by_role_and_label(Role::Button, "Turn, 2 parts").click();
+    editor.get_by_role_and_label(Role::Button, "Rotate by 180°").click();
     editor.run_steps(3);
     let before = entries(&editor);
     let pane = editor.get_by_label("Heightmap of the terrain").rect().center();

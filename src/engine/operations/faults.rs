@@ -103,7 +103,7 @@ parameters! {
         skipped: List<u32> = List::default(), Spec::number("Skipped faults", 1.0, 1_000_000.0).slider(1.0, 5000.0);
         /// Faults of the sequence that were taken over by hand. Each stays in its place in the sequence, before the rivers
         /// and the wind that act on it.
-        own: List<OwnFault> = List::default(), Spec::new("Own faults").sparse();
+        own: List<OwnFault> = List::default(), Spec::new("Edited faults").sparse();
         /// Directional smoothing that runs after every fault, so that old faults are smoother than recent ones.
         wind: Option<RecursiveFilter> = None, Spec::new("Wind erosion");
         /// Rivers that cut valleys every few faults, so that the range grows together with its valleys.

@@ -24,7 +24,7 @@ parameters! {
     pub struct StepGroup {
         /// What the lowest member begins on. A group on flat terrain is usually added to the terrain below, or joined by
         /// a maximum or a mask.
-        on: Start = Start::Below, Spec::new("Begins on");
+        on: Start = Start::Below, Spec::new("Starts from");
     }
 }
 

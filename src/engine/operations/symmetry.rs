@@ -25,9 +25,9 @@ choices! {
         /// Mirrored at the diagonal from the north-east to the south-west corner. For square worlds.
         MirrorAntidiagonal = "mirror_antidiagonal", "Mirror at the antidiagonal";
         /// The same after half a turn.
-        Rotate2 = "rotate_2", "Turn, 2 parts";
+        Rotate2 = "rotate_2", "Rotate by 180°";
         /// The same after every quarter turn. For square worlds.
-        Rotate4 = "rotate_4", "Turn, 4 parts";
+        Rotate4 = "rotate_4", "Rotate by 90°";
         /// Mirrored both east–west and north–south.
         BothMirrors = "both_mirrors", "Mirror both ways";
     }
