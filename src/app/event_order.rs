@@ -34,10 +34,6 @@ impl EventOrder {
     /// that depend on what earlier ones do. Returns whether any are left.
     pub(crate) fn limit(&mut self, events: &mut Vec<Event>) -> bool {
         let holds_keys = std::mem::take(&mut self.holds_keys);
-        if !holds_keys && events.len() + self.pending.len() < 2 {
-            events.splice(0..0, self.pending.drain(..));
-            return false;
-        }
         self.pending.append(events);
         let mut done = Done::default();
         let ends_before = |event: &Event| (holds_keys && is_typed(event)) || done.ends_before(event);

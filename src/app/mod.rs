@@ -26,11 +26,10 @@ pub(crate) mod window_state;
 
 use std::time::Duration;
 
-use egui::{Context, Key, Ui};
+use egui::{Context, Event, Key, Modifiers, Ui};
 
 use crate::app::commands::Command;
 pub(crate) use crate::app::editor::App;
-use crate::app::widgets::ESCAPE;
 pub use crate::app::window::run;
 use crate::app::window_state::OpenWindow;
 use crate::app::window_state::wake_of;
@@ -82,7 +81,7 @@ impl eframe::App for App {
             ctx.input_mut(|input| self.window.event_order.put_back_keys(&mut input.events));
             ctx.request_repaint();
         }
-        self.repeat_escape(&ctx, is_asked);
+        self.end_editing(&ctx);
         if is_asked {
             self.ui.operation_picker.close();
         }
@@ -142,15 +141,18 @@ impl eframe::App for App {
 }
 
 impl App {
-    /// Repeats Escape in the frame after it has ended the editing of a field: egui's field of a number would otherwise
-    /// take the text then. Windows do the same for theirs.
-    fn repeat_escape(&mut self, ctx: &Context, is_asked: bool) {
-        self.window.repeats_escape = std::mem::take(&mut self.window.escaped) && !is_asked;
-        if self.window.repeats_escape {
+    /// Repeats Escape in the frame after it has ended the editing of a field, and notes that it means nothing else in
+    /// either frame. egui's field of a number takes its text in the second frame, unless Escape is pressed then.
+    fn end_editing(&mut self, ctx: &Context) {
+        let repeats = std::mem::take(&mut self.window.repeats_escape);
+        if repeats {
             ctx.input_mut(|input| input.events.push(ESCAPE));
-        } else {
-            let is_editing = self.window.was_editing || ctx.text_edit_focused();
-            self.window.escaped = is_editing && ctx.input(|input| input.key_pressed(Key::Escape));
+        }
+        let has_ended = self.window.was_editing && !ctx.text_edit_focused();
+        self.window.repeats_escape = !repeats && has_ended && ctx.input(|input| input.key_pressed(Key::Escape));
+        self.window.ends_editing = repeats || self.window.repeats_escape;
+        if self.window.repeats_escape {
+            ctx.request_repaint();
         }
     }
 
@@ -170,3 +172,7 @@ impl App {
         self.ui.modal.is_some() || self.ui.closing.is_saving() || self.is_choosing_file()
     }
 }
+
+/// The press of Escape.
+const ESCAPE: Event =
+    Event::Key { key: Key::Escape, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::NONE };

@@ -232,7 +232,8 @@ fn shortcuts_ui(ctx: &Context) -> bool {
         ui.heading("Shortcuts");
         ui.add_space(4.0);
         let max_height = ui.ctx().content_rect().height() - SHORTCUTS_MARGIN;
-        egui::ScrollArea::vertical().max_height(max_height).show(ui, shortcut_lists_ui);
+        let lists = egui::ScrollArea::vertical().max_height(max_height).min_scrolled_height(max_height);
+        lists.show(ui, shortcut_lists_ui);
         ui.add_space(8.0);
         egui::Sides::new().show(ui, |_| {}, |ui| default_button_ui(ui, "Close")).1
     });

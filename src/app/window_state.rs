@@ -68,8 +68,9 @@ pub(crate) struct WindowState {
     pub(crate) event_order: EventOrder,
     /// Whether a text field had the focus at the end of the last frame.
     pub(crate) was_editing: bool,
-    /// Whether Escape has ended the editing of a field in the last frame, and whether it is repeated for that in this one.
-    pub(crate) escaped: bool,
+    /// Whether Escape has ended the editing of a field in this frame or the last one, and means nothing else.
+    pub(crate) ends_editing: bool,
+    /// Whether Escape is repeated in the next frame.
     pub(crate) repeats_escape: bool,
     /// The window in front of the panels that was open at the end of the last frame.
     pub(crate) drawn: OpenWindow,

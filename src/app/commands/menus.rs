@@ -340,9 +340,8 @@ fn view(context: &MenuContext) -> Vec<Entry> {
 
 fn terrain(context: &MenuContext) -> Vec<Entry> {
     let world = context.document.project().recipe.world.extent();
-    let is_square = world.is_square();
     let mirror = |kind: Option<Symmetry>| {
-        let is_enabled = is_square || !kind.is_some_and(Symmetry::needs_square);
+        let is_enabled = kind.is_none_or(|kind| kind.fits(world));
         let doc = if is_enabled { MIRROR_DOC } else { "For square worlds" }.into();
         let item = Item::new(context, Command::Mirror(kind)).set(context.view_modes.mirror == kind);
         Entry::Item(Item { is_enabled, doc, ..item })

@@ -517,10 +517,9 @@ pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
 
 /// Whether a key is the shortcut of a command that opens a window.
 pub(crate) fn opens(key: Key, modifiers: Modifiers) -> bool {
-    let is_press = |(command, shortcut): &&(Command, KeyboardShortcut)| {
+    SHORTCUTS.iter().any(|(command, shortcut)| {
         (command.leaves_fields() || *command == Command::PickOperation) && is_press_of(shortcut, key, modifiers)
-    };
-    SHORTCUTS.iter().any(|shortcut| is_press(&shortcut))
+    })
 }
 
 /// Keys without modifiers that operate controls.

@@ -19,14 +19,13 @@ use super::mask_overlay::MaskOverlay;
 use super::path_tool::PathTool;
 use super::stamp_tool::StampTool;
 use super::tool::Tool;
-use super::tool_view::{ToolView, draw_line};
+use super::tool_view::{ToolView, draw_line, places};
 use crate::app::commands::Command;
 use crate::app::commands::menus::MIRROR_DOC;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
-use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::mask::PaintedStroke;
 use crate::engine::mirroring::{images, mirror_edits, mirror_markers};
@@ -48,7 +47,8 @@ const MIRROR_WIDTH: f32 = 190.0;
 #[derive(Debug, Default)]
 pub(crate) struct Tools {
     active: Option<Tool>,
-    /// The symmetry by which what is drawn is repeated. Ignored where the world does not have its shape.
+    /// The symmetry by which what is drawn is repeated, from the view settings of the project for this frame. Ignored
+    /// where the world does not have its shape.
     pub(crate) mirror: Option<Kind>,
     pub(crate) fault: FaultTool,
     brush: BrushTool<Stroke>,
@@ -158,8 +158,7 @@ impl Tools {
 
     /// The symmetry by which what the active tool draws is repeated, if the world has that shape.
     fn mirror(&self, world: Extent) -> Option<Kind> {
-        let is_square = world.is_square();
-        self.mirror.filter(|kind| self.active.is_some() && (is_square || !kind.needs_square()))
+        self.mirror.filter(|kind| self.active.is_some() && kind.fits(world))
     }
 
     /// Repeats the edits since `before` on the images of what was edited; call it once a frame after the views.
@@ -296,13 +295,11 @@ impl Tools {
 /// Chooses the symmetry by which what is drawn is repeated.
 fn mirror_ui(ui: &mut Ui, mirror: &mut Option<Kind>, world: Extent) {
     let label = |kind: Option<Kind>| kind.map_or("No mirroring", Kind::label);
-    let is_square = world.is_square();
-    *mirror = mirror.filter(|kind| is_square || !kind.needs_square());
+    *mirror = mirror.filter(|kind| kind.fits(world));
     let list = ComboBox::from_id_salt("mirror").selected_text(label(*mirror)).width(150.0).show_ui(ui, |ui| {
         ui.selectable_value(mirror, None, label(None));
         for kind in Kind::ALL {
-            let fits = is_square || !kind.needs_square();
-            ui.add_enabled_ui(fits, |ui| ui.selectable_value(mirror, Some(*kind), kind.label()))
+            ui.add_enabled_ui(kind.fits(world), |ui| ui.selectable_value(mirror, Some(*kind), kind.label()))
                 .inner
                 .on_disabled_hover_text("For square worlds");
         }
@@ -328,13 +325,8 @@ fn draw_axes(ui: &Ui, view: &dyn ToolView, kind: Kind, world: Extent) {
         Kind::Rotate2 | Kind::Rotate4 => &centre,
     };
     let line = Line::new(1.0, colours(ui).accent.gamma_multiply(0.6));
-    for [from, to] in axes {
-        let place = |i: usize| {
-            let share = i.to_f64() / POINTS.to_f64();
-            let [x, z]: [f64; 2] = std::array::from_fn(|axis| from[axis] + share * (to[axis] - from[axis]));
-            [x * width_m, z * depth_m]
-        };
-        draw_line(view, (0..=POINTS).map(place), line);
+    for ends in axes {
+        draw_line(view, places(ends.map(|[x, z]| [x * width_m, z * depth_m]), POINTS), line);
     }
 }
 

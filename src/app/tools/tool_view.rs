@@ -60,6 +60,14 @@ pub(super) fn draw_line(view: &dyn ToolView, places_m: impl Iterator<Item = [f64
     draw_points(view, &places_m.map(|place_m| view.pos(place_m)).collect::<Vec<_>>(), stroke);
 }
 
+/// Places along a straight line: its ends, and others that divide it into so many pieces, which follow the terrain.
+pub(super) fn places([from, to]: [[f64; 2]; 2], pieces: usize) -> impl Iterator<Item = [f64; 2]> {
+    (0..=pieces).map(move |i| {
+        let share = i.to_f64() / pieces.to_f64();
+        [0, 1].map(|axis| from[axis] + share * (to[axis] - from[axis]))
+    })
+}
+
 /// Draws a line through points of the screen as [`draw_line`] does, with gaps where there is none. In the 3-D view,
 /// finding the points takes longer than drawing them.
 pub(super) fn draw_points(view: &dyn ToolView, points: &[Option<Pos2>], stroke: Stroke) {

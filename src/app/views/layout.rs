@@ -249,7 +249,7 @@ impl App {
         is_picking: bool,
         commands: &mut Vec<Command>,
     ) {
-        let is_edited = ui.ctx().text_edit_focused() || self.window.escaped || self.window.repeats_escape;
+        let is_edited = ui.ctx().text_edit_focused() || self.window.ends_editing;
         if self.ui.modal.is_none() && !self.is_choosing_file() && !is_edited {
             if !is_picking {
                 self.ui.tools.keys(ui, project, &mut self.ui.selection.step);

@@ -19,7 +19,7 @@ use egui::{
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::ICON_ADJUST;
 
-pub(crate) use self::modal_window::{ESCAPE, ModalWindow, modal};
+pub(crate) use self::modal_window::{ModalWindow, modal};
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::{ToFloat, ToInteger};
 

@@ -1,8 +1,7 @@
 //! Modal windows.
 
 use egui::{
-    Align2, Area, Context, Event, Frame, Id, Key, LayerId, Modal, ModalResponse, Modifiers, Order, Rect, Response, Ui,
-    Vec2,
+    Align2, Area, Context, Frame, Id, Key, LayerId, Modal, ModalResponse, Modifiers, Order, Rect, Response, Ui, Vec2,
 };
 
 /// A modal window with a margin.
@@ -10,10 +9,6 @@ pub(crate) fn modal(name: &'static str, ctx: &Context) -> ModalWindow {
     let style = ctx.style_of(ctx.theme());
     ModalWindow::new(Modal::new(Id::unique(name)).frame(Frame::popup(&style).inner_margin(16.0)))
 }
-
-/// The press of Escape.
-pub(crate) const ESCAPE: Event =
-    Event::Key { key: Key::Escape, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::NONE };
 
 /// A modal window. Compared with egui's, its lists and menus are always in front of it, and Escape first ends the editing
 /// of a field.
@@ -44,33 +39,24 @@ impl ModalWindow {
         let Self { modal, closes_on_outside_click, keeps_top } = self;
         let layer = modal.area.layer();
         let area = if keeps_top { kept_at_top(ctx, modal.area, layer.id) } else { modal.area };
-        let [editing, escaped] = ["editing", "escaped"].map(|name| layer.id.with(name));
-        // The field of a number would otherwise take the text a frame after Escape has ended its editing.
-        let repeats_escape = ctx.data_mut(|data| data.remove_temp::<bool>(escaped)).unwrap_or_default();
-        if repeats_escape {
-            ctx.input_mut(|input| input.events.push(ESCAPE));
-        }
         let modal = Modal { area, ..modal }.show(ctx, content);
-        if repeats_escape {
-            ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
-        }
         if keeps_top {
             keep_place(ctx, layer.id, modal.response.rect);
         }
         raise_popups(ctx, layer);
         let is_editing = ctx.text_edit_focused();
-        let was_editing = ctx.data_mut(|data| std::mem::replace(data.get_temp_mut_or_default(editing), is_editing));
-        let ended_editing = was_editing && !is_editing;
-        if ended_editing && ctx.input(|input| input.key_pressed(Key::Escape)) {
-            ctx.data_mut(|data| data.insert_temp(escaped, true));
-            ctx.request_repaint();
-        }
+        let editing = layer.id.with("editing");
+        let [last, before]: [bool; 2] = ctx.data_mut(|data| {
+            let known: &mut [bool; 2] = data.get_temp_mut_or_default(editing);
+            let [last, _] = *known;
+            std::mem::replace(known, [is_editing, last])
+        });
         let ModalResponse { response, backdrop_response, inner, is_top_modal, any_popup_open } = modal;
         ModalWindowResponse {
             inner,
             is_left: closes_on_outside_click && backdrop_response.clicked(),
             takes_escape: is_top_modal && !any_popup_open,
-            ended_editing,
+            ended_editing: (last || before) && !is_editing,
             response,
         }
     }
@@ -83,7 +69,8 @@ pub(crate) struct ModalWindowResponse<T> {
     response: Response,
     is_left: bool,
     takes_escape: bool,
-    /// Whether a field was edited in the last frame, and no field is any more.
+    /// Whether a field was edited in one of the last two frames, and no field is any more: Escape that has ended the
+    /// editing is repeated in the second one.
     ended_editing: bool,
 }
 

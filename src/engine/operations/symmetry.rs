@@ -158,6 +158,11 @@ impl Kind {
         }
     }
 
+    /// Whether a map of this size can have it.
+    pub fn fits(self, extent: Extent) -> bool {
+        extent.is_square() || !self.needs_square()
+    }
+
     /// Whether it needs a square map, because it swaps the axes.
     pub fn needs_square(self) -> bool {
         self.isometries().iter().any(|isometry| isometry.swaps)

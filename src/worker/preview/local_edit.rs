@@ -34,11 +34,12 @@ fn patched(image: &Image, part: GridPart, drawn: &Image) -> Arc<Image> {
     Arc::new(patched)
 }
 
-/// Whether two terrains of the same size differ in a small part at most, but not in nothing.
-pub(super) fn is_part(terrain: &Heightfield, before: &Heightfield) -> bool {
+/// The part of a terrain whose colours differ from those of another one of the same size, if it is small.
+pub(super) fn changed_part(terrain: &Heightfield, before: &Heightfield) -> Option<GridPart> {
     let grid = terrain.grid();
-    let changed = if grid == before.grid() { terrain.difference(before) } else { None };
-    changed.is_some_and(|part| part.grown(REACH, grid).size.iter().product::<usize>() <= grid.samples() / MIN_UNCHANGED)
+    let part = terrain.difference(before)?.grown(REACH, grid);
+    let [width, height] = part.size;
+    (width * height <= grid.samples() / MIN_UNCHANGED).then_some(part)
 }
 
 impl Painter {
@@ -76,12 +77,8 @@ impl Painter {
         let is_quick = self.evaluation_time <= max_evaluation && self.is_edit(request, samples, inputs);
         let Some(latest) = self.latest.clone().filter(|_| is_quick) else { return Ok(None) };
         let terrain = self.terrain(request, grid, inputs, progress)?;
-        let Some(changed) = terrain.difference(&latest.terrain) else { return Ok(None) };
-        let part = changed.grown(REACH, grid);
+        let Some(part) = changed_part(&terrain, &latest.terrain) else { return Ok(None) };
         let [width, height] = part.size;
-        if width * height > grid.samples() / MIN_UNCHANGED {
-            return Ok(None);
-        }
         // One more sample on every side, for slopes.
         let around = part.grown(1, grid);
         let range_m = [latest.summary.min_m, latest.summary.max_m];

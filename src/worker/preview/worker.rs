@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::local_edit::{MAX_SAMPLES, is_part, local_samples};
+use super::local_edit::{MAX_SAMPLES, changed_part, local_samples};
 use super::painter::Painter;
 use super::request::{Preview, PreviewRequest};
 use crate::engine::cast::ToFloat;
@@ -166,7 +166,7 @@ impl Scheduler {
             self.record_times(request, began, preview.is_err(), was_evaluated);
         }
         let preview = preview?;
-        if before.is_some_and(|before| is_part(&preview.terrain, &before)) {
+        if before.is_some_and(|before| changed_part(&preview.terrain, &before).is_some()) {
             // The next edits of this kind are drawn on a reduced preview, whose range, shadows and reports are up to date.
             publish(preview.clone());
             let reduced = || self.reduced.preview(request, samples, &inputs, progress);

@@ -254,7 +254,7 @@ impl FileBrowser {
                 self.submit(FolderJob::Choose { path: entry.path, writes: false });
             }
             // A folder that does not exist is created when something is written into it.
-            _ if self.chooses_folder() => return self.has_typed_folder().then(|| chosen(self.typed_path())).flatten(),
+            _ if self.chooses_folder() => return chosen(self.typed_path()).filter(|_| self.has_typed_folder()),
             _ if self.name.trim().is_empty() => {}
             _ => {
                 let (path, writes) = (self.typed_path(), self.request.writes());

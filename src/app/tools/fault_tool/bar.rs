@@ -10,12 +10,11 @@ use super::random_faults::RandomFault;
 use crate::app::commands::Command;
 use crate::app::tools::context::ToolContext;
 use crate::app::tools::parameter_fields::fields_ui;
-use crate::app::tools::tool_view::{ToolView, draw_line};
+use crate::app::tools::tool_view::{ToolView, draw_line, places};
 use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::note;
 use crate::app::widgets::icon_button_enabled;
 use crate::app::widgets::theme::colours;
-use crate::engine::cast::ToFloat;
 use crate::engine::recipe::Recipe;
 
 /// The parameters of a selected fault. Its ends have handles.
@@ -75,11 +74,8 @@ impl FaultTool {
 
     /// Draws the random fault that the row names in the 3-D view.
     pub(super) fn draw_browsed_in_scene(&mut self, ui: &Ui, view: &dyn ToolView, context: &ToolContext) {
-        let Some(RandomFault { ends_m: [from, to], .. }) = self.browsed(context) else { return };
-        let place = |i: usize| {
-            let share = i.to_f64() / PIECES.to_f64();
-            std::array::from_fn(|axis| from[axis] + share * (to[axis] - from[axis]))
-        };
-        draw_line(view, (0..=PIECES).map(place), Stroke::new(2.5, colours(ui).accent));
+        if let Some(RandomFault { ends_m, .. }) = self.browsed(context) {
+            draw_line(view, places(ends_m, PIECES), Stroke::new(2.5, colours(ui).accent));
+        }
     }
 }

@@ -8,9 +8,8 @@ use super::drawn_faults::{FaultIndex, fault_at, last_faults, replace};
 use super::handles::{HANDLE_REACH, Handle, LINE_REACH, distance_to_segment, move_end, move_line};
 use crate::app::commands::Command;
 use crate::app::tools::context::ToolContext;
-use crate::app::tools::tool_view::{ToolView, draw_points};
+use crate::app::tools::tool_view::{ToolView, draw_points, places};
 use crate::app::widgets::theme::colours;
-use crate::engine::cast::ToFloat;
 use crate::engine::operations::drawn_faults::DrawnFault;
 
 /// The pieces of a line that follow the terrain, and the most faults that are shown: those that were drawn last. Every
@@ -33,7 +32,8 @@ impl FaultTool {
         let pointer = response.interact_pointer_pos().or(response.hover_pos());
         let place = pointer.and_then(|at| view.place_m(at));
         let in_scene = |(index, fault): (FaultIndex, DrawnFault)| {
-            let line = places(&fault).map(|place_m| view.pos(place_m)).collect();
+            let ends_m = [fault.from_m, fault.to_m].map(|end| [end.x_m, end.z_m]);
+            let line = places(ends_m, PIECES).map(|place_m| view.pos(place_m)).collect();
             SceneFault { index, fault, line }
         };
         let faults: Vec<SceneFault> = last_faults(context.recipe, MAX_SHOWN).map(in_scene).collect();
@@ -99,13 +99,4 @@ impl FaultTool {
         let (nearest, index) = near.min_by(|a, b| a.0.total_cmp(&b.0))?;
         (nearest <= LINE_REACH).then_some((index, Handle::Line([0.0; 2])))
     }
-}
-
-/// Places along a fault.
-fn places(fault: &DrawnFault) -> impl Iterator<Item = [f64; 2]> + use<> {
-    let (from, to) = (fault.from_m, fault.to_m);
-    (0..=PIECES).map(move |i| {
-        let share = i.to_f64() / PIECES.to_f64();
-        [from.x_m + share * (to.x_m - from.x_m), from.z_m + share * (to.z_m - from.z_m)]
-    })
 }

@@ -1,4 +1,4 @@
-//! The tint of a painted mask over the colours of the terrain.
+//! A tint over the colours of the terrain: a painted mask, or drawn lakes.
 
 use std::sync::Arc;
 
