@@ -13,6 +13,7 @@ use crate::app::dialogs::operation_picker;
 use crate::app::document::Document;
 use crate::app::panels::analysis::Section;
 use crate::app::panels::hints;
+use crate::app::panels::materials::{MATERIALS, Material};
 use crate::app::panels::status::CopyableText;
 use crate::app::panels::types;
 use crate::app::state::Side;
@@ -93,7 +94,7 @@ impl App {
             C::FoldGroup(group) => self.fold_group(group),
             C::MoveType { from, to } => self.move_type(from, to),
             C::ShareMask(owner) => self.share_mask(owner),
-            C::AddType => self.add_type(),
+            C::AddType(material) => self.add_type(material.map(|index| &MATERIALS[index])),
             C::SelectType(i) => self.select_type(i),
             C::MoveUp => self.move_selected(ctx, true),
             C::MoveDown => self.move_selected(ctx, false),
@@ -520,10 +521,10 @@ impl App {
     }
 
     /// Adds a terrain type that covers all elevations, and selects it.
-    fn add_type(&mut self) {
+    fn add_type(&mut self, material: Option<&Material>) {
         let mut project = (**self.document.project()).clone();
         let range_m = types::range_m(&project.recipe, self.ui.preview.shown.as_ref());
-        types::add_type(&mut project.recipe.texture, &mut self.ui.texture_panel, range_m);
+        types::add_type(&mut project.recipe.texture, &mut self.ui.texture_panel, range_m, material);
         self.document.commit(project, None);
         self.show_panel(Side::Right);
     }

@@ -351,7 +351,7 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
     let mut entries = groups(
         context,
         &[
-            &[Command::PickOperation, Command::AddType],
+            &[Command::PickOperation, Command::AddType(None)],
             &[Command::NewSeed, Command::PreviousSeed, Command::Variations],
             &[
                 Command::Tool(Tool::Fault),

@@ -9,6 +9,7 @@ pub(crate) mod stack_edits;
 use egui::{Event, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
 use crate::app::commands::stack_edits::StepPlace;
+use crate::app::panels::materials::MATERIALS;
 use crate::app::tools::tool::Tool;
 use crate::engine::Recipe;
 use crate::engine::operations::symmetry::Kind as Symmetry;
@@ -142,8 +143,8 @@ pub(crate) enum Command {
     SelectStep(usize),
     /// Selects the steps from the selected one to this one, to be grouped.
     SelectStepsTo(usize),
-    /// Adds a terrain type.
-    AddType,
+    /// Adds a terrain type of a material, by index, or of a plain colour.
+    AddType(Option<usize>),
     /// Selects a terrain type, by index, and scrolls to it.
     SelectType(usize),
     /// Scrolls to a parameter and focuses its field.
@@ -329,7 +330,8 @@ impl Command {
             Self::MoveUp => "Move selected card up".into(),
             Self::MoveDown => "Move selected card down".into(),
             Self::SelectStep(_) | Self::SelectStepsTo(_) | Self::SelectType(_) => "Select".into(),
-            Self::AddType => "Add terrain type".into(),
+            Self::AddType(None) => "Add terrain type".into(),
+            Self::AddType(Some(index)) => format!("Add terrain type {}", MATERIALS[*index].title()),
             Self::SeekToStep(_) => "Seek to this step".into(),
             Self::ChooseFile(_) => "Choose a file…".into(),
             Self::TogglePlay => "Play or pause".into(),
@@ -392,7 +394,7 @@ impl Command {
             Self::SaveRender => "screenshot picture image",
             Self::SaveTurntable => "animation frames",
             Self::PickOperation => "operation generator filter erosion layer",
-            Self::AddType => "snow grass rock sand mud forest ice lava material texture colour layer",
+            Self::AddType(_) => "material texture colour layer",
             Self::MoveUp | Self::MoveDown => "reorder order",
             Self::TogglePlay => "animation timeline",
             Self::NewSeed => "random shuffle",

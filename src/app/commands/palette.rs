@@ -9,6 +9,7 @@ use egui::{
 use crate::app::commands::menus::ViewModes;
 use crate::app::commands::menus::{Entry, MENUS, MenuContext};
 use crate::app::commands::{Command, ParameterOwner};
+use crate::app::panels::materials::MATERIALS;
 use crate::app::widgets::ModalWindow;
 use crate::app::widgets::search::{SearchTexts, typed_texts};
 use crate::app::widgets::search_list::{Arrangement, SearchItem, SearchLayout, SearchList};
@@ -70,6 +71,11 @@ impl Palette {
             let (add, doc) = (Command::AddStep(operation.key()), operation.doc());
             let entry = PaletteEntry::new(add, operation.label(), "Add step".into(), doc);
             entries.push(entry.with_words(operation.words()));
+        }
+        for i in 0..MATERIALS.len() {
+            let add = Command::AddType(Some(i));
+            let doc = "Adds a terrain type of this material where it is usually found";
+            entries.push(PaletteEntry::new(add, &add.text(), "Terrain type".into(), doc));
         }
         for (i, target) in targets::ALL.iter().enumerate() {
             let export = Command::ExportFor(i);
@@ -265,6 +271,7 @@ mod tests {
     #[test]
     fn what_people_call_things_leads_to_them() {
         let palette = palette(ProjectFile::default());
+        let snow = MATERIALS.iter().position(|material| material.title() == "Snow");
         for (query, command) in [
             ("road", Command::Tool(Tool::Path)),
             ("river", Command::Tool(Tool::Path)),
@@ -274,7 +281,7 @@ mod tests {
             ("mirror", Command::Mirror(Some(Symmetry::MirrorEastWest))),
             ("symmetry", Command::AddStep("symmetry")),
             ("hill", Command::Tool(Tool::Brush)),
-            ("snow", Command::AddType),
+            ("snow", Command::AddType(snow)),
             ("occlusion", Command::ShowParameter { of: ParameterOwner::Light, key: "occlusion" }),
             ("height range", Command::ShowParameter { of: ParameterOwner::World, key: "height_range_m" }),
         ] {

@@ -303,7 +303,7 @@ mod tests {
         check(
             "stack.0.line=two_points",
             "stack.0.line",
-            "Faults: Line placement uniform (normal form) to through two points",
+            "Faults: Line placement evenly over the map to through two points",
         );
         check("stack.0.wind.k=0.5", "stack.0.wind", "Faults: Wind erosion off to on");
         check("stack.1.enabled=false", "stack.1.enabled", "Directional smoothing: Enabled on to off");

@@ -6,6 +6,7 @@ pub(crate) mod diagram;
 pub(crate) mod hints;
 pub(crate) mod history;
 pub(crate) mod masks;
+pub(crate) mod materials;
 pub(crate) mod menu;
 pub(crate) mod right;
 pub(crate) mod stack;

@@ -6,6 +6,7 @@ use egui_material_icons::icons::ICON_ADD;
 use crate::app::commands::{Command, FileSlot};
 use crate::app::panels::diagram::diagram_ui;
 use crate::app::panels::masks::share_ui;
+use crate::app::panels::materials::{MATERIALS, Material, material_menu_ui};
 use crate::app::panels::texture_panel::{TextureDisplay, TexturePanelState};
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, CardRow, DropPlace, cards_ui};
@@ -58,13 +59,15 @@ pub(crate) fn types_ui(
     let adds = ui.horizontal(|ui| {
         heading(ui, "Terrain types");
         let right = Layout::right_to_left(Align::Center);
-        ui.with_layout(right, |ui| icon_button(ui, ICON_ADD, "Add a terrain type").clicked()).inner
+        let opener = ui.with_layout(right, |ui| icon_button(ui, ICON_ADD, "Add a terrain type")).inner;
+        let textures = TextureChoices { thumbnails: context.thumbnails, files: context.files, imported: &[] };
+        material_menu_ui(&opener, textures)
     });
     diagram_ui(ui, texture, range_m, &mut panel.selected, &mut panel.diagram);
     ui.add_space(4.0);
     sets_ui(ui, texture, panel);
-    if adds.inner || texture.types.is_empty() && ui.button("Add the first terrain type").clicked() {
-        add_type(texture, panel, range_m);
+    if let Some(material) = adds.inner {
+        add_type(texture, panel, range_m, material.map(|index| &MATERIALS[index]));
     }
     let command = ui.scope(|ui| list_ui(ui, recipe, panel, range_m, context)).inner;
     CollapsingHeader::new("All types").id_salt("all types").show(ui, |ui| {
@@ -153,20 +156,34 @@ pub(crate) fn range_m(recipe: &Recipe, shown: Option<&Preview>) -> Band {
     recipe.world.height_range_m.or(of_shown).unwrap_or(DEFAULT_RANGE_M)
 }
 
-/// Adds a type that covers all elevations to the end of the list, and selects it.
-pub(crate) fn add_type(texture: &mut TextureRecipe, panel: &mut TexturePanelState, range_m: Band) {
+/// Adds a type of a material, or one that covers all elevations, to the end of the list, and selects it.
+pub(crate) fn add_type(
+    texture: &mut TextureRecipe,
+    panel: &mut TexturePanelState,
+    range_m: Band,
+    material: Option<&Material>,
+) {
     // In the active set, or else it would not be shown.
     let set = texture.settings.active_set.clone().unwrap_or_default();
     let is_free = |name: &String| texture.types.iter().all(|terrain_type| terrain_type.name != *name);
-    let name = (1..).map(|i| format!("Type {i}")).find(is_free).unwrap_or_default();
-    let mut terrain_type = TerrainType { name, set, ..Default::default() };
-    if texture.settings.unit == Unit::Metres {
+    let title = material.map_or("Type".into(), Material::title);
+    let numbered = (1..).map(|i| if i == 1 && material.is_some() { title.clone() } else { format!("{title} {i}") });
+    let name = numbered.into_iter().find(is_free).unwrap_or_default();
+    let all = match texture.settings.unit {
+        Unit::Percent => TerrainType::default().elevation,
         // Terrain is level when its uplift begins.
-        let range_m = if range_m.max - range_m.min < 1.0 { DEFAULT_RANGE_M } else { range_m };
-        terrain_type.elevation = Band { min: range_m.min.floor(), max: range_m.max.ceil() };
-        terrain_type.elevation_release = (0.1 * (range_m.max - range_m.min)).round();
-    }
-    texture.types.push(terrain_type);
+        Unit::Metres if range_m.max - range_m.min < 1.0 => DEFAULT_RANGE_M,
+        Unit::Metres => Band { min: range_m.min.floor(), max: range_m.max.ceil() },
+    };
+    let terrain_type = material.map_or_else(
+        || TerrainType {
+            elevation: all,
+            elevation_release: (0.1 * (all.max - all.min)).round(),
+            ..TerrainType::default()
+        },
+        |material| material.terrain_type(all),
+    );
+    texture.types.push(TerrainType { name, set, ..terrain_type });
     panel.selected = Some(texture.types.len() - 1);
     panel.scrolls_to_selected = true;
 }
@@ -497,13 +514,18 @@ mod tests {
         let mut texture = TextureRecipe::starter();
         texture.types.iter_mut().zip(["Type 1", "Type 3"]).for_each(|(known, name)| known.name = name.into());
         let mut panel = TexturePanelState::default();
-        add_type(&mut texture, &mut panel, Band { min: -40.4, max: 359.6 });
+        add_type(&mut texture, &mut panel, Band { min: -40.4, max: 359.6 }, None);
         let new = texture.types.last().expect("a type");
         assert_eq!((new.name.as_str(), new.elevation_release), ("Type 2", 40.0));
         assert_eq!(new.elevation, Band { min: -41.0, max: 360.0 });
         assert_eq!(panel.selected, Some(texture.types.len() - 1));
-        add_type(&mut texture, &mut panel, Band { min: 0.0, max: 0.0 });
+        add_type(&mut texture, &mut panel, Band { min: 0.0, max: 0.0 }, None);
         assert_eq!(texture.types.last().expect("a type").elevation, DEFAULT_RANGE_M, "before the uplift");
+        for name in ["Mud", "Mud 2"] {
+            let mud = MATERIALS.iter().find(|material| material.title() == "Mud");
+            add_type(&mut texture, &mut panel, Band { min: 0.0, max: 100.0 }, mud);
+            assert_eq!(texture.types.last().expect("a type").name, name);
+        }
     }
 
     #[test]

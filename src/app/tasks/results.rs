@@ -312,11 +312,11 @@ impl App {
             None if is_texture => {
                 let range_m = self.ui.preview.shown.as_ref().map(|shown| shown.summary.range_m());
                 let name = Some(TextureName(name.0));
-                panels::types::add_type(texture, &mut self.ui.texture_panel, range_m.unwrap_or_default());
-                if let Some(material) = texture.types.last_mut() {
-                    material.tint = panels::types::tint_of(name.as_ref()).unwrap_or(material.tint);
-                    material.texture = name;
-                    notes.push(format!("{} is a new terrain type", material.name));
+                panels::types::add_type(texture, &mut self.ui.texture_panel, range_m.unwrap_or_default(), None);
+                if let Some(added) = texture.types.last_mut() {
+                    added.tint = panels::types::tint_of(name.as_ref()).unwrap_or(added.tint);
+                    added.texture = name;
+                    notes.push(format!("{} is a new terrain type", added.name));
                 }
             }
             None => {

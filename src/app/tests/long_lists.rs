@@ -151,6 +151,8 @@ fn terrain_types_in_the_thousands() {
     check_frame(&mut long, &mut short);
     scroll(&mut long, at, -1e9);
     long.get_by_label("Add a terrain type").click();
+    long.run_steps(3);
+    long.get_by_label("Plain colour").click();
     long.run_steps(30);
     assert!(card(&long, 1).is_none() && long.state().ui.texture_panel.selected == Some(5000));
     assert!((4900..5000).any(|i| card(&long, i).is_some()), "the list scrolled to the new type");

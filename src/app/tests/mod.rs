@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 
 use egui::accesskit::Role;
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::app::App;
 use crate::app::dialogs::file_dialogs::{DialogBackend, DialogOutcome, DialogRequest};
@@ -99,7 +99,13 @@ pub(crate) fn editor() -> Harness<'static, App> {
 pub(crate) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl Fn(&App) -> bool) {
     let deadline = Instant::now() + Duration::from_secs(120);
     while !holds(harness.state()) {
-        assert!(Instant::now() < deadline, "timed out waiting for {what}; message {:?}", harness.state().ui.message);
+        if Instant::now() > deadline {
+            let texts: Vec<String> = harness
+                .query_all_by(|node| node.label().is_some())
+                .filter_map(|node| node.accesskit_node().label())
+                .collect();
+            panic!("timed out waiting for {what}; on the screen: {}", texts.join(" | "));
+        }
         harness.step();
         std::thread::sleep(Duration::from_millis(1));
     }

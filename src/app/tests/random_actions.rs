@@ -147,7 +147,7 @@ fn any_command(app: &App, rng: &mut Rng) -> Command {
     let types = recipe.texture.types.len();
     if types > 0 {
         found.push(Command::MoveType { from: below(rng, types), to: below(rng, types) });
-        found.extend([Command::AddType, Command::SelectType(below(rng, types))]);
+        found.extend([Command::AddType(None), Command::SelectType(below(rng, types))]);
     }
     // The walk sets the size of the preview itself.
     found.retain(|command| !matches!(command, Command::PreviewSamples(_) | Command::ExportSize | Command::Quit));

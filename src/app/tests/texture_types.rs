@@ -186,6 +186,8 @@ fn new_projects_and_new_types_are_in_metres() {
     assert_eq!(settings(&editor).unit, Unit::Metres);
     editor.get_by_label("Add a terrain type").click();
     editor.run_steps(3);
+    editor.get_by_label("Plain colour").click();
+    editor.run_steps(3);
     let types = &editor.state().document.project().recipe.texture.types;
     assert_eq!(types.last().expect("a type").elevation, Band { min: 0.0, max: 1000.0 }, "the terrain is level");
 }

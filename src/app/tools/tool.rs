@@ -43,7 +43,7 @@ impl Tool {
             Self::Brush => "Sculpt with a brush",
             Self::MaskBrush => "Paint a mask",
             Self::Path => "Draw roads and other paths",
-            Self::Pad => "Draw building pads",
+            Self::Pad => "Draw building pads and lakes",
             Self::Stamp => "Place stamps",
             Self::Marker => "Place spawns and markers",
         }

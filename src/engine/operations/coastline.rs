@@ -53,7 +53,7 @@ parameters! {
         depth_m: f64 = 60.0, Spec::number("Sea depth", 0.0, 20_000.0).slider(0.0, 1000.0).unit("m");
         /// Samples along the longer side of the grid on which the island grows, whatever the size of the map. Higher
         /// values make a finer coast.
-        reference_samples: u32 = 257, Spec::number("Reference resolution", 17.0, 513.0).slider(65.0, 513.0).fixed();
+        reference_samples: u32 = 257, Spec::number("Simulation resolution", 17.0, 513.0).slider(65.0, 513.0).fixed();
     }
 }
 

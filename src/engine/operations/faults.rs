@@ -25,7 +25,7 @@ choices! {
     /// How the line of a fault is placed.
     pub enum Line {
         /// By direction and distance from the centre. The terrain is equally rough everywhere.
-        NormalForm = "normal_form", "Uniform (normal form)";
+        NormalForm = "normal_form", "Evenly over the map";
         /// Through two random points. About twice as many faults cross the centre as the corners.
         TwoPoints = "two_points", "Through two points";
     }

@@ -40,10 +40,10 @@ parameters! {
         uplift_by: UpliftBy = UpliftBy::Height, Spec::new("Uplift by");
         /// How strongly erosion grows with the drainage area (m). Low values make all valleys alike and need a higher
         /// erodibility; high values make flat trunk valleys with steep heads.
-        area_exponent: f64 = 0.5, Spec::number("Area exponent", 0.0, 1.0).slider(0.3, 0.7);
+        area_exponent: f64 = 0.5, Spec::number("Drainage exponent (m)", 0.0, 1.0).slider(0.3, 0.7);
         /// How strongly erosion grows with the slope. Values above 1 make steep valley heads; values below 1 make long
         /// steep reaches.
-        slope_exponent: f64 = 1.0, Spec::number("Slope exponent n", 0.2, 4.0).slider(0.5, 2.0);
+        slope_exponent: f64 = 1.0, Spec::number("Slope exponent (n)", 0.2, 4.0).slider(0.5, 2.0);
         /// Length of the slopes above the first streams. Short hillslopes make many gullies; long ones make broad
         /// flanks between few valleys.
         hillslope_m: f64 = 40.0,
@@ -68,7 +68,7 @@ parameters! {
         /// Samples along the longer side of the grid on which the river network is computed, whatever the size of the
         /// map. Finer maps add small valleys to it.
         reference_samples: u32 = 257,
-            Spec::number("Reference resolution", 17.0, 513.0).slider(65.0, 513.0).logarithmic().fixed();
+            Spec::number("Simulation resolution", 17.0, 513.0).slider(65.0, 513.0).logarithmic().fixed();
     }
 }
 

@@ -31,11 +31,11 @@ parameters! {
         /// Height of the value 0, or of the lowest height in a file with heights in metres. Empty: 0, or as in the
         /// file.
         low_m: Option<f64> = None,
-            Spec::number("Minimum height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("as in the file");
+            Spec::number("Minimum height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("from the file");
         /// Height of the format's largest value, or of the highest height in a file with heights in metres. Empty:
         /// 1000, or as in the file.
         high_m: Option<f64> = None,
-            Spec::number("Maximum height", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m").none("as in the file");
+            Spec::number("Maximum height", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m").none("from the file");
         /// How to fit an image whose proportions differ from those of the map.
         fit: Fit = Fit::Stretch, Spec::new("Fit");
     }

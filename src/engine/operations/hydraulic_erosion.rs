@@ -48,7 +48,7 @@ parameters! {
         /// Samples along the longer side of the grid on which drops run, whatever the size of the map. Higher values
         /// make finer gullies.
         reference_samples: u32 = 513,
-            Spec::number("Reference resolution", 17.0, 1025.0).slider(129.0, 1025.0).logarithmic().fixed();
+            Spec::number("Simulation resolution", 17.0, 1025.0).slider(129.0, 1025.0).logarithmic().fixed();
     }
 }
 

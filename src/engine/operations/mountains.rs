@@ -38,7 +38,7 @@ parameters! {
         weight: f64 = 0.45, Spec::number("Gain", 0.0, 1.0);
         /// Exponent of the slopes. 1 makes them straight; higher values make coastal plains and broad valleys below
         /// steep peaks; lower values make round tops.
-        curve: f64 = 1.5, Spec::number("Slope exponent", 0.25, 4.0).slider(0.5, 3.0);
+        curve: f64 = 1.5, Spec::number("Slope profile", 0.25, 4.0).slider(0.5, 3.0);
         /// Height of the water. The island is the terrain above it. Without a coast, the border of the map counts as
         /// one.
         sea_m: f64 = 0.0, Spec::number("Sea level", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m").fixed();

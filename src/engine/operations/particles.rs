@@ -50,7 +50,7 @@ parameters! {
         /// Samples along the longer side of the grid on which particles roll, whatever the size of the map. Higher
         /// values make finer hills of less material.
         reference_samples: u32 = 257,
-            Spec::number("Reference resolution", 17.0, 1025.0).slider(65.0, 513.0).logarithmic().fixed();
+            Spec::number("Simulation resolution", 17.0, 1025.0).slider(65.0, 513.0).logarithmic().fixed();
     }
 }
 

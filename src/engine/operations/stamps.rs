@@ -53,7 +53,7 @@ parameters! {
         /// Height from the lowest to the highest point of the stamp. Empty: as in its file; an image has 1000 m from
         /// black to white.
         height_m: Option<f64> = None,
-            Spec::number("Height", 0.0, 20_000.0).slider(0.0, 2000.0).unit("m").none("as in the file");
+            Spec::number("Height", 0.0, 20_000.0).slider(0.0, 2000.0).unit("m").none("from the file");
         /// Factor of the heights. Negative values turn hills into hollows.
         scale: f64 = 1.0, Spec::number("Height factor", -100.0, 100.0).slider(-2.0, 2.0);
         /// How the stamp is combined with the terrain below it.

@@ -29,7 +29,7 @@ parameters! {
         /// Samples along the longer side of the grid on which rock moves, whatever the size of the map. Higher values
         /// make rock move less far per round.
         reference_samples: u32 = 257,
-            Spec::number("Reference resolution", 17.0, 513.0).slider(65.0, 513.0).logarithmic().fixed();
+            Spec::number("Simulation resolution", 17.0, 513.0).slider(65.0, 513.0).logarithmic().fixed();
     }
 }
 

@@ -41,7 +41,7 @@ choices! {
         Overlay = "overlay", "Overlay";
         /// Takes the surface where the relief of its texture is the highest: sand fills the gaps between stones. Where
         /// pixels are too large to show stones, the weights alone decide.
-        Height = "height", "By relief";
+        Height = "height", "Height blend";
     }
 }
 

@@ -95,7 +95,7 @@ impl Checked {
     pub fn describe(self) -> String {
         match self {
             Self::Run { programs, on } => format!("Checked in {programs} on {on}"),
-            Self::NotRun => "Follows the program's documentation; not yet run in it".into(),
+            Self::NotRun => "Made from the program's documentation; not yet tried in the program itself".into(),
         }
     }
 }

@@ -16,3 +16,4 @@ pub(crate) use self::number::typed_number;
 #[cfg(test)]
 pub(crate) use self::row::initial_value;
 pub(crate) use self::table::group_ui;
+pub(crate) use self::texture::{texture_tiles_ui, texture_title};

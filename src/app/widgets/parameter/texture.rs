@@ -23,7 +23,7 @@ const GAP: f32 = 4.0;
 const NAME_HEIGHT: f32 = 16.0;
 
 /// The title of a texture: what a shipped one shows, or the file of an imported one.
-fn texture_title(name: &TextureName) -> String {
+pub(crate) fn texture_title(name: &TextureName) -> String {
     if !name.is_shipped() {
         return name.0.clone();
     }
@@ -66,31 +66,44 @@ fn thumbnail<'a>(textures: Option<TextureChoices<'a>>, name: &TextureName) -> Op
 
 /// The grid of all textures; returns the one that was clicked, and whether the user wants to choose a file.
 fn popup_ui(ui: &mut Ui, chosen: &TextureName, textures: Option<TextureChoices>) -> (Option<TextureName>, bool) {
-    ui.spacing_mut().item_spacing = Vec2::splat(GAP);
-    ui.set_width(COLUMNS.to_f32() * (TILE + GAP) - GAP);
     let shipped: Vec<TextureName> = SHIPPED_TEXTURES.iter().map(|(name, _)| TextureName((*name).into())).collect();
     let imported = textures.map_or(&[][..], |textures| textures.imported);
     let mut taken = None;
     for (title, names) in [("Shipped", &shipped[..]), ("In this project", imported)] {
-        if names.is_empty() {
-            continue;
-        }
-        heading(ui, title);
-        for names in names.chunks(COLUMNS) {
-            ui.horizontal(|ui| {
-                for name in names {
-                    let thumbnail = thumbnail(textures, name);
-                    if tile_ui(ui, &texture_title(name), thumbnail, name == chosen).clicked() {
-                        taken = Some(name.clone());
-                    }
-                }
-            });
+        if !names.is_empty() {
+            let index = texture_tiles_ui(ui, title, names, Some(chosen), textures);
+            taken = taken.or(index.map(|index| names[index].clone()));
         }
     }
     ui.add_space(GAP);
     let button = ui.add_sized([ui.available_width(), 24.0], Button::new("Choose an image file…"));
     let tooltip = "A tileable PNG, JPEG, TGA or BMP; a copy is kept inside the project";
     (taken, button.on_hover_text(tooltip).clicked())
+}
+
+/// A heading and below it a grid of textures; returns the index of the one that was clicked.
+pub(crate) fn texture_tiles_ui(
+    ui: &mut Ui,
+    title: &str,
+    names: &[TextureName],
+    chosen: Option<&TextureName>,
+    textures: Option<TextureChoices>,
+) -> Option<usize> {
+    ui.spacing_mut().item_spacing = Vec2::splat(GAP);
+    ui.set_width(COLUMNS.to_f32() * (TILE + GAP) - GAP);
+    heading(ui, title);
+    let mut taken = None;
+    for (row, names) in names.chunks(COLUMNS).enumerate() {
+        ui.horizontal(|ui| {
+            for (column, name) in names.iter().enumerate() {
+                let thumbnail = thumbnail(textures, name);
+                if tile_ui(ui, &texture_title(name), thumbnail, Some(name) == chosen).clicked() {
+                    taken = Some(row * COLUMNS + column);
+                }
+            }
+        });
+    }
+    taken
 }
 
 /// A thumbnail with its name; an empty field until the thumbnail is ready.

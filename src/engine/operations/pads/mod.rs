@@ -91,7 +91,7 @@ parameters! {
         /// Distance from the pad beyond which its banks change nothing, so that it does not cut a mountain across the
         /// valley. Where the banks have not met the terrain by then, they end in a wall. Empty: unlimited.
         reach_m: Option<f64> = None,
-            Spec::number("Bank reach", 0.0, MAX_COORDINATE_M).slider(10.0, 1000.0).unit("m").none("unlimited").sparse();
+            Spec::number("Maximum bank length", 0.0, MAX_COORDINATE_M).slider(10.0, 1000.0).unit("m").none("unlimited").sparse();
         /// Whether the pad has any effect.
         enabled: bool = true, Spec::new("Enabled");
     }
@@ -451,7 +451,7 @@ impl Operation for Pads {
             let pad = &self.pads[i];
             let deepest_m = (cut_m3 + fill_m3) / (pad.size_m.x_m * pad.size_m.z_m).max(1.0);
             let is_far = pad.reach_m.is_none() && pad.shape != Shape::Polygon && deepest_m > MANY_TIMES_M;
-            let far = "its banks reach far across the terrain; limit them with Bank reach, or set another height";
+            let far = "its banks reach far across the terrain; limit them with Maximum bank length, or set another height";
             let warning = overlapped.or_else(|| is_far.then(|| far.into()));
             let inside = |outline: Outline| {
                 let places = lattice(outline.bounds()).step_by(EVERY_PLACE);

@@ -111,7 +111,7 @@ fn banks_end_at_their_reach() {
             EvalContext { grid, below: Some(&slope), stream: stream(), inputs: &inputs, progress: &progress };
         pads.reports(&context).expect("not cancelled")[0].warning.clone()
     };
-    assert!(warning(None).is_none_or(|text| text.contains("Bank reach")) && warning(Some(60.0)).is_none());
+    assert!(warning(None).is_none_or(|text| text.contains("Maximum bank length")) && warning(Some(60.0)).is_none());
 }
 
 #[test]
