@@ -31,6 +31,12 @@ impl Crossings {
         Self { grid, on_rows: vec![Vec::new(); grid.height()], on_columns: vec![Vec::new(); grid.width()] }
     }
 
+    /// Samples instead of crossings, by their columns and rows.
+    pub fn of_samples(grid: Grid, is_taken: impl Fn(usize, usize) -> bool + Sync) -> Self {
+        let on_row = |r: usize| (0..grid.width()).filter(|c| is_taken(*c, r)).map(|c| grid.x_m(c)).collect();
+        Self { on_rows: (0..grid.height()).into_par_iter().map(on_row).collect(), ..Self::none(grid) }
+    }
+
     /// The border of the world as a curve.
     pub fn border(grid: Grid) -> Self {
         let world = grid.extent();

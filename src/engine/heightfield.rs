@@ -151,6 +151,15 @@ impl Grid {
         (self.first[1] + r).to_f64() * self.extent.depth_m / self.cells[1].to_f64()
     }
 
+    /// The index, row by row, of the sample that is nearest to a place, metres east and south.
+    pub fn nearest_sample(&self, [x_m, z_m]: [f64; 2]) -> usize {
+        let along = |from_first_m: f64, spacing_m: f64, samples: usize| {
+            (from_first_m / spacing_m).round().clamp(0.0, (samples - 1).to_f64()).to_usize()
+        };
+        let c = along(x_m - self.x_m(0), self.spacing_x_m(), self.width);
+        along(z_m - self.z_m(0), self.spacing_z_m(), self.height) * self.width + c
+    }
+
     /// The position of column `c` and row `r` as fractions of the world, eastward and southward.
     pub fn shares(&self, c: usize, r: usize) -> [f64; 2] {
         [(self.first[0] + c).to_f64() / self.cells[0].to_f64(), (self.first[1] + r).to_f64() / self.cells[1].to_f64()]
@@ -260,6 +269,29 @@ impl Heightfield {
         let grid = self.grid.part([west, north], size);
         let rows = (north..north + grid.height).flat_map(|r| &self.row(r)[west..west + grid.width]);
         Self { grid, heights: rows.copied().collect() }
+    }
+
+    /// The terrain with at most so many samples along the longer side; `None` if it has no more than that. Every n-th sample
+    /// where some n fits, and interpolated ones elsewhere.
+    pub fn thinned(&self, most: usize) -> Option<Self> {
+        let Grid { width, height, extent, .. } = self.grid;
+        let longer = width.max(height);
+        if longer <= most || most < 2 {
+            return None;
+        }
+        let cells = [width - 1, height - 1];
+        let step = ((longer - 1).div_ceil(most - 1)..longer).find(|n| cells.iter().all(|side| side % n == 0));
+        // A step of twice the smallest one or more would waste too many samples.
+        let step = step.filter(|n| *n < 2 * (longer - 1).div_ceil(most - 1));
+        Some(match step {
+            Some(n) => {
+                Self::from_fn(Grid::new(extent, cells[0] / n + 1, cells[1] / n + 1), |c, r| self[(c * n, r * n)])
+            }
+            None => {
+                let grid = Grid::fitted(extent, most);
+                Self::from_fn(grid, |c, r| self.height_at(grid.x_m(c), grid.z_m(r)))
+            }
+        })
     }
 
     /// The smallest part of the grid that holds all samples whose heights differ from another heightfield's on the same

@@ -43,6 +43,19 @@ pub fn lake_depths(recipe: &Recipe, terrain: &Heightfield, [columns, rows]: [usi
     Some(depths)
 }
 
+/// The depth of all water at every sample of a terrain, metres, row by row, 0 where it is dry: that of the drawn lakes, and
+/// below a water level if there is one. `None` if there is no water.
+pub fn water_depths(recipe: &Recipe, water_m: Option<f64>, terrain: &Heightfield) -> Option<Vec<f32>> {
+    let grid = terrain.grid();
+    let lakes = lake_depths(recipe, terrain, [grid.width(), grid.height()]);
+    let Some(level_m) = water_m.map(ToFloat::to_f32) else { return lakes };
+    let mut depths = lakes.unwrap_or_else(|| vec![0.0; grid.samples()]);
+    for (depth, height) in depths.iter_mut().zip(terrain.heights()) {
+        *depth = depth.max(level_m - height);
+    }
+    Some(depths)
+}
+
 /// The outlines of the lakes of a step, and the widths of their shores.
 fn outlines(operation: &AnyOperation) -> Vec<(Outline, f64)> {
     match operation {

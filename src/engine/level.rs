@@ -31,11 +31,47 @@ parameters! {
     }
 }
 
+choices! {
+    /// How the speed of an agent depends on the slope.
+    pub enum Pace {
+        /// The same speed on every slope.
+        Constant = "constant", "Constant";
+        /// Slower uphill and on steep ground, fastest slightly downhill, as hikers walk (Tobler 1993).
+        Tobler = "tobler", "Hiker (Tobler)";
+    }
+}
+
+parameters! {
+    /// Something that moves over the terrain: a player, a soldier, a vehicle.
+    pub struct Agent {
+        /// What the agent is called.
+        name: String = "Walker".into(), Spec::new("Name");
+        /// Steepest slope that the agent climbs.
+        walk_deg: f64 = 45.0, Spec::number("Maximum slope", 0.0, 89.0).slider(10.0, 70.0).unit("°");
+        /// Height that the agent steps over, however steep it is.
+        step_m: f64 = 0.5, Spec::number("Step height", 0.0, 1000.0).slider(0.0, 3.0).unit("m");
+        /// Greatest drop that the agent jumps down. It cannot go back up the same way.
+        drop_m: f64 = 2.0, Spec::number("Drop height", 0.0, 1000.0).slider(0.0, 20.0).unit("m");
+        /// Distance that the agent keeps from ground where it cannot go: half its width.
+        radius_m: f64 = 0.5, Spec::number("Radius", 0.0, 1000.0).slider(0.0, 10.0).unit("m");
+        /// Depth of water that the agent wades through.
+        wade_m: f64 = 1.0, Spec::number("Wading depth", 0.0, 1000.0).slider(0.0, 5.0).unit("m");
+        /// Speed on level ground.
+        speed_m_s: f64 = 4.0, Spec::number("Speed", 0.01, 1000.0).slider(0.5, 40.0).unit("m/s").logarithmic();
+        /// How the speed depends on the slope.
+        pace: Pace = Pace::Constant, Spec::new("Pace");
+    }
+}
+
 parameters! {
     /// What a level has besides its terrain. It does not change the terrain.
     pub struct Level {
+        /// Who moves over the terrain. Rules and measures mean the first one unless they name another.
+        agents: List<Agent> = vec![Agent::default()].into(), Spec::new("Agents").sparse();
         /// Spawns and other places, in the order in which they were put down.
         markers: List<Marker> = List::default(), Spec::new("Markers");
+        /// What must be true of the level, such as `path(red, blue) <= 90 s`.
+        rules: List<String> = List::default(), Spec::new("Rules").sparse();
     }
 }
 

@@ -32,6 +32,7 @@ pub mod operations;
 pub mod origin;
 mod outline;
 pub mod parameters;
+pub mod play;
 pub mod progress;
 pub mod ramp;
 pub mod random;

@@ -1,6 +1,7 @@
 //! Progress and cancellation: how a running computation and its caller communicate.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use crate::engine::cast::ToFloat;
@@ -13,7 +14,7 @@ pub struct Cancelled;
 /// and may cancel.
 #[derive(Debug, Default)]
 pub struct Progress {
-    cancelled: AtomicBool,
+    cancelled: Arc<AtomicBool>,
     /// The fraction done, as the bits of an f32: for numbers that are not negative, bits compare like the numbers.
     fraction: AtomicU32,
     /// The fractions of the job at which the current stage starts and ends, as the bits of f32s.
@@ -26,6 +27,12 @@ impl Progress {
         let progress = Self::default();
         progress.start_stage([0.0, 1.0]);
         progress
+    }
+
+    /// The progress of one of several computations that run side by side: it is cancelled with this one, but what it
+    /// reports is its own.
+    pub fn of_part(&self) -> Self {
+        Self { cancelled: self.cancelled.clone(), ..Self::new() }
     }
 
     /// Asks the computation to stop as soon as it can.

@@ -8,8 +8,10 @@
 mod analysis;
 mod export;
 mod job;
+mod play;
 mod preview;
 mod runner;
+mod seed_search;
 mod target_check;
 #[cfg(test)]
 mod test_support;
@@ -18,8 +20,10 @@ mod thumbnails;
 pub use analysis::{Analyser, AnalysisRequest, AnalysisResult, LandformStats, SLOPE_BIN_DEG, Slopes};
 pub use export::{ExportOutcome, ExportStatus, Exporter};
 pub use job::{JobError, Wake};
+pub use play::{DrawnMap, PlayMeasurer, PlayRequest, PlayResult};
 pub use preview::{Preview, PreviewRequest, Previewer};
 pub use runner::{JobContext, Labelled, Policy, Runner, RunnerConfig, Shutdown, Status, Worker};
+pub use seed_search::{SeedSearchRequest, SeedSearcher};
 pub use target_check::{TargetCheck, check_targets};
 pub use thumbnails::{
     ImageBytes, ReadThumbnail, Thumbnail, ThumbnailRequest, ThumbnailSource, ThumbnailStyle, Thumbnailer,

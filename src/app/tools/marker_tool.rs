@@ -9,6 +9,7 @@ use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::level::{Level, Marker, MarkerKind};
+use crate::engine::play::{NO_TEAM, TEAM_COLOURS, coloured_teams};
 
 /// The parameters in the tool bar.
 const SHOWN: &[&str] = &["name", "team", "eye_m"];
@@ -16,18 +17,6 @@ const SHOWN: &[&str] = &["name", "team", "eye_m"];
 /// The radius of a marker, and the distance within which the pointer takes it, points.
 const RADIUS: f32 = 6.0;
 const REACH: f32 = 10.0;
-
-/// The colours of the first teams, which are told apart with any colour vision (M. Okabe and K. Ito, "Color Universal
-/// Design", 2008); those of no team and of further ones are grey.
-const TEAM_COLOURS: [Color32; 6] = [
-    Color32::from_rgb(213, 94, 0),
-    Color32::from_rgb(0, 114, 178),
-    Color32::from_rgb(0, 158, 115),
-    Color32::from_rgb(204, 121, 167),
-    Color32::from_rgb(230, 159, 0),
-    Color32::from_rgb(86, 180, 233),
-];
-const NO_TEAM: Color32 = Color32::from_gray(150);
 
 /// The state of the tool. It is not part of the document.
 #[derive(Debug)]
@@ -154,7 +143,7 @@ impl MarkerTool {
 
     /// Draws the markers on one view, whichever tool is active.
     pub(super) fn draw(&self, ui: &Ui, view: &dyn ToolView, level: &Level, is_active: bool) {
-        let teams = teams(level);
+        let teams = coloured_teams(level);
         for (i, marker) in level.markers.iter().enumerate() {
             let Some(at) = view.pos([marker.at_m.x_m, marker.at_m.z_m]) else { continue };
             let is_selected = is_active && self.selected == Some(i);
@@ -163,7 +152,8 @@ impl MarkerTool {
             let painter = view.painter();
             painter.circle(at, radius + 1.0, Color32::from_black_alpha(150), Stroke::NONE);
             let team = teams.iter().position(|team| *team == marker.team);
-            let fill = team.and_then(|team| TEAM_COLOURS.get(team)).copied().unwrap_or(NO_TEAM);
+            let [red, green, blue] = team.map_or(NO_TEAM, |team| TEAM_COLOURS[team]);
+            let fill = Color32::from_rgb(red, green, blue);
             match marker.kind {
                 MarkerKind::Spawn => {
                     painter.circle(at, radius, fill, Stroke::new(2.0, line));
@@ -204,17 +194,6 @@ fn polygon(middle: Pos2, radius: f32, sides: u8) -> Vec<Pos2> {
         middle + radius * Vec2::new(sin, -cos)
     };
     (0..sides).map(corner).collect()
-}
-
-/// The first teams in the order in which they occur, as many as have colours.
-fn teams(level: &Level) -> Vec<&str> {
-    let mut teams: Vec<&str> = Vec::new();
-    for marker in level.markers.iter().filter(|marker| !marker.team.is_empty()) {
-        if teams.len() < TEAM_COLOURS.len() && !teams.contains(&marker.team.as_str()) {
-            teams.push(&marker.team);
-        }
-    }
-    teams
 }
 
 /// The marker at a point of the screen; the last of several.

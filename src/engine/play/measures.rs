@@ -1,0 +1,366 @@
+//! What is measured of a level, computed when it is asked for and kept.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::choke::{Choke, chokes};
+use super::ground::Ground;
+use super::sight::{Eye, seen_from};
+use super::sites::{Site, sites};
+use super::territory::Territory;
+use super::travel::Travel;
+use crate::engine::analysis::slope_deg;
+use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::Heightfield;
+use crate::engine::level::{Agent, Level, Marker, MarkerKind};
+use crate::engine::progress::{Cancelled, Progress};
+
+/// The height of a head over the ground, metres: what is seen of somebody who stands there.
+pub const HEAD_M: f32 = 1.7;
+
+/// The steepest ground that counts as flat, degrees.
+pub const FLAT_DEG: f32 = 5.0;
+
+/// The fastest way between two places.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Way {
+    /// How long it takes, seconds.
+    pub seconds: f64,
+    /// Its length over the surface, metres.
+    pub length_m: f64,
+    /// Its samples, from the start to the end.
+    pub samples: Vec<usize>,
+}
+
+/// What decides whether a level is fair: each is compared between the teams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aspect {
+    /// The share of the ground that the team reaches first.
+    Territory,
+    /// The mean time to the objectives, seconds.
+    Time,
+    /// The share of the walkable ground that sees the team's spawns.
+    Exposure,
+    /// The area of flat ground that the team reaches first, m².
+    Flat,
+    /// The height of the team's spawns over the mean of the terrain, metres.
+    Height,
+}
+
+impl Aspect {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Territory, Self::Time, Self::Exposure, Self::Flat, Self::Height];
+
+    /// The name in rules and reports.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Territory => "territory",
+            Self::Time => "time",
+            Self::Exposure => "exposure",
+            Self::Flat => "flat",
+            Self::Height => "height",
+        }
+    }
+}
+
+/// An aspect of fairness, compared between the teams.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fairness {
+    /// What is compared.
+    pub aspect: Aspect,
+    /// Its value for every team.
+    pub values: Vec<f64>,
+    /// The least value divided by the greatest, 1 if all are 0; for heights the greatest difference, metres.
+    pub ratio: f64,
+}
+
+/// The measures of a level on a terrain.
+pub struct Measures<'a> {
+    terrain: &'a Heightfield,
+    water_m: Option<&'a [f32]>,
+    level: &'a Level,
+    agents: Vec<Agent>,
+    progress: &'a Progress,
+    grounds: RefCell<BTreeMap<usize, Rc<Ground<'a>>>>,
+    travels: RefCell<BTreeMap<(usize, Vec<usize>), Rc<Travel>>>,
+    chokes: RefCell<BTreeMap<usize, Rc<Vec<Vec<Option<Choke>>>>>>,
+    territory: RefCell<Option<Rc<Territory>>>,
+    seen: RefCell<BTreeMap<usize, Rc<Vec<bool>>>>,
+}
+
+impl<'a> Measures<'a> {
+    /// The measures of a level; `water_m` is the depth of the water at every sample of the terrain, metres.
+    pub fn new(terrain: &'a Heightfield, water_m: Option<&'a [f32]>, level: &'a Level, progress: &'a Progress) -> Self {
+        let agents = if level.agents.is_empty() { vec![Agent::default()] } else { level.agents.to_vec() };
+        Self {
+            terrain,
+            water_m,
+            level,
+            agents,
+            progress,
+            grounds: RefCell::default(),
+            travels: RefCell::default(),
+            chokes: RefCell::default(),
+            territory: RefCell::default(),
+            seen: RefCell::default(),
+        }
+    }
+
+    /// The terrain.
+    pub fn terrain(&self) -> &'a Heightfield {
+        self.terrain
+    }
+
+    /// The level.
+    pub fn level(&self) -> &'a Level {
+        self.level
+    }
+
+    /// Who moves: a default agent if the level has none.
+    pub fn agents(&self) -> &[Agent] {
+        &self.agents
+    }
+
+    /// Fails if the work was cancelled.
+    pub(super) fn check(&self) -> Result<(), Cancelled> {
+        self.progress.check()
+    }
+
+    /// The teams that have a spawn, in the order of their first ones.
+    pub fn teams(&self) -> Vec<&'a str> {
+        let mut teams: Vec<&str> = Vec::new();
+        for marker in self.level.markers.iter().filter(|marker| is_spawn_of_team(marker)) {
+            if !teams.contains(&marker.team.as_str()) {
+                teams.push(&marker.team);
+            }
+        }
+        teams
+    }
+
+    /// The spawns of a team, as indices of markers.
+    pub fn spawns(&self, team: &str) -> Vec<usize> {
+        let is_own = |marker: &Marker| is_spawn_of_team(marker) && marker.team.eq_ignore_ascii_case(team);
+        let markers = self.level.markers.iter().enumerate();
+        markers.filter(|(_, marker)| is_own(marker)).map(|(index, _)| index).collect()
+    }
+
+    /// The ground of an agent, by its index.
+    pub fn ground(&self, agent: usize) -> Result<Rc<Ground<'a>>, Cancelled> {
+        kept(&self.grounds, agent, || Ground::new(self.terrain, self.water_m, &self.agents[agent], self.progress))
+    }
+
+    /// The samples at which markers stand; those where the agent cannot stand are left out.
+    fn samples(&self, agent: usize, markers: &[usize]) -> Result<Vec<usize>, Cancelled> {
+        let ground = self.ground(agent)?;
+        Ok(markers.iter().filter_map(|marker| ground.sample_near(self.place_m(*marker))).collect())
+    }
+
+    /// The place of a marker, metres east and south.
+    pub fn place_m(&self, marker: usize) -> [f64; 2] {
+        let at = self.level.markers[marker].at_m;
+        [at.x_m, at.z_m]
+    }
+
+    /// Whether an agent can stand at a marker.
+    pub fn stands(&self, agent: usize, marker: usize) -> Result<bool, Cancelled> {
+        Ok(self.ground(agent)?.sample_near(self.place_m(marker)).is_some())
+    }
+
+    /// The ways of an agent from the nearest of some markers.
+    pub fn travel(&self, agent: usize, from: &[usize]) -> Result<Rc<Travel>, Cancelled> {
+        kept(&self.travels, (agent, from.to_vec()), || {
+            Travel::from(&*self.ground(agent)?, &self.samples(agent, from)?, self.progress)
+        })
+    }
+
+    /// The fastest way of an agent from one of some markers to one of others; `None` where none leads.
+    pub fn way(&self, agent: usize, from: &[usize], to: &[usize]) -> Result<Option<Way>, Cancelled> {
+        let travel = self.travel(agent, from)?;
+        let seconds = |sample: &usize| travel.seconds()[*sample];
+        let ends = self.samples(agent, to)?;
+        let Some(end) = ends.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b))) else { return Ok(None) };
+        Ok(travel.way_to(end).map(|samples| Way {
+            seconds: seconds(&end).into(),
+            length_m: self.length_m(&samples),
+            samples,
+        }))
+    }
+
+    /// The length of a line over samples, metres, over the surface.
+    fn length_m(&self, samples: &[usize]) -> f64 {
+        let grid = self.terrain.grid();
+        let place = |sample: usize| {
+            let [c, r] = [sample % grid.width(), sample / grid.width()];
+            [grid.x_m(c), grid.z_m(r), f64::from(self.terrain[(c, r)])]
+        };
+        let piece = |pair: &[usize]| {
+            let [from, to] = [place(pair[0]), place(pair[1])];
+            libm::hypot(libm::hypot(to[0] - from[0], to[1] - from[1]), to[2] - from[2])
+        };
+        samples.windows(2).map(piece).sum()
+    }
+
+    /// The share of an agent's walkable ground that is reached from some markers.
+    pub fn reachable(&self, agent: usize, from: &[usize]) -> Result<f64, Cancelled> {
+        let (ground, travel) = (self.ground(agent)?, self.travel(agent, from)?);
+        let reached = travel.seconds().iter().filter(|seconds| seconds.is_finite()).count();
+        let walkable = ground.walkable_share() * travel.seconds().len().to_f64();
+        Ok(if walkable > 0.0 { reached.to_f64() / walkable } else { 0.0 })
+    }
+
+    /// The widest of the choke points between some markers and others; `None` where no way leads in both directions.
+    pub fn choke(&self, agent: usize, from: &[usize], to: &[usize]) -> Result<Option<Choke>, Cancelled> {
+        let found = kept(&self.chokes, agent, || {
+            let ground = self.ground(agent)?;
+            let places: Vec<Option<usize>> =
+                (0..self.level.markers.len()).map(|marker| ground.sample_near(self.place_m(marker))).collect();
+            let standing: Vec<usize> = places.iter().copied().flatten().collect();
+            let found = chokes(&ground, &standing, self.progress)?;
+            // Back to the indices of markers.
+            let index = |marker: usize| places[marker].map(|_| places[..marker].iter().flatten().count());
+            let between = |a: usize, b: usize| Some(found[index(a)?][index(b)?]).flatten();
+            Ok((0..places.len()).map(|a| (0..a).map(|b| between(a, b)).collect()).collect())
+        })?;
+        let pairs = from.iter().flat_map(|a| to.iter().map(move |b| [*a.max(b), *a.min(b)]));
+        let between = pairs.filter(|[a, b]| a != b).filter_map(|[a, b]| found[a][b]);
+        Ok(between.max_by(|a, b| a.width_m.total_cmp(&b.width_m)))
+    }
+
+    /// The samples that are seen from a marker, where something as high as a head stands.
+    pub fn seen(&self, marker: usize) -> Result<Rc<Vec<bool>>, Cancelled> {
+        kept(&self.seen, marker, || {
+            self.progress.check()?;
+            let eye = Eye { at_m: self.place_m(marker), over_ground_m: self.level.markers[marker].eye_m };
+            Ok(seen_from(self.terrain, eye, HEAD_M))
+        })
+    }
+
+    /// Whether one of some markers sees the eyes of one of others.
+    pub fn sees(&self, from: &[usize], to: &[usize]) -> Result<bool, Cancelled> {
+        let sees = |a: &usize, b: &usize| {
+            let [eye, other] = [a, b].map(|marker| &self.level.markers[*marker]);
+            let eye = Eye { at_m: self.place_m(*a), over_ground_m: eye.eye_m };
+            seen_from(self.terrain, eye, other.eye_m.to_f32())[self.terrain.grid().nearest_sample(self.place_m(*b))]
+        };
+        self.progress.check()?;
+        Ok(from.iter().any(|a| to.iter().any(|b| sees(a, b))))
+    }
+
+    /// The share of the first agent's walkable ground from which a head at some markers is seen.
+    pub fn exposure(&self, markers: &[usize]) -> Result<f64, Cancelled> {
+        let ground = self.ground(0)?;
+        let mut exposed = vec![false; self.terrain.grid().samples()];
+        for marker in markers {
+            // Between heads of the same height it does not matter who looks.
+            let eye = Eye { at_m: self.place_m(*marker), over_ground_m: HEAD_M.into() };
+            let seen = seen_from(self.terrain, eye, HEAD_M);
+            exposed.iter_mut().zip(seen).for_each(|(exposed, seen)| *exposed |= seen);
+            self.progress.check()?;
+        }
+        let walkable = (0..exposed.len()).filter(|sample| ground.is_walkable(*sample));
+        let [all, found] = walkable.fold([0_u32; 2], |[all, found], at| [all + 1, found + u32::from(exposed[at])]);
+        Ok(if all > 0 { f64::from(found) / f64::from(all) } else { 0.0 })
+    }
+
+    /// The territories of the [teams](Self::teams).
+    pub fn territory(&self) -> Result<Rc<Territory>, Cancelled> {
+        if let Some(known) = &*self.territory.borrow() {
+            return Ok(known.clone());
+        }
+        let travels: Vec<Rc<Travel>> =
+            self.teams().into_iter().map(|team| self.travel(0, &self.spawns(team))).collect::<Result<_, _>>()?;
+        let territory = Rc::new(Territory::of(&travels.iter().map(|travel| &**travel).collect::<Vec<_>>()));
+        *self.territory.borrow_mut() = Some(territory.clone());
+        Ok(territory)
+    }
+
+    /// The places where a pad of these sides fits with no more than `cut_m` of cut and fill: all, or those whose middle a
+    /// team reaches first.
+    pub fn sites(&self, size_m: [f64; 2], cut_m: f64, team: Option<&str>) -> Result<Vec<Site>, Cancelled> {
+        let mut found = sites(self.terrain, self.water_m, size_m, cut_m, self.progress)?;
+        if let Some(team) = team {
+            let (territory, grid) = (self.territory()?, self.terrain.grid());
+            let index = self.teams().iter().position(|known| known.eq_ignore_ascii_case(team));
+            let first = |site: &Site| territory.first[grid.nearest_sample(site.at_m)].map(usize::from);
+            found.retain(|site| index.is_some() && first(site) == index);
+        }
+        Ok(found)
+    }
+
+    /// An aspect of fairness, compared between the [teams](Self::teams).
+    pub fn fairness(&self, aspect: Aspect) -> Result<Fairness, Cancelled> {
+        let of_team = |(index, team): (usize, &str)| -> Result<f64, Cancelled> {
+            let spawns = self.spawns(team);
+            Ok(match aspect {
+                Aspect::Territory => self.territory()?.share(index),
+                Aspect::Time => self.mean_time(&spawns)?,
+                Aspect::Exposure => self.exposure(&spawns)?,
+                Aspect::Flat => self.flat_m2(index)?,
+                Aspect::Height => self.height_over_mean_m(&spawns),
+            })
+        };
+        let values: Vec<f64> = self.teams().into_iter().enumerate().map(of_team).collect::<Result<_, _>>()?;
+        let [least, greatest] = values.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[least, greatest], value| {
+            [least.min(*value), greatest.max(*value)]
+        });
+        let ratio = match aspect {
+            Aspect::Height => (greatest - least).max(0.0),
+            // Equal values, nothing on all sides and no way for anyone included, are fair.
+            _ if values.iter().all(|value| *value == greatest) => 1.0,
+            _ if greatest.is_infinite() => 0.0,
+            _ => least / greatest,
+        };
+        Ok(Fairness { aspect, values, ratio })
+    }
+
+    /// The mean time from spawns to the objectives, seconds; infinite if one cannot be reached, 0 without objectives.
+    fn mean_time(&self, spawns: &[usize]) -> Result<f64, Cancelled> {
+        let markers = self.level.markers.iter().enumerate();
+        let objectives = markers.filter(|(_, marker)| marker.kind == MarkerKind::Objective).map(|(index, _)| index);
+        let times: Vec<f64> = objectives
+            .map(|objective| Ok(self.way(0, spawns, &[objective])?.map_or(f64::INFINITY, |way| way.seconds)))
+            .collect::<Result<_, _>>()?;
+        Ok(if times.is_empty() { 0.0 } else { times.iter().sum::<f64>() / times.len().to_f64() })
+    }
+
+    /// The area of the flat walkable ground that a team reaches first, m².
+    fn flat_m2(&self, team: usize) -> Result<f64, Cancelled> {
+        let (territory, grid) = (self.territory()?, self.terrain.grid());
+        let is_own = |sample: &usize| territory.first[*sample].map(usize::from) == Some(team);
+        let is_flat =
+            |sample: &usize| slope_deg(self.terrain, sample % grid.width(), sample / grid.width()) <= FLAT_DEG;
+        let found = (0..grid.samples()).filter(is_own).filter(is_flat).count();
+        Ok(found.to_f64() * grid.spacing_x_m() * grid.spacing_z_m())
+    }
+
+    /// The mean height of spawns over that of the terrain, metres.
+    fn height_over_mean_m(&self, spawns: &[usize]) -> f64 {
+        let height = |marker: &usize| {
+            let [x_m, z_m] = self.place_m(*marker);
+            f64::from(self.terrain.height_at(x_m, z_m))
+        };
+        let mean =
+            self.terrain.heights().iter().copied().map(f64::from).sum::<f64>() / self.terrain.grid().samples().to_f64();
+        spawns.iter().map(height).sum::<f64>() / spawns.len().max(1).to_f64() - mean
+    }
+}
+
+/// Whether a marker is where a team begins.
+fn is_spawn_of_team(marker: &Marker) -> bool {
+    marker.kind == MarkerKind::Spawn && !marker.team.is_empty()
+}
+
+/// What is kept under a key, computed if it is not there yet.
+fn kept<K: Ord + Clone, T>(
+    known: &RefCell<BTreeMap<K, Rc<T>>>,
+    key: K,
+    compute: impl FnOnce() -> Result<T, Cancelled>,
+) -> Result<Rc<T>, Cancelled> {
+    if let Some(found) = known.borrow().get(&key) {
+        return Ok(found.clone());
+    }
+    let found = Rc::new(compute()?);
+    known.borrow_mut().insert(key, found.clone());
+    Ok(found)
+}

@@ -1,0 +1,27 @@
+//! What a terrain means for play: where agents can go and how fast, what is seen from where, and whether it is fair.
+//!
+//! Everything is measured on a graph over the samples of a terrain, for one [agent](super::level::Agent).
+
+mod choke;
+mod ground;
+mod maps;
+mod measures;
+mod report;
+mod rules;
+mod search;
+mod sight;
+mod sites;
+mod territory;
+mod travel;
+
+pub use choke::{Choke, chokes};
+pub use ground::Ground;
+pub use maps::{NO_TEAM, Overlay, PlayMap, Scale, TEAM_COLOURS, coloured_teams};
+pub use measures::{Aspect, FLAT_DEG, Fairness, HEAD_M, Measures, Way};
+pub use report::{Island, MarkerReport, Report, WayReport};
+pub use rules::{DEFAULT_CUT_M, MEASURES, Rule, RuleError, Verdict};
+pub use search::{Found, Search};
+pub use sight::{Eye, seen_from};
+pub use sites::{Site, sites};
+pub use territory::Territory;
+pub use travel::Travel;

@@ -1,0 +1,232 @@
+//! All measures of a level at once.
+
+use super::measures::{Aspect, Fairness, Measures};
+use super::rules::{Rule, RuleError, Verdict};
+use crate::engine::cast::ToFloat;
+use crate::engine::level::MarkerKind;
+use crate::engine::progress::Cancelled;
+
+/// The most islands that are listed.
+const MAX_ISLANDS: usize = 20;
+
+/// All measures of a level on a terrain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The walkable share of the map for every agent.
+    pub walkable: Vec<f64>,
+    /// The places of the level, in its order.
+    pub markers: Vec<MarkerReport>,
+    /// Every two places, in both directions.
+    pub ways: Vec<WayReport>,
+    /// The names of the teams.
+    pub teams: Vec<String>,
+    /// What decides whether the level is fair; empty with fewer than two teams.
+    pub fairness: Vec<Fairness>,
+    /// Walkable ground that nobody reaches, the largest first.
+    pub islands: Vec<Island>,
+    /// The rules of the level.
+    pub verdicts: Vec<Result<Verdict, RuleError>>,
+}
+
+/// The measures of a place, for the first agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MarkerReport {
+    /// The height of the ground, metres.
+    pub height_m: f64,
+    /// Whether the agent can stand there.
+    pub stands: bool,
+    /// The share of the walkable ground that is reached from there.
+    pub reachable: f64,
+    /// The share of the map that is seen from there, where something as high as a head stands.
+    pub seen: f64,
+    /// The distance to the farthest place that is seen, metres.
+    pub farthest_m: f64,
+    /// The share of the walkable ground from which a head there is seen.
+    pub exposure: f64,
+}
+
+/// What lies between two places, for the first agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WayReport {
+    /// The indices of the markers.
+    pub from: usize,
+    /// See `from`.
+    pub to: usize,
+    /// The time and the length over the surface of the fastest way, seconds and metres; `None` where none leads.
+    pub way: Option<[f64; 2]>,
+    /// The width of the widest way at its narrowest place, and that place, metres; `None` where none leads in both
+    /// directions. The width is infinite where nothing limits it.
+    pub choke_m: Option<(f64, [f64; 2])>,
+    /// Whether one sees the other.
+    pub sees: bool,
+    /// The places along the fastest way, metres east and south; some hundred of them at most.
+    pub line_m: Vec<[f64; 2]>,
+}
+
+/// The most places along a way, besides its end.
+const MAX_PLACES: usize = 400;
+
+/// Connected walkable ground that nobody reaches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Island {
+    /// Its area on the map, m².
+    pub area_m2: f64,
+    /// A place on it, metres east and south.
+    pub at_m: [f64; 2],
+}
+
+impl Report {
+    /// Measures everything.
+    pub fn of(measures: &Measures) -> Result<Self, Cancelled> {
+        let agents = 0..measures.agents().len();
+        let places: Vec<usize> = (0..measures.level().markers.len()).collect();
+        let pairs = places.iter().flat_map(|from| places.iter().map(move |to| (*from, *to)));
+        let teams = measures.teams();
+        let aspects = if teams.len() < 2 { &[][..] } else { &Aspect::ALL[..] };
+        let check = |text: &String| match Rule::read(text, measures) {
+            Ok(rule) => rule.check(measures).map(Ok),
+            Err(error) => Ok(Err(error)),
+        };
+        Ok(Self {
+            walkable: agents.map(|agent| Ok(measures.ground(agent)?.walkable_share())).collect::<Result<_, _>>()?,
+            markers: places.iter().map(|marker| MarkerReport::of(measures, *marker)).collect::<Result<_, _>>()?,
+            ways: pairs
+                .filter(|(from, to)| from != to)
+                .map(|(from, to)| WayReport::of(measures, from, to))
+                .collect::<Result<_, _>>()?,
+            fairness: aspects.iter().map(|aspect| measures.fairness(*aspect)).collect::<Result<_, _>>()?,
+            islands: islands(measures)?,
+            verdicts: measures.level().rules.iter().map(check).collect::<Result<_, _>>()?,
+            teams: teams.into_iter().map(String::from).collect(),
+        })
+    }
+}
+
+impl MarkerReport {
+    fn of(measures: &Measures, marker: usize) -> Result<Self, Cancelled> {
+        let (terrain, seen) = (measures.terrain(), measures.seen(marker)?);
+        let grid = terrain.grid();
+        let [x_m, z_m] = measures.place_m(marker);
+        let squares = seen.iter().enumerate().filter(|(_, seen)| **seen).map(|(sample, _)| {
+            let [x, z] = [grid.x_m(sample % grid.width()) - x_m, grid.z_m(sample / grid.width()) - z_m];
+            x * x + z * z
+        });
+        Ok(Self {
+            height_m: terrain.height_at(x_m, z_m).into(),
+            stands: measures.stands(0, marker)?,
+            reachable: measures.reachable(0, &[marker])?,
+            seen: seen.iter().filter(|seen| **seen).count().to_f64() / seen.len().to_f64(),
+            farthest_m: squares.fold(0.0, f64::max).sqrt(),
+            exposure: measures.exposure(&[marker])?,
+        })
+    }
+}
+
+impl WayReport {
+    fn of(measures: &Measures, from: usize, to: usize) -> Result<Self, Cancelled> {
+        let grid = measures.terrain().grid();
+        let at_m = |sample: usize| [grid.x_m(sample % grid.width()), grid.z_m(sample / grid.width())];
+        let way = measures.way(0, &[from], &[to])?;
+        let samples = way.as_ref().map_or(&[][..], |way| &way.samples);
+        let every = samples.iter().step_by(samples.len().div_ceil(MAX_PLACES).max(1)).chain(samples.last());
+        Ok(Self {
+            from,
+            to,
+            line_m: every.map(|sample| at_m(*sample)).collect(),
+            way: way.map(|way| [way.seconds, way.length_m]),
+            choke_m: measures.choke(0, &[from], &[to])?.map(|choke| (choke.width_m, at_m(choke.sample))),
+            sees: measures.sees(&[from], &[to])?,
+        })
+    }
+}
+
+/// The connected areas of walkable ground that no spawn reaches; none without spawns.
+fn islands(measures: &Measures) -> Result<Vec<Island>, Cancelled> {
+    let (ground, grid) = (measures.ground(0)?, measures.terrain().grid());
+    let markers = measures.level().markers.iter().enumerate();
+    let spawns: Vec<usize> =
+        markers.filter(|(_, marker)| marker.kind == MarkerKind::Spawn).map(|(index, _)| index).collect();
+    if spawns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let travel = measures.travel(0, &spawns)?;
+    let (width, height) = (grid.width(), grid.height());
+    let mut is_open: Vec<bool> =
+        (0..grid.samples()).map(|at| ground.is_walkable(at) && travel.seconds()[at].is_infinite()).collect();
+    let mut islands = Vec::new();
+    for first in 0..grid.samples() {
+        if !std::mem::take(&mut is_open[first]) {
+            continue;
+        }
+        let (mut waiting, mut samples) = (vec![first], 0_usize);
+        while let Some(at) = waiting.pop() {
+            samples += 1;
+            let [c, r] = [at % width, at / width];
+            for row in r.saturating_sub(1)..(r + 2).min(height) {
+                for column in c.saturating_sub(1)..(c + 2).min(width) {
+                    if std::mem::take(&mut is_open[row * width + column]) {
+                        waiting.push(row * width + column);
+                    }
+                }
+            }
+        }
+        let area_m2 = samples.to_f64() * grid.spacing_x_m() * grid.spacing_z_m();
+        islands.push(Island { area_m2, at_m: [grid.x_m(first % width), grid.z_m(first / width)] });
+    }
+    islands.sort_by(|a, b| b.area_m2.total_cmp(&a.area_m2));
+    islands.truncate(MAX_ISLANDS);
+    Ok(islands)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid, Heightfield};
+    use crate::engine::level::{Level, Marker};
+    use crate::engine::parameters::Point;
+    use crate::engine::progress::Progress;
+
+    fn spawn(team: &str, x_m: f64, z_m: f64) -> Marker {
+        Marker { name: team.into(), team: team.into(), at_m: Point { x_m, z_m }, ..Default::default() }
+    }
+
+    #[test]
+    fn a_mesa_in_the_middle_is_an_island_and_hides_the_teams_from_each_other() {
+        let grid = Grid::new(Extent { width_m: 200.0, depth_m: 200.0 }, 101, 101);
+        let is_mesa = |c: usize, r: usize| (40..=60).contains(&c) && (30..=70).contains(&r);
+        let terrain = Heightfield::from_fn(grid, |c, r| if is_mesa(c, r) { 40.0 } else { 0.0 });
+        let objective = Marker { kind: MarkerKind::Objective, ..spawn("", 100.0, 20.0) };
+        let level = Level {
+            markers: vec![spawn("red", 40.0, 100.0), spawn("blue", 160.0, 100.0), objective].into(),
+            rules: vec!["sees(red, blue) = no".into(), "path(red, blu) <= 1".into()].into(),
+            ..Default::default()
+        };
+        let progress = Progress::new();
+        let report = Report::of(&Measures::new(&terrain, None, &level, &progress)).expect("not cancelled");
+        // The samples on the mesa that touch no cliff.
+        let area = report.islands.iter().map(|island| island.area_m2).collect::<Vec<_>>();
+        assert_eq!(area, [19.0 * 39.0 * 4.0]);
+        assert!(report.ways.iter().all(|way| way.sees == [way.from, way.to].contains(&2)), "{:?}", report.ways);
+        assert!(report.fairness.iter().all(|row| row.aspect == Aspect::Height || row.ratio >= 0.99), "{report:?}");
+        assert!(report.verdicts[0].as_ref().is_ok_and(|verdict| verdict.holds));
+        assert!(report.verdicts[1].as_ref().is_err_and(|error| error.column == 11));
+        let way = report.ways[0].way.expect("a way");
+        // Past the corners of the closed cells, at 78 m and 58 m, one sample diagonally outside them.
+        let around = 2.0 * (libm::hypot(36.0, 42.0) + libm::hypot(2.0, 2.0)) + 44.0;
+        assert!((around - 1.0..around + 0.5).contains(&way[1]), "{way:?}, not {around}");
+    }
+
+    #[test]
+    fn an_area_of_one_to_two_is_exactly_that() {
+        // Two rooms, one twice as wide as the other, divided by a wall that nobody passes.
+        let grid = Grid::new(Extent { width_m: 244.0, depth_m: 80.0 }, 123, 41);
+        let terrain = Heightfield::from_fn(grid, |c, _| if c == 41 { 99.0 } else { 0.0 });
+        let level =
+            Level { markers: vec![spawn("red", 20.0, 40.0), spawn("blue", 160.0, 40.0)].into(), ..Default::default() };
+        let progress = Progress::new();
+        let measures = Measures::new(&terrain, None, &level, &progress);
+        // Columns 0 to 39 and 43 to 122: those beside the wall touch it.
+        let fairness = measures.fairness(Aspect::Territory).expect("not cancelled");
+        assert_eq!(fairness.ratio, 0.5, "{fairness:?}");
+    }
+}

@@ -1,0 +1,542 @@
+//! Rules: what must be true of a level, in words such as `path(red, blue) <= 90 s`.
+
+use std::fmt;
+
+use super::measures::{Aspect, Measures};
+use crate::engine::parameters::nearest_name;
+use crate::engine::progress::Cancelled;
+
+/// The most cut and fill of a building site unless the rule names another, metres.
+pub const DEFAULT_CUT_M: f64 = 1.0;
+
+/// Why a rule cannot be checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    /// The rule.
+    pub rule: String,
+    /// The column of the mistake, in characters from 1 on.
+    pub column: usize,
+    /// What is wrong and what to do about it.
+    pub problem: String,
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rule \"{}\", column {}: {}", self.rule, self.column, self.problem)
+    }
+}
+
+/// A rule on a level, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The rule.
+    pub rule: String,
+    /// Whether it is kept.
+    pub holds: bool,
+    /// What was found, with its unit.
+    pub found: String,
+    /// A place to look at, metres east and south, where there is one.
+    pub place_m: Option<[f64; 2]>,
+    /// By how much it is kept or broken, for the best of several terrains: 1 where it is just kept, less where it is
+    /// broken, and no more than 2.
+    pub score: f64,
+}
+
+/// A rule that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    text: String,
+    measure: Measure,
+    relation: Relation,
+    /// What the measure is compared with, in its own unit; 1 for yes and 0 for no.
+    limit: f64,
+}
+
+/// How a measure is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    AtMost,
+    AtLeast,
+    Less,
+    More,
+    Equal,
+}
+
+impl Relation {
+    const ALL: [(&'static str, Self); 5] =
+        [("<=", Self::AtMost), (">=", Self::AtLeast), ("<", Self::Less), (">", Self::More), ("=", Self::Equal)];
+
+    fn holds(self, found: f64, limit: f64) -> bool {
+        match self {
+            Self::AtMost => found <= limit,
+            Self::AtLeast => found >= limit,
+            Self::Less => found < limit,
+            Self::More => found > limit,
+            Self::Equal => found == limit,
+        }
+    }
+
+    /// How well a measure does, from 0 to 2.
+    fn score(self, found: f64, limit: f64) -> f64 {
+        let share = |part: f64, whole: f64| {
+            let share = if part == whole { 1.0 } else { part / whole };
+            if share.is_nan() { 0.0 } else { share.clamp(0.0, 2.0) }
+        };
+        match self {
+            Self::AtMost | Self::Less => share(limit, found),
+            Self::AtLeast | Self::More => share(found, limit),
+            Self::Equal => f64::from(u8::from(found == limit)),
+        }
+    }
+}
+
+/// The unit of a measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Seconds,
+    Metres,
+    Share,
+    Count,
+    YesNo,
+}
+
+impl Unit {
+    /// The names of its multiples, with their factors.
+    fn names(self) -> &'static [(&'static str, f64)] {
+        match self {
+            Self::Seconds => &[("s", 1.0), ("min", 60.0), ("h", 3600.0)],
+            Self::Metres => &[("m", 1.0), ("km", 1000.0)],
+            Self::Share => &[("%", 0.01)],
+            Self::Count | Self::YesNo => &[],
+        }
+    }
+
+    fn text(self, value: f64) -> String {
+        match self {
+            Self::Seconds if value.is_infinite() => "no way".into(),
+            Self::Seconds => format!("{value:.1} s"),
+            Self::Metres if value.is_infinite() => "unlimited".into(),
+            Self::Metres => format!("{value:.1} m"),
+            Self::Share => format!("{value:.3}"),
+            Self::Count => format!("{value:.0}"),
+            Self::YesNo => if value > 0.0 { "yes" } else { "no" }.into(),
+        }
+    }
+}
+
+/// What a rule measures. Places are indices of markers, agents of agents.
+#[derive(Clone, Debug, PartialEq)]
+enum Measure {
+    Path { from: Vec<usize>, to: Vec<usize>, agent: usize },
+    Length { from: Vec<usize>, to: Vec<usize>, agent: usize },
+    Choke { from: Vec<usize>, to: Vec<usize>, agent: usize },
+    Sees { from: Vec<usize>, to: Vec<usize> },
+    Walkable { agent: usize },
+    Reachable { from: Vec<usize>, agent: usize },
+    Exposure { of: Vec<usize> },
+    Pads { team: Option<String>, size_m: [f64; 2], cut_m: f64 },
+    Fairness(Aspect),
+}
+
+impl Measure {
+    fn unit(&self) -> Unit {
+        match self {
+            Self::Path { .. } => Unit::Seconds,
+            Self::Length { .. } | Self::Choke { .. } | Self::Fairness(Aspect::Height) => Unit::Metres,
+            Self::Sees { .. } => Unit::YesNo,
+            Self::Walkable { .. } | Self::Reachable { .. } | Self::Exposure { .. } | Self::Fairness(_) => Unit::Share,
+            Self::Pads { .. } => Unit::Count,
+        }
+    }
+}
+
+/// The measures with their arguments, as they are written.
+pub const MEASURES: [(&str, &str); 9] = [
+    ("path", "path(from, to[, agent]): the time of the fastest way, s or min"),
+    ("length", "length(from, to[, agent]): the length of the fastest way over the surface, m or km"),
+    ("choke", "choke(from, to[, agent]): the width of the widest way at its narrowest place, m"),
+    ("sees", "sees(from, to): whether one sees the other, yes or no"),
+    ("walkable", "walkable[(agent)]: the share of the map on which an agent can stand"),
+    ("reachable", "reachable(from[, agent]): the share of the walkable ground that is reached"),
+    ("exposure", "exposure(place): the share of the walkable ground from which a place is seen"),
+    ("pads", "pads([team,] width, depth[, cut]): how many level pads fit, metres"),
+    (
+        "fairness",
+        "fairness(territory|time|exposure|flat|height): the least of all teams divided by the greatest; of heights \
+      the difference, m",
+    ),
+];
+
+impl Rule {
+    /// Reads a rule on a level: names of markers, teams and agents must be known.
+    pub fn read(text: &str, measures: &Measures) -> Result<Self, RuleError> {
+        let mut reader = Reader { text, at: 0, measures };
+        let read = reader.rule();
+        read.map_err(|(at, problem)| RuleError {
+            rule: text.into(),
+            column: text[..at.min(text.len())].chars().count() + 1,
+            problem,
+        })
+    }
+
+    /// Checks the rule.
+    pub fn check(&self, measures: &Measures) -> Result<Verdict, Cancelled> {
+        let mut place = None;
+        let found = match &self.measure {
+            Measure::Path { from, to, agent } | Measure::Length { from, to, agent } => {
+                let way = measures.way(*agent, from, to)?;
+                place = way.as_ref().and_then(|way| way.samples.get(way.samples.len() / 2).copied());
+                let is_path = matches!(self.measure, Measure::Path { .. });
+                way.map_or(f64::INFINITY, |way| if is_path { way.seconds } else { way.length_m })
+            }
+            Measure::Choke { from, to, agent } => {
+                let choke = measures.choke(*agent, from, to)?;
+                place = choke.map(|choke| choke.sample);
+                choke.map_or(0.0, |choke| choke.width_m)
+            }
+            Measure::Sees { from, to } => f64::from(u8::from(measures.sees(from, to)?)),
+            Measure::Walkable { agent } => measures.ground(*agent)?.walkable_share(),
+            Measure::Reachable { from, agent } => measures.reachable(*agent, from)?,
+            Measure::Exposure { of } => measures.exposure(of)?,
+            Measure::Pads { team, size_m, cut_m } => {
+                let count = measures.sites(*size_m, *cut_m, team.as_deref())?.len();
+                f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+            }
+            Measure::Fairness(aspect) => measures.fairness(*aspect)?.ratio,
+        };
+        let grid = measures.terrain().grid();
+        let at_m = |sample: usize| [grid.x_m(sample % grid.width()), grid.z_m(sample / grid.width())];
+        let of_marker = match &self.measure {
+            Measure::Sees { from, .. } | Measure::Reachable { from, .. } | Measure::Path { from, .. } => from.first(),
+            Measure::Exposure { of } => of.first(),
+            _ => None,
+        };
+        Ok(Verdict {
+            rule: self.text.clone(),
+            holds: self.relation.holds(found, self.limit),
+            found: self.measure.unit().text(found),
+            place_m: place.map(at_m).or_else(|| of_marker.map(|marker| measures.place_m(*marker))),
+            score: self.relation.score(found, self.limit),
+        })
+    }
+}
+
+/// A mistake: the byte at which it is, and what is wrong.
+type Mistake = (usize, String);
+
+/// Reads a rule from left to right.
+struct Reader<'r, 'm> {
+    text: &'r str,
+    at: usize,
+    measures: &'r Measures<'m>,
+}
+
+/// A word, a number or a quoted name, with where it starts.
+struct Argument {
+    text: String,
+    at: usize,
+}
+
+impl Reader<'_, '_> {
+    fn rule(&mut self) -> Result<Rule, Mistake> {
+        let measure = self.measure()?;
+        self.skip_spaces();
+        let found = Relation::ALL.into_iter().find(|(sign, _)| self.text[self.at..].starts_with(sign));
+        let Some((sign, relation)) = found else {
+            return Err((self.at, "expected <=, >=, <, > or =".into()));
+        };
+        self.at += sign.len();
+        let limit = self.limit(measure.unit())?;
+        self.skip_spaces();
+        if self.at < self.text.len() {
+            return Err((self.at, format!("nothing may follow, but there is \"{}\"", &self.text[self.at..])));
+        }
+        Ok(Rule { text: self.text.trim().into(), measure, relation, limit })
+    }
+
+    fn measure(&mut self) -> Result<Measure, Mistake> {
+        let name = self.word();
+        let Some((key, usage)) = MEASURES.into_iter().find(|(key, _)| *key == name.text) else {
+            let known = MEASURES.map(|(key, _)| key);
+            let hint = match nearest_name(&name.text, known) {
+                Some(nearest) => format!("did you mean {nearest}?"),
+                None => format!("the measures are {}", known.join(", ")),
+            };
+            return Err((name.at, format!("there is no measure \"{}\"; {hint}", name.text)));
+        };
+        let arguments = self.arguments()?;
+        let end = self.at;
+        let wrong_count = || (end, format!("expected {usage}"));
+        let mut rest = arguments.iter();
+        let mut next = || rest.next().ok_or_else(wrong_count);
+        let measure = match key {
+            "path" | "length" | "choke" => {
+                let (from, to) = (self.place(next()?)?, self.place(next()?)?);
+                let agent = self.agent(rest.next())?;
+                match key {
+                    "path" => Measure::Path { from, to, agent },
+                    "length" => Measure::Length { from, to, agent },
+                    _ => Measure::Choke { from, to, agent },
+                }
+            }
+            "sees" => Measure::Sees { from: self.place(next()?)?, to: self.place(next()?)? },
+            "walkable" => Measure::Walkable { agent: self.agent(rest.next())? },
+            "reachable" => Measure::Reachable { from: self.place(next()?)?, agent: self.agent(rest.next())? },
+            "exposure" => Measure::Exposure { of: self.place(next()?)? },
+            "pads" => {
+                let first = next()?;
+                let team = first.text.parse::<f64>().is_err().then(|| self.team(first)).transpose()?;
+                let width = if team.is_some() { next()? } else { first };
+                let size_m = [metres(width)?, metres(next()?)?];
+                let cut_m = rest.next().map_or(Ok(DEFAULT_CUT_M), metres)?;
+                Measure::Pads { team, size_m, cut_m }
+            }
+            _ => {
+                let argument = next()?;
+                let aspect = Aspect::ALL.into_iter().find(|aspect| aspect.key() == argument.text);
+                let unknown = || {
+                    let known = Aspect::ALL.map(Aspect::key).join(", ");
+                    (argument.at, format!("fairness is of {known}, not of \"{}\"", argument.text))
+                };
+                if self.measures.teams().len() < 2 {
+                    return Err((argument.at, "fairness needs spawns of at least two teams".into()));
+                }
+                Measure::Fairness(aspect.ok_or_else(unknown)?)
+            }
+        };
+        match rest.next() {
+            Some(extra) => Err((extra.at, format!("one argument too many: expected {usage}"))),
+            None => Ok(measure),
+        }
+    }
+
+    /// The arguments in parentheses, if there are any.
+    fn arguments(&mut self) -> Result<Vec<Argument>, Mistake> {
+        let mut arguments = Vec::new();
+        self.skip_spaces();
+        if !self.takes('(') {
+            return Ok(arguments);
+        }
+        loop {
+            self.skip_spaces();
+            let argument = if self.text[self.at..].starts_with('"') { self.quoted()? } else { self.word() };
+            if argument.text.is_empty() {
+                return Err((argument.at, "expected a name or a number".into()));
+            }
+            arguments.push(argument);
+            self.skip_spaces();
+            if self.takes(')') {
+                return Ok(arguments);
+            }
+            if !self.takes(',') {
+                return Err((self.at, "expected a comma or a closing parenthesis".into()));
+            }
+        }
+    }
+
+    /// The number or word with which the measure is compared.
+    fn limit(&mut self, unit: Unit) -> Result<f64, Mistake> {
+        let value = self.word();
+        if unit == Unit::YesNo {
+            return match value.text.as_str() {
+                "yes" => Ok(1.0),
+                "no" => Ok(0.0),
+                other => Err((value.at, format!("expected yes or no, not \"{other}\""))),
+            };
+        }
+        let digits = value.text.trim_end_matches(|c: char| c.is_alphabetic() || c == '%');
+        let number: f64 = digits
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite())
+            .ok_or_else(|| (value.at, format!("expected a number, not \"{}\"", value.text)))?;
+        let mut name = Argument { text: value.text[digits.len()..].into(), at: value.at + digits.len() };
+        if name.text.is_empty() {
+            name = self.word();
+        }
+        if name.text.is_empty() {
+            return Ok(number);
+        }
+        let known = unit.names().iter().find(|(known, _)| *known == name.text);
+        let unknown = || {
+            let names: Vec<&str> = unit.names().iter().map(|(known, _)| *known).collect();
+            let expected = if names.is_empty() { "no unit".into() } else { names.join(" or ") };
+            (name.at, format!("expected {expected}, not \"{}\"", name.text))
+        };
+        known.map(|(_, factor)| number * factor).ok_or_else(unknown)
+    }
+
+    /// The markers of a name: that marker, or else the spawns of that team.
+    fn place(&self, argument: &Argument) -> Result<Vec<usize>, Mistake> {
+        let markers = &self.measures.level().markers;
+        let is_named = |name: &str| name.eq_ignore_ascii_case(&argument.text);
+        let named: Vec<usize> =
+            markers.iter().enumerate().filter(|(_, marker)| is_named(&marker.name)).map(|(index, _)| index).collect();
+        let found = if named.is_empty() { self.measures.spawns(&argument.text) } else { named };
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let mut known: Vec<String> = markers.iter().map(|marker| marker.name.clone()).collect();
+        known.extend(self.measures.teams().into_iter().map(String::from));
+        let known: Vec<String> = known.into_iter().filter(|name| !name.is_empty()).collect();
+        let hint = if known.is_empty() {
+            "the level has no markers".into()
+        } else {
+            format!("there are {}", known.join(", "))
+        };
+        Err((argument.at, format!("no marker or team is called \"{}\"; {hint}", argument.text)))
+    }
+
+    fn team(&self, argument: &Argument) -> Result<String, Mistake> {
+        let teams = self.measures.teams();
+        let found = teams.iter().find(|team| team.eq_ignore_ascii_case(&argument.text));
+        let unknown = || {
+            let hint =
+                if teams.is_empty() { "no spawn has one".into() } else { format!("there are {}", teams.join(", ")) };
+            (argument.at, format!("no team is called \"{}\"; {hint}", argument.text))
+        };
+        found.map(|team| (*team).into()).ok_or_else(unknown)
+    }
+
+    /// The agent of a name; without one, the first.
+    fn agent(&self, argument: Option<&Argument>) -> Result<usize, Mistake> {
+        let Some(argument) = argument else { return Ok(0) };
+        let agents = self.measures.agents();
+        let found = agents.iter().position(|agent| agent.name.eq_ignore_ascii_case(&argument.text));
+        let known = || agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ");
+        found.ok_or_else(|| (argument.at, format!("no agent is called \"{}\"; there are {}", argument.text, known())))
+    }
+
+    /// Everything up to the next space or sign.
+    fn word(&mut self) -> Argument {
+        self.skip_spaces();
+        let at = self.at;
+        let rest = &self.text[at..];
+        let ends = |c: char| c.is_whitespace() || "(),<>=\"".contains(c);
+        self.at += rest.find(ends).unwrap_or(rest.len());
+        Argument { text: self.text[at..self.at].into(), at }
+    }
+
+    fn quoted(&mut self) -> Result<Argument, Mistake> {
+        let at = self.at;
+        let rest = &self.text[at + 1..];
+        let end = rest.find('"').ok_or_else(|| (at, "the quotation mark is not closed".to_string()))?;
+        self.at = at + end + 2;
+        Ok(Argument { text: rest[..end].into(), at })
+    }
+
+    fn skip_spaces(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn takes(&mut self, sign: char) -> bool {
+        let is_next = self.text[self.at..].starts_with(sign);
+        self.at += if is_next { sign.len_utf8() } else { 0 };
+        is_next
+    }
+}
+
+fn metres(argument: &Argument) -> Result<f64, Mistake> {
+    let digits = argument.text.trim_end_matches('m');
+    let number = digits.parse().ok().filter(|metres: &f64| metres.is_finite() && *metres > 0.0);
+    number.ok_or_else(|| (argument.at, format!("expected a length in metres, not \"{}\"", argument.text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid, Heightfield};
+    use crate::engine::level::{Agent, Level, Marker, MarkerKind};
+    use crate::engine::parameters::Point;
+    use crate::engine::progress::Progress;
+
+    fn marker(kind: MarkerKind, name: &str, team: &str, x_m: f64) -> Marker {
+        Marker { kind, name: name.into(), team: team.into(), at_m: Point { x_m, z_m: 100.0 }, ..Default::default() }
+    }
+
+    /// A plane of 400 × 200 m: red at 40 m, the middle at 140 m, blue at 240 m.
+    fn level() -> Level {
+        let markers = vec![
+            marker(MarkerKind::Spawn, "Base 1", "red", 40.0),
+            marker(MarkerKind::Spawn, "Base 2", "blue", 240.0),
+            marker(MarkerKind::Objective, "Middle", "", 140.0),
+        ];
+        let tank = Agent { name: "Tank".into(), speed_m_s: 10.0, ..Default::default() };
+        Level { markers: markers.into(), agents: vec![Agent::default(), tank].into(), ..Default::default() }
+    }
+
+    fn plane() -> Heightfield {
+        Heightfield::flat(Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, 101, 51))
+    }
+
+    fn check(rule: &str) -> (bool, String) {
+        let (terrain, level, progress) = (plane(), level(), Progress::new());
+        let measures = Measures::new(&terrain, None, &level, &progress);
+        let rule = Rule::read(rule, &measures).unwrap_or_else(|error| panic!("{error}"));
+        let verdict = rule.check(&measures).expect("not cancelled");
+        (verdict.holds, verdict.found)
+    }
+
+    #[test]
+    fn rules_are_checked() {
+        for (rule, holds, found) in [
+            ("path(red, blue) <= 50 s", true, "50.0 s"),
+            ("path(red, blue) < 0.5 min", false, "50.0 s"),
+            ("path(\"base 1\", Middle, tank) <= 10.1", true, "10.0 s"),
+            ("length(red,middle)>=0.1km", true, "100.0 m"),
+            ("choke(red, blue) >= 12 m", true, "unlimited"),
+            ("sees(red, blue) = no", false, "yes"),
+            ("walkable >= 100 %", true, "1.000"),
+            ("walkable(Tank) >= 0.5", true, "1.000"),
+            ("reachable(red) >= 1", true, "1.000"),
+            ("exposure(blue) <= 10%", false, "1.000"),
+            ("fairness(time) >= 0.95", true, "1.000"),
+            ("fairness(height) <= 2 m", true, "0.0 m"),
+            // 8 and 12 columns of 48 m; the columns 34 to 35 m … of red and blue: 35 and 65 of 100.
+            ("fairness(territory) >= 0.5", true, "0.538"),
+            ("pads(60, 60) >= 3", true, "18"),
+        ] {
+            assert_eq!(check(rule), (holds, found.into()), "{rule}");
+        }
+        assert!(check("pads(red, 60, 60, 2) >= 1").0);
+    }
+
+    #[test]
+    fn mistakes_are_pointed_at_by_their_column() {
+        let (terrain, level, progress) = (plane(), level(), Progress::new());
+        let measures = Measures::new(&terrain, None, &level, &progress);
+        for (rule, column, problem) in [
+            ("", 1, "there is no measure \"\"; the measures are path, length"),
+            ("pth(red, blue) <= 90 s", 1, "there is no measure \"pth\"; did you mean path?"),
+            (
+                "path(red, green) <= 90 s",
+                11,
+                "no marker or team is called \"green\"; there are Base 1, Base 2, Middle, red, blue",
+            ),
+            ("path(red) <= 90 s", 10, "expected path(from, to[, agent])"),
+            ("path(red, blue, Boat) <= 90", 17, "no agent is called \"Boat\"; there are Walker, Tank"),
+            ("path(red, blue, Tank, 3) <= 90", 23, "one argument too many"),
+            ("path(red, blue <= 90 s", 16, "expected a comma or a closing parenthesis"),
+            ("path(red, blue) ~ 90 s", 17, "expected <=, >=, <, > or ="),
+            ("path(red, blue) <= 90 m", 23, "expected s or min or h, not \"m\""),
+            ("path(red, blue) <= fast", 20, "expected a number, not \"fast\""),
+            ("path(red, blue) <= 90 s or so", 25, "nothing may follow"),
+            ("sees(red, blue) = maybe", 19, "expected yes or no, not \"maybe\""),
+            ("fairness(sound) >= 1", 10, "fairness is of territory, time, exposure, flat, height, not of \"sound\""),
+            ("pads(green, 60, 60) >= 1", 6, "no team is called \"green\"; there are red, blue"),
+            ("pads(60, wide) >= 1", 10, "expected a length in metres, not \"wide\""),
+            ("sees(\"Base 1, blue) = no", 6, "the quotation mark is not closed"),
+        ] {
+            let error = Rule::read(rule, &measures).expect_err(rule);
+            assert!(error.column == column && error.problem.contains(problem), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_broken_rule_is_scored_by_how_far_it_is_off() {
+        assert_eq!([Relation::AtMost.score(180.0, 90.0), Relation::AtLeast.score(6.0, 12.0)], [0.5, 0.5]);
+        assert_eq!([Relation::AtMost.score(90.0, 90.0), Relation::AtMost.score(f64::INFINITY, 90.0)], [1.0, 0.0]);
+        assert_eq!([Relation::AtLeast.score(0.0, 0.0), Relation::Equal.score(1.0, 0.0)], [1.0, 0.0]);
+    }
+}

@@ -1,0 +1,104 @@
+//! The seeds whose terrain keeps the rules of a level best.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+
+use super::measures::Measures;
+use super::rules::{Rule, Verdict};
+use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::Grid;
+use crate::engine::inputs::Inputs;
+use crate::engine::lakes::water_depths;
+use crate::engine::level::Level;
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::recipe::Recipe;
+use crate::engine::stack::evaluate;
+
+/// What is searched.
+#[derive(Clone, Debug)]
+pub struct Search<'a> {
+    /// The recipe whose seed is varied.
+    pub recipe: &'a Recipe,
+    /// The files that the recipe reads.
+    pub inputs: &'a Inputs,
+    /// The level that is played on it.
+    pub level: &'a Level,
+    /// The height of the water, metres.
+    pub water_m: Option<f64>,
+    /// What must be true.
+    pub rules: &'a [Rule],
+}
+
+/// A seed and how well its terrain keeps the rules.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The seed.
+    pub seed: u32,
+    /// The rules, in their order.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Found {
+    /// How many rules are broken.
+    pub fn broken(&self) -> usize {
+        self.verdicts.iter().filter(|verdict| !verdict.holds).count()
+    }
+
+    /// Those that break fewer rules come first, of these the ones whose worst rule is kept best.
+    fn best_first(&self, other: &Self) -> Ordering {
+        let ([worst, mean], [other_worst, other_mean]) = (self.scores(), other.scores());
+        let by_score = other_worst.total_cmp(&worst).then(other_mean.total_cmp(&mean));
+        self.broken().cmp(&other.broken()).then(by_score).then(self.seed.cmp(&other.seed))
+    }
+
+    /// The score of the rule that is kept worst, and the mean of all.
+    fn scores(&self) -> [f64; 2] {
+        let scores = self.verdicts.iter().map(|verdict| verdict.score);
+        let worst = scores.clone().fold(f64::INFINITY, f64::min);
+        [worst, scores.sum::<f64>() / self.verdicts.len().max(1).to_f64()]
+    }
+}
+
+impl Search<'_> {
+    /// Checks the rules on the terrain of a seed.
+    pub fn check(&self, seed: u32, grid: Grid, progress: &Progress) -> Result<Found, Cancelled> {
+        let recipe = Recipe { seed, ..self.recipe.clone() };
+        let terrain = evaluate(&recipe, grid, None, self.inputs, progress)?;
+        let water_m = water_depths(&recipe, self.water_m, &terrain);
+        let measures = Measures::new(&terrain, water_m.as_deref(), self.level, progress);
+        let verdicts = self.rules.iter().map(|rule| rule.check(&measures)).collect::<Result<_, _>>()?;
+        Ok(Found { seed, verdicts })
+    }
+
+    /// Checks seeds on a grid and returns the best, the best first. Seeds are computed side by side, and the result does not depend on how many.
+    pub fn best(
+        &self,
+        seeds: impl IndexedParallelIterator<Item = u32>,
+        grid: Grid,
+        count: usize,
+        progress: &Progress,
+    ) -> Result<Vec<Found>, Cancelled> {
+        let counter = progress.counter(seeds.len());
+        let check = |seed: u32| {
+            let found = self.check(seed, grid, &progress.of_part())?;
+            counter.add_one().map(|()| found)
+        };
+        let mut found: Vec<Found> = seeds.map(check).collect::<Result<_, _>>()?;
+        found.sort_by(Found::best_first);
+        found.truncate(count);
+        Ok(found)
+    }
+
+    /// Checks the seeds that were found on another grid, and returns them in their order there.
+    pub fn again(&self, found: &[Found], grid: Grid, progress: &Progress) -> Result<Vec<Found>, Cancelled> {
+        let counter = progress.counter(found.len());
+        let check = |found: &Found| {
+            let again = self.check(found.seed, grid, &progress.of_part())?;
+            counter.add_one().map(|()| again)
+        };
+        let mut again: Vec<Found> = found.iter().map(check).collect::<Result<_, _>>()?;
+        again.sort_by(Found::best_first);
+        Ok(again)
+    }
+}

@@ -1,0 +1,184 @@
+//! What is seen from a place.
+//!
+//! A sector at a time: rays run from the eye to every sample of the farthest row of the sector, row by row, and each keeps
+//! the steepest slope of the terrain that it has passed. A sample is seen if it is no lower than the horizon of the two rays
+//! beside it (after W. R. Franklin, C. K. Ray and S. Mehta, "Geometric algorithms for siting of air defense missile
+//! batteries", 1994: their algorithm R2, which takes one ray). The curvature of the earth is left out.
+
+use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::heightfield::Heightfield;
+
+/// A place from which one looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Eye {
+    /// The place, metres east and south; that of the nearest sample is taken.
+    pub at_m: [f64; 2],
+    /// Its height over the ground, metres.
+    pub over_ground_m: f64,
+}
+
+/// Which samples are seen from an eye, row by row, if something of `target_m` metres stands there, such as a head; 0 is
+/// the ground itself.
+pub fn seen_from(terrain: &Heightfield, eye: Eye, target_m: f32) -> Vec<bool> {
+    let grid = terrain.grid();
+    let sample = grid.nearest_sample(eye.at_m);
+    let at = [sample % grid.width(), sample / grid.width()].map(ToInteger::to_isize);
+    let eye_m = terrain.heights()[sample] + eye.over_ground_m.to_f32();
+    let sector = Sector { terrain, at, eye_m, target_m, outward: [0, 0] };
+    let mut seen = vec![false; grid.samples()];
+    seen[sample] = true;
+    for outward in [[0, -1], [1, 0], [0, 1], [-1, 0]] {
+        Sector { outward, ..sector }.look(&mut seen);
+    }
+    seen
+}
+
+/// A quarter of the surroundings of an eye.
+#[derive(Clone, Copy)]
+struct Sector<'a> {
+    terrain: &'a Heightfield,
+    /// The column and row of the eye, and its height.
+    at: [isize; 2],
+    eye_m: f32,
+    target_m: f32,
+    /// The direction of its middle, in columns and rows.
+    outward: [isize; 2],
+}
+
+impl Sector<'_> {
+    fn look(&self, seen: &mut [bool]) {
+        let grid = self.terrain.grid();
+        let sides = [grid.width(), grid.height()].map(ToInteger::to_isize);
+        let heights = self.terrain.heights();
+        let is_along_rows = self.outward[0] == 0;
+        let [along, across] = if is_along_rows { [1, 0] } else { [0, 1] };
+        let sign = self.outward[along];
+        let reach = if sign < 0 { self.at[along] } else { sides[along] - 1 - self.at[along] };
+        // The columns or rows across, relative to the eye, that are on the map.
+        let [first, last] = [-self.at[across], sides[across] - 1 - self.at[across]];
+        let along_m = if is_along_rows { grid.spacing_z_m() } else { grid.spacing_x_m() }.to_f32();
+        let index = |out: isize, side: isize| {
+            let (step, side) = (self.at[along] + sign * out, self.at[across] + side);
+            let [c, r] = if is_along_rows { [side, step] } else { [step, side] };
+            (r * sides[0] + c).to_usize()
+        };
+        let mut horizons = vec![f32::NEG_INFINITY; (2 * reach + 1).to_usize()];
+        // Where a line through the eye meets a plane that stands upright across the sector, 1 m from the eye. Straight lines
+        // remain straight on it, so between two rays the horizon of a plane is interpolated exactly.
+        let projected = |height_m: f32, out: isize| (height_m - self.eye_m) / (out.to_f32() * along_m);
+        for out in 1..=reach {
+            for side in (-out).max(first)..=out.min(last) {
+                let at = index(out, side);
+                let position = (side * reach).to_f32() / out.to_f32();
+                let west = position.floor();
+                let (ray, share) = ((west.to_isize() + reach).to_usize(), position - west);
+                let [left, right] = [horizons[ray], horizons[ray + usize::from(share > 0.0)]];
+                // A ray that is beside the map has no horizon.
+                let is_known = left.is_finite() && right.is_finite();
+                let horizon = if is_known { left + share * (right - left) } else { left.max(right) };
+                seen[at] |= projected(heights[at] + self.target_m, out) >= horizon;
+            }
+            for ray in -reach..=reach {
+                let position = (ray * out).to_f32() / reach.to_f32();
+                let side = position.floor();
+                let (near, share) = (side.to_isize(), position - side);
+                if near < first || near > last || share > 0.0 && near == last {
+                    continue;
+                }
+                let near_m = heights[index(out, near)];
+                let height_m =
+                    if share > 0.0 { near_m + share * (heights[index(out, near + 1)] - near_m) } else { near_m };
+                let horizon = &mut horizons[(ray + reach).to_usize()];
+                *horizon = horizon.max(projected(height_m, out));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::random::Stream;
+
+    fn grid(samples: usize) -> Grid {
+        Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, samples, samples)
+    }
+
+    fn seen(terrain: &Heightfield, at_m: [f64; 2], over_ground_m: f64, target_m: f32) -> Vec<bool> {
+        seen_from(terrain, Eye { at_m, over_ground_m }, target_m)
+    }
+
+    #[test]
+    fn all_of_a_plane_and_of_a_bowl_is_seen() {
+        let plane = Heightfield::from_fn(grid(41), |c, r| 0.3 * c as f32 - 0.1 * r as f32);
+        assert!(seen(&plane, [30.0, 70.0], 1.7, 0.0).iter().all(|seen| *seen));
+        let bowl = Heightfield::from_fn(grid(41), |c, r| {
+            let (x, z) = (c as f32 - 20.0, r as f32 - 20.0);
+            0.1 * (x * x + z * z)
+        });
+        assert!(seen(&bowl, [50.0, 50.0], 1.7, 0.0).iter().all(|seen| *seen));
+    }
+
+    #[test]
+    fn a_wall_hides_what_is_behind_it() {
+        // A wall of 4 m at x = 60 m; the eye is 2 m high at x = 20 m, so the shadow behind never ends.
+        let wall = Heightfield::from_fn(grid(101), |c, _| if c == 60 { 4.0 } else { 0.0 });
+        let found = seen(&wall, [20.0, 50.0], 2.0, 0.0);
+        for (i, seen) in found.iter().enumerate() {
+            assert_eq!(*seen, i % 101 <= 60, "{} {}", i % 101, i / 101);
+        }
+        // A tower of 10 m at x = 80 m looks over it: at 60 m the line is 2 m + 4/40 · … : (4 − 2)/40 · 60 + 2 = 5 m.
+        let heads = seen_from(&wall, Eye { at_m: [20.0, 50.0], over_ground_m: 2.0 }, 5.1);
+        assert!(heads[50 * 101 + 80] && !seen(&wall, [20.0, 50.0], 2.0, 4.8)[50 * 101 + 80]);
+        // From 8 m the shadow of the wall ends: 4 m lower 40 m away, so 40 m behind it.
+        let high = seen(&wall, [20.0, 50.0], 8.0, 0.0);
+        assert!(!high[50 * 101 + 99] && high[50 * 101 + 100]);
+    }
+
+    /// What is seen by following the line to every sample, which takes far longer.
+    fn reference(terrain: &Heightfield, eye: [usize; 2], over_ground_m: f32) -> Vec<bool> {
+        let grid = terrain.grid();
+        let eye_m = terrain[(eye[0], eye[1])] + over_ground_m;
+        let is_seen = |c: usize, r: usize| {
+            let (x, z) = (c as f64 - eye[0] as f64, r as f64 - eye[1] as f64);
+            let steps = x.abs().max(z.abs());
+            let length = libm::hypot(x, z);
+            let slope = |height: f64, share: f64| (height - f64::from(eye_m)) / (share * length);
+            let own = slope(f64::from(terrain[(c, r)]), 1.0);
+            (1..steps as usize).all(|step| {
+                let share = step as f64 / steps;
+                let at_m = [
+                    (eye[0] as f64 + share * x) * grid.spacing_x_m(),
+                    (eye[1] as f64 + share * z) * grid.spacing_z_m(),
+                ];
+                slope(f64::from(terrain.height_at(at_m[0], at_m[1])), share) <= own
+            })
+        };
+        (0..grid.samples()).map(|i| (i % grid.width(), i / grid.width())).map(|(c, r)| is_seen(c, r)).collect()
+    }
+
+    #[test]
+    fn on_rough_ground_it_agrees_with_lines_of_sight() {
+        let mut rng = Stream::new(11, 3).at(0);
+        let hills: Vec<[f64; 4]> = (0..60)
+            .map(|_| [rng.between(0.0, 100.0), rng.between(0.0, 100.0), rng.between(2.0, 15.0), rng.between(1.0, 12.0)])
+            .collect();
+        let terrain = Heightfield::from_fn(grid(129), |c, r| {
+            let (x, z) = (c as f64 * 100.0 / 128.0, r as f64 * 100.0 / 128.0);
+            let hill = |[at_x, at_z, radius, height]: &[f64; 4]| {
+                let d = libm::hypot(x - at_x, z - at_z) / radius;
+                height * libm::exp(-d * d)
+            };
+            hills.iter().map(hill).sum::<f64>() as f32
+        });
+        for eye in [[64, 64], [3, 120], [100, 20], [0, 0]] {
+            let at_m = [eye[0] as f64 * 100.0 / 128.0, eye[1] as f64 * 100.0 / 128.0];
+            let found = seen(&terrain, at_m, 1.7, 0.0);
+            let expected = reference(&terrain, eye, 1.7);
+            let both = found.iter().zip(&expected).filter(|(a, b)| **a && **b).count() as f64;
+            let either = found.iter().zip(&expected).filter(|(a, b)| **a || **b).count() as f64;
+            assert!(both / either > 0.96, "{eye:?}: {}", both / either);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Which team is where first.
+
+use super::travel::Travel;
+
+/// The ground that every team reaches first.
+#[derive(Clone, Debug)]
+pub struct Territory {
+    /// The index of the team that is at each sample first, row by row; `None` where nobody gets, and where several get at
+    /// the same time.
+    pub first: Vec<Option<u8>>,
+    /// By how many seconds, row by row; infinite where only one team gets, 0 where `first` is `None`.
+    pub lead_s: Vec<f32>,
+}
+
+impl Territory {
+    /// The territories of teams, by their travel times. There are at most 256 teams.
+    pub fn of(teams: &[&Travel]) -> Self {
+        let samples = teams.first().map_or(0, |team| team.seconds().len());
+        let (mut first, mut lead_s) = (Vec::with_capacity(samples), Vec::with_capacity(samples));
+        for sample in 0..samples {
+            let mut best = [f32::INFINITY; 2];
+            let mut owner = None;
+            for (team, index) in teams.iter().zip(0_u8..=u8::MAX) {
+                let seconds = team.seconds()[sample];
+                if seconds < best[0] {
+                    best = [seconds, best[0]];
+                    owner = Some(index);
+                } else {
+                    best[1] = best[1].min(seconds);
+                }
+            }
+            let is_led = best[0] < best[1];
+            first.push(owner.filter(|_| is_led));
+            lead_s.push(if is_led { best[1] - best[0] } else { 0.0 });
+        }
+        Self { first, lead_s }
+    }
+
+    /// The samples of a team, as a share of those of all teams; 0 if there are none.
+    pub fn share(&self, team: usize) -> f64 {
+        let [mut own, mut all] = [0_u32; 2];
+        for first in self.first.iter().flatten() {
+            all += 1;
+            own += u32::from(usize::from(*first) == team);
+        }
+        if all > 0 { f64::from(own) / f64::from(all) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid, Heightfield};
+    use crate::engine::level::Agent;
+    use crate::engine::play::Ground;
+    use crate::engine::progress::Progress;
+
+    #[test]
+    fn a_strip_is_divided_in_the_middle() {
+        // 41 columns: teams at columns 0 and 26 meet at column 13, which nobody leads; 13 and 27 columns remain.
+        let terrain = Heightfield::flat(Grid::new(Extent { width_m: 40.0, depth_m: 4.0 }, 41, 5));
+        let ground = Ground::new(&terrain, None, &Agent::default(), &Progress::new()).expect("not cancelled");
+        let travel = |start: usize| Travel::from(&ground, &[2 * 41 + start], &Progress::new()).expect("not cancelled");
+        let [west, east] = [0, 26].map(travel);
+        let found = Territory::of(&[&west, &east]);
+        assert_eq!(found.first[2 * 41 + 13], None);
+        assert_eq!((found.first[2 * 41 + 12], found.first[2 * 41 + 14]), (Some(0), Some(1)));
+        assert!((found.lead_s[2 * 41 + 12] - 0.5).abs() < 1e-6, "12 m and 14 m at 4 m/s");
+        assert_eq!((found.share(0), found.share(1)), (13.0 / 40.0, 27.0 / 40.0));
+    }
+}

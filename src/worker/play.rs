@@ -1,0 +1,165 @@
+//! The play thread: measures the level on the terrain that is shown, first coarsely.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::job::{JobError, Wake};
+use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
+use crate::engine::Heightfield;
+use crate::engine::lakes::water_depths;
+use crate::engine::level::Level;
+use crate::engine::play::{Measures, Overlay, PlayMap, Report};
+use crate::engine::recipe::Recipe;
+
+/// The most samples along a side at which measures are taken first.
+const COARSE: usize = 257;
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct PlayRequest {
+    /// The terrain.
+    pub terrain: Arc<Heightfield>,
+    /// The recipe that it was made from.
+    pub recipe: Arc<Recipe>,
+    /// The height of the water, metres.
+    pub water_m: Option<f64>,
+    /// The level.
+    pub level: Level,
+    /// The measure that is shown over the maps.
+    pub map: Option<PlayMap>,
+    /// Whether to take all measures, besides that of the map.
+    pub report: bool,
+}
+
+impl PlayRequest {
+    /// Whether both request the same measures of the same level and terrain.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let Self { terrain, recipe, water_m, level, map, report } = self;
+        Arc::ptr_eq(terrain, &other.terrain)
+            && Arc::ptr_eq(recipe, &other.recipe)
+            && (water_m, map, report) == (&other.water_m, &other.map, &other.report)
+            && *level == other.level
+    }
+}
+
+/// A map of a measure.
+#[derive(Clone, Debug)]
+pub struct DrawnMap {
+    /// What it shows.
+    pub map: PlayMap,
+    /// The samples from west to east and from north to south.
+    pub size: [usize; 2],
+    /// The colours of the samples.
+    pub overlay: Overlay,
+}
+
+/// The measures that are known so far.
+#[derive(Clone, Debug)]
+pub struct PlayResult {
+    /// What was requested.
+    pub request: Arc<PlayRequest>,
+    /// The requested map.
+    pub map: Option<Arc<DrawnMap>>,
+    /// All measures.
+    pub report: Option<Arc<Report>>,
+    /// Whether they are those of a part of the samples; those of all samples follow.
+    pub is_coarse: bool,
+}
+
+/// The handle of the play thread. Dropping it cancels and joins the thread.
+pub struct PlayMeasurer {
+    runner: Runner<PlayWorker>,
+}
+
+impl PlayMeasurer {
+    /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
+    pub fn start(wake: Wake) -> std::io::Result<Self> {
+        let config = RunnerConfig::new("upthrust play", Policy::LatestWins { grace: Duration::ZERO });
+        Ok(Self { runner: Runner::start(config, PlayWorker, wake)? })
+    }
+
+    /// Requests measures, superseding all earlier requests.
+    pub fn request(&self, request: PlayRequest) {
+        self.runner.submit(request);
+    }
+
+    /// Takes the newest result. Finer ones may follow.
+    pub fn take(&self) -> Option<Result<PlayResult, JobError>> {
+        self.runner.take().map(|(_, result)| result)
+    }
+}
+
+struct PlayWorker;
+
+impl Worker for PlayWorker {
+    type Job = PlayRequest;
+    type Label = ();
+    type Output = PlayResult;
+
+    fn label(_: &PlayRequest) {}
+
+    fn run(&mut self, request: PlayRequest, context: &JobContext<'_, PlayResult>) -> Result<PlayResult, JobError> {
+        let request = Arc::new(request);
+        let terrain = &*request.terrain;
+        let Some(coarse) = terrain.thinned(COARSE) else { return measure(&request, terrain, false, context) };
+        let found = measure(&request, &coarse, true, context)?;
+        (context.publish)(found);
+        measure(&request, terrain, false, context)
+    }
+}
+
+/// Takes the measures on a terrain, and publishes the map before the rest.
+fn measure(
+    request: &Arc<PlayRequest>,
+    terrain: &Heightfield,
+    is_coarse: bool,
+    context: &JobContext<'_, PlayResult>,
+) -> Result<PlayResult, JobError> {
+    let water_m = water_depths(&request.recipe, request.water_m, terrain);
+    let measures = Measures::new(terrain, water_m.as_deref(), &request.level, context.progress);
+    let mut result = PlayResult { request: request.clone(), map: None, report: None, is_coarse };
+    if let Some(map) = request.map {
+        let size = [terrain.grid().width(), terrain.grid().height()];
+        result.map = Some(Arc::new(DrawnMap { map, size, overlay: map.overlay(&measures)? }));
+        if request.report && is_coarse {
+            (context.publish)(result.clone());
+        }
+    }
+    if request.report {
+        result.report = Some(Arc::new(Report::of(&measures)?));
+    }
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::level::Marker;
+    use crate::engine::parameters::Point;
+    use crate::engine::{Extent, Grid};
+    use crate::worker::test_support::{no_wake, wait};
+
+    #[test]
+    fn coarse_measures_come_first_and_fine_ones_follow() {
+        let grid = Grid::new(Extent { width_m: 1024.0, depth_m: 1024.0 }, 1025, 1025);
+        let marker = |x_m| Marker { name: format!("at {x_m}"), at_m: Point { x_m, z_m: 500.0 }, ..Marker::default() };
+        let request = PlayRequest {
+            terrain: Arc::new(Heightfield::flat(grid)),
+            recipe: Arc::default(),
+            water_m: None,
+            level: Level { markers: vec![marker(100.0), marker(900.0)].into(), ..Level::default() },
+            map: Some(PlayMap::Reach(0)),
+            report: true,
+        };
+        let measurer = PlayMeasurer::start(no_wake()).expect("a thread");
+        measurer.request(request.clone());
+        let coarse = wait(|| measurer.take()).expect("measures");
+        assert!(coarse.is_coarse && coarse.request.is_same(&request));
+        assert_eq!(coarse.map.map(|map| map.size), Some([257, 257]));
+        let is_fine = |found: &Result<PlayResult, JobError>| found.as_ref().is_ok_and(|found| !found.is_coarse);
+        let fine = wait(|| measurer.take().filter(is_fine)).expect("measures");
+        assert_eq!(fine.map.map(|map| map.size), Some([1025, 1025]));
+        let way = fine.report.expect("a report").ways[0].way.expect("a way");
+        assert!((way[1] - 800.0).abs() < 1e-3, "{way:?}");
+    }
+}

@@ -1,0 +1,94 @@
+//! The thread that searches the seeds whose terrain keeps the rules of a level best.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::job::{JobError, Wake};
+use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
+use crate::engine::Grid;
+use crate::engine::level::Level;
+use crate::engine::play::{Found, Measures, Rule, Search};
+use crate::engine::recipe::Recipe;
+use crate::files::import::{DecodedFiles, InputFiles};
+
+/// What to search.
+#[derive(Clone, Debug)]
+pub struct SeedSearchRequest {
+    /// The recipe whose seed is varied.
+    pub recipe: Arc<Recipe>,
+    /// The files that the recipe reads.
+    pub files: InputFiles,
+    /// The level with its rules.
+    pub level: Level,
+    /// The height of the water, metres.
+    pub water_m: Option<f64>,
+    /// The seeds.
+    pub seeds: RangeInclusive<u32>,
+    /// Samples along the longer side.
+    pub samples: usize,
+    /// How many of the best to return.
+    pub best: usize,
+}
+
+/// The handle of the thread. Dropping it cancels and joins the thread.
+pub struct SeedSearcher {
+    runner: Runner<SearchWorker>,
+}
+
+impl SeedSearcher {
+    /// Starts the thread; `wake` is called when there is something to [take](Self::take).
+    pub fn start(wake: Wake) -> std::io::Result<Self> {
+        let config = RunnerConfig::new("upthrust seed search", Policy::Queue);
+        Ok(Self { runner: Runner::start(config, SearchWorker, wake)? })
+    }
+
+    /// Starts a search.
+    pub fn start_search(&self, request: SeedSearchRequest) {
+        self.runner.submit(request);
+    }
+
+    /// Cancels the running search.
+    pub fn cancel(&self) {
+        self.runner.cancel();
+    }
+
+    /// How much of the running search is done; `None` if none is running.
+    pub fn fraction(&self) -> Option<f32> {
+        self.runner.status().map(|status| status.fraction)
+    }
+
+    /// Takes the seeds that were found, the best first.
+    pub fn take(&self) -> Option<Result<Vec<Found>, JobError>> {
+        self.runner.take().map(|(_, result)| result)
+    }
+}
+
+struct SearchWorker;
+
+impl Worker for SearchWorker {
+    type Job = SeedSearchRequest;
+    type Label = ();
+    type Output = Vec<Found>;
+
+    fn label(_: &SeedSearchRequest) {}
+
+    fn run(
+        &mut self,
+        request: SeedSearchRequest,
+        context: &JobContext<'_, Vec<Found>>,
+    ) -> Result<Vec<Found>, JobError> {
+        let SeedSearchRequest { recipe, files, level, water_m, seeds, samples, best } = request;
+        let progress = context.progress;
+        let inputs = DecodedFiles::default().inputs(&recipe, &files, progress)?;
+        let grid = Grid::fitted(recipe.world.extent(), samples);
+        let plane = crate::engine::Heightfield::flat(Grid::new(grid.extent(), 2, 2));
+        let measures = Measures::new(&plane, None, &level, progress);
+        let read = level.rules.iter().map(|rule| Rule::read(rule, &measures)).collect::<Result<Vec<_>, _>>();
+        let rules = read.map_err(|error| JobError::Failed(error.to_string()))?;
+        let search = Search { recipe: &recipe, inputs: &inputs, level: &level, water_m, rules: &rules };
+        let seeds: Vec<u32> = seeds.collect();
+        Ok(search.best(seeds.into_par_iter(), grid, best, progress)?)
+    }
+}
