@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, value_parser};
 
-use super::values::{PatchCounts, Range, RenderSize, Size, Source, TextureSize, TileCounts, TileIndex};
+use super::values::{PatchCounts, Range, RenderSize, SeedRange, Size, Source, TextureSize, TileCounts, TileIndex};
 use crate::engine::texture::AnalysisMap;
 use crate::files::formats::heightmap::RawLayout;
 use crate::files::formats::image::TURNTABLE_FRAMES;
@@ -34,6 +34,10 @@ pub enum Subcommand {
     Convert(ConvertOptions),
     /// Print statistics of a heightmap.
     Inspect(InspectOptions),
+    /// Measure a level: where players can go, how long it takes, what they see and whether it is fair.
+    Play(PlayOptions),
+    /// Find the seeds whose terrain keeps the rules of a level best.
+    Search(SearchOptions),
     /// Run Krten's fault program of 1994, with its options, defaults and file format.
     Fault(FaultOptions),
 }
@@ -312,6 +316,55 @@ pub struct InspectOptions {
     /// The layout of a headerless file, for example u16le,1025x1025; +128 at its end skips 128 bytes.
     #[arg(long, value_name = "LAYOUT")]
     pub raw: Option<RawLayout>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct PlayOptions {
+    #[command(flatten)]
+    pub source: SourceOptions,
+    /// Samples along the longer side, or of both sides [default: the project's].
+    #[arg(long, value_name = "N|WxH")]
+    pub size: Option<Size>,
+    /// Check a rule besides those of the project, for example 'path(red, blue) <= 90 s'; repeatable. Status 3 if one is
+    /// broken.
+    #[arg(long, value_name = "RULE")]
+    pub require: Vec<String>,
+    /// Write every measure that has a map as a PNG into a folder.
+    #[arg(long, value_name = "DIR")]
+    pub maps: Option<PathBuf>,
+    /// Overwrite existing files.
+    #[arg(short, long, requires = "maps")]
+    pub force: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct SearchOptions {
+    #[command(flatten)]
+    pub source: SourceOptions,
+    /// The seeds to try.
+    #[arg(long, value_name = "FROM..TO", default_value = "1..200")]
+    pub seeds: SeedRange,
+    /// How many of the best seeds to print.
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = value_parser!(u32).range(1..=10_000))]
+    pub best: u32,
+    /// Samples along the longer side at which all seeds are compared.
+    #[arg(long, value_name = "N", default_value_t = 257, value_parser = value_parser!(u32).range(17..=4097))]
+    pub coarse: u32,
+    /// Samples along the longer side, or of both sides, at which the best are checked again [default: the project's].
+    #[arg(long, value_name = "N|WxH")]
+    pub size: Option<Size>,
+    /// Require a rule besides those of the project, for example 'path(red, blue) <= 90 s'; repeatable.
+    #[arg(long, value_name = "RULE")]
+    pub require: Vec<String>,
+    /// The kind of progress output.
+    #[arg(long, value_enum, default_value_t = ProgressKind::Auto)]
+    pub progress: ProgressKind,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

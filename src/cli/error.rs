@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::engine::Cancelled;
+use crate::engine::play::RuleError;
 use crate::files::FileError;
 use crate::project::ProjectError;
 
@@ -35,6 +36,10 @@ pub enum CliError {
     Threads(String),
     /// Standard output cannot be written.
     Output(String),
+    /// A rule cannot be read: the source, and why. Status 2.
+    Rule(String, RuleError),
+    /// Rules of the level are broken: how many, and of how many. Status 3.
+    BrokenRules(usize, usize),
     /// The terrain cannot be rendered in 3-D.
     Render(String),
 }
@@ -46,7 +51,8 @@ impl CliError {
     /// The exit status.
     pub fn status(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Set(..) | Self::UnknownPreset(..) => 2,
+            Self::Usage(_) | Self::Set(..) | Self::UnknownPreset(..) | Self::Rule(..) => 2,
+            Self::BrokenRules(..) => 3,
             // Errors that depend on the arguments alone, not on the disk.
             Self::File(FileError::UnknownExtension { .. } | FileError::NotRaw(_) | FileError::DuplicatePath(_)) => 2,
             Self::Project(..)
@@ -113,6 +119,9 @@ impl fmt::Display for CliError {
             Self::Folder(path, reason) => {
                 write!(f, "{}: cannot create this folder: {reason}; choose another one", path.display())
             }
+            Self::Rule(source, error) => write!(f, "{source}: {error}"),
+            Self::BrokenRules(broken, 1) if *broken == 1 => write!(f, "the rule is broken"),
+            Self::BrokenRules(broken, rules) => write!(f, "{broken} of {rules} rules are broken"),
             Self::Output(reason) => write!(f, "cannot write to standard output: {reason}"),
             Self::Render(reason) => write!(f, "{reason}"),
             Self::Threads(reason) => write!(f, "cannot start the threads: {reason}; try fewer with --threads"),

@@ -13,8 +13,10 @@ mod inspect;
 mod interrupt;
 mod list;
 mod output;
+mod play;
 mod progress;
 mod render;
+mod search;
 mod source;
 mod values;
 
@@ -83,7 +85,8 @@ fn misused_file(arguments: &[OsString]) -> Option<String> {
     }
 }
 
-/// Runs a subcommand and returns its exit status: 0 for success, 1 for failure, 2 for invalid arguments.
+/// Runs a subcommand and returns its exit status: 0 for success, 1 for failure, 2 for invalid arguments,
+/// 3 if a rule of the level is broken.
 pub fn run(task: &Task) -> ExitCode {
     let result = match &*task.0 {
         Subcommand::Build(options) => build::run(options),
@@ -92,6 +95,8 @@ pub fn run(task: &Task) -> ExitCode {
         Subcommand::Faults(options) => faults::run(options),
         Subcommand::Convert(options) => convert::run(options),
         Subcommand::Inspect(options) => inspect::run(options),
+        Subcommand::Play(options) => play::run(options),
+        Subcommand::Search(options) => search::run(options),
         Subcommand::Fault(options) => fault::run(options),
     };
     match result {

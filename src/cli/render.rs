@@ -4,15 +4,14 @@ use std::path::PathBuf;
 
 use super::arguments::BuildOptions;
 use super::error::CliError;
+use super::source;
 use super::values::{Size, Source};
 use crate::engine::cast::ToFloat;
 use crate::engine::stack::evaluate;
 use crate::engine::texture::paint_once;
 use crate::engine::{Grid, Progress};
-use crate::files::export::{Order, Plan, load_inputs, memory_needed};
 use crate::files::formats::image;
 use crate::files::io::atomic::{self, StagedFile};
-use crate::files::io::memory::require_memory;
 use crate::project::{Project, ProjectFile};
 use crate::scene::RenderParams;
 use crate::scene::offscreen::{OffscreenRenderer, render_memory_bytes, turntable_paths};
@@ -61,18 +60,16 @@ pub fn stage(
 /// Evaluates and paints the terrain, at a resolution that suits the size of the image.
 fn params(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Result<RenderParams, CliError> {
     let ProjectFile { project, settings, .. } = file;
-    let Project { recipe, files, water, .. } = &**project;
+    let Project { recipe, water, .. } = &**project;
     let [width, height] = options.render_size.0;
     let source = options.source.as_ref().map(Source::to_string).unwrap_or_default();
-    let inputs = load_inputs(recipe, files).map_err(|error| CliError::FileOf(source, error))?;
     let extent = recipe.world.extent();
     let grid = options.size.unwrap_or(Size::longer(settings.export.samples)).grid(extent);
     let max = (2 * width.max(height) as usize + 1).min(MAX_SAMPLES);
     let grid = if grid.width().max(grid.height()) > max { Grid::fitted(extent, max) } else { grid };
     // Heights and colours and the renderer's textures, in addition to what the evaluation needs.
-    let order = Order { inputs: inputs.clone(), ..Order::new(&project.name, recipe.clone(), grid) };
     let additional = (4 + 4) * grid.samples() as u64 + render_memory_bytes([width, height], grid.samples());
-    require_memory(memory_needed(&Plan::new(order)?).saturating_add(additional))?;
+    let inputs = source::inputs(&source, project, grid, additional)?;
     let evaluation = || evaluate(recipe, grid, options.iterations, &inputs, progress);
     let terrain = progress.stage(0.0..0.67, evaluation)?;
     let size = [grid.width(), grid.height()];

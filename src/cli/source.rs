@@ -8,10 +8,15 @@ use super::arguments::Changes;
 use super::error::CliError;
 use super::output::print_error;
 use super::values::Source;
+use crate::engine::level::Level;
 use crate::engine::parameters::{FileName, nearest_name};
+use crate::engine::play::{Measures, Rule};
+use crate::engine::{Grid, Heightfield, Inputs, Progress, Recipe};
+use crate::files::export::{Order, Plan, load_inputs, memory_needed};
 use crate::files::formats::heightmap::{Format, ReadOptions};
 use crate::files::import::{apply_sidecars, open_heightmap, size_text, terrain_fingerprint};
 use crate::files::io::folders::folder_of;
+use crate::files::io::memory::require_memory;
 use crate::project::{OpenedHeightmap, Project, ProjectFile, TERRAIN_VERSION, presets};
 
 /// Loads a project file, a heightmap or `preset:NAME` and applies the changes.
@@ -86,6 +91,29 @@ fn from_heightmap(path: &Path) -> Result<ProjectFile, CliError> {
         print_error(&format!("note: {}: its size is unknown; the world is {world}", path.display()));
     }
     Ok(ProjectFile::new(project))
+}
+
+/// The files that a recipe reads. An error if evaluating it on a grid, with so many additional bytes, takes more memory
+/// than there is.
+pub fn inputs(source: &str, project: &Project, grid: Grid, additional_bytes: u64) -> Result<Inputs, CliError> {
+    let Project { name, recipe, files, .. } = project;
+    let inputs = load_inputs(recipe, files).map_err(|error| CliError::FileOf(source.into(), error))?;
+    let order = Order { inputs: inputs.clone(), ..Order::new(name, recipe.clone(), grid) };
+    require_memory(memory_needed(&Plan::new(order)?).saturating_add(additional_bytes))?;
+    Ok(inputs)
+}
+
+/// Reads rules on a level.
+pub fn rules<'a>(
+    source: &Source,
+    level: &Level,
+    rules: impl IntoIterator<Item = &'a String>,
+) -> Result<Vec<Rule>, CliError> {
+    // Reading needs only the names in the level.
+    let (terrain, progress) = (Heightfield::flat(Grid::new(Recipe::default().world.extent(), 2, 2)), Progress::new());
+    let measures = Measures::new(&terrain, None, level, &progress);
+    let read = rules.into_iter().map(|rule| Rule::read(rule, &measures)).collect::<Result<_, _>>();
+    read.map_err(|error| CliError::Rule(source.to_string(), error))
 }
 
 fn preset(name: &str) -> Result<ProjectFile, CliError> {

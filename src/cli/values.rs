@@ -219,6 +219,24 @@ impl FromStr for TileCounts {
     }
 }
 
+/// The first and the last of some seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeedRange(pub [u32; 2]);
+
+impl FromStr for SeedRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        let range = text.split_once("..").and_then(|(from, to)| Some([number(from)?, number(to)?]));
+        let range = range.filter(|[from, to]| from <= to && to - from < MAX_SEEDS);
+        range.map(Self).ok_or_else(|| format!("expected FROM..TO, as in 1..200: at most {MAX_SEEDS} seeds"))
+    }
+}
+
+/// The most seeds of a search.
+const MAX_SEEDS: u32 = 1_000_000;
+
 /// The column and row of a tile, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileIndex([usize; 2]);

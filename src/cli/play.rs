@@ -1,0 +1,235 @@
+//! `upthrust play`: measures a level, and checks its rules.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::arguments::PlayOptions;
+use super::error::CliError;
+use super::output::{print_line, print_lines};
+use super::values::Size;
+use super::{interrupt, source};
+use crate::engine::Progress;
+use crate::engine::cast::ToInteger;
+use crate::engine::image::Image;
+use crate::engine::lakes::water_depths;
+use crate::engine::level::{Level, MarkerKind};
+use crate::engine::play::{Aspect, Measures, PlayMap, Report, Verdict};
+use crate::engine::stack::evaluate;
+use crate::files::export::check_paths;
+use crate::files::formats::image;
+use crate::files::io::atomic;
+use crate::files::io::folders::NewFolders;
+
+/// What measuring takes per sample, bytes: the ground, the ways of all places and what is seen from them.
+const BYTES_PER_SAMPLE: u64 = 13;
+const BYTES_PER_MARKER: u64 = 18;
+
+/// Measures a level and prints the results.
+pub fn run(options: &PlayOptions) -> Result<(), CliError> {
+    let progress = interrupt::progress();
+    let source = &options.source.source;
+    let file = source::load(source, &options.source.changes)?;
+    let project = &file.project;
+    let mut level = project.level.clone();
+    level.rules.extend(options.require.iter().cloned());
+    let grid = options.size.unwrap_or(Size::longer(file.settings.export.samples)).grid(project.recipe.world.extent());
+    let bytes = BYTES_PER_SAMPLE + BYTES_PER_MARKER * level.markers.len() as u64;
+    let inputs = source::inputs(&source.to_string(), project, grid, bytes * grid.samples() as u64)?;
+    let paths: Vec<(PlayMap, PathBuf)> = options.maps.iter().flat_map(|folder| map_paths(folder, &level)).collect();
+    let mut folders = NewFolders::default();
+    if let Some(folder) = &options.maps {
+        folders.make(folder).map_err(|error| CliError::Folder(folder.clone(), error.to_string()))?;
+        check_paths(paths.iter().map(|(_, path)| path), options.force)?;
+    }
+    // Mistakes in rules are found before anything is computed.
+    source::rules(source, &level, level.rules.iter())?;
+    let terrain = evaluate(&project.recipe, grid, None, &inputs, &progress)?;
+    let water_m = water_depths(&project.recipe, project.water.water_m, &terrain);
+    let measures = Measures::new(&terrain, water_m.as_deref(), &level, &progress);
+    let report = Report::of(&measures)?;
+    let written = write_maps(&measures, &paths, options.force, &progress)?;
+    folders.keep();
+    if options.json {
+        print_line(&format!("{:#}", to_json(&report, &measures)))?;
+    } else {
+        let files = written.iter().map(|path| format!("wrote {}", path.display()));
+        print_lines(to_text(&report, &measures).into_iter().chain(files))?;
+    }
+    let verdicts = report.verdicts.iter().flatten();
+    match verdicts.filter(|verdict| !verdict.holds).count() {
+        0 => Ok(()),
+        broken => Err(CliError::BrokenRules(broken, report.verdicts.len())),
+    }
+}
+
+/// The maps of a level with the files that they are written to.
+fn map_paths(folder: &Path, level: &Level) -> Vec<(PlayMap, PathBuf)> {
+    let of_all = [PlayMap::Walkable, PlayMap::Clearance, PlayMap::Exposure, PlayMap::Territory];
+    let has_teams = level.markers.iter().any(|marker| marker.kind == MarkerKind::Spawn && !marker.team.is_empty());
+    let of_all = of_all.into_iter().filter(|map| *map != PlayMap::Territory || has_teams);
+    let of_markers = (0..level.markers.len()).flat_map(|marker| [PlayMap::Reach(marker), PlayMap::Sight(marker)]);
+    let name = |map: &PlayMap| match map {
+        PlayMap::Walkable => "walkable.png".into(),
+        PlayMap::Clearance => "clearance.png".into(),
+        PlayMap::Exposure => "exposure.png".into(),
+        PlayMap::Territory => "territory.png".into(),
+        // Markers may have the same name, or one that no file can have.
+        PlayMap::Reach(marker) => format!("reach_{marker}.png"),
+        PlayMap::Sight(marker) => format!("sight_{marker}.png"),
+    };
+    of_all.chain(of_markers).map(|map| (map, folder.join(name(&map)))).collect()
+}
+
+/// Writes maps: the colours over the heights in grey.
+fn write_maps(
+    measures: &Measures,
+    paths: &[(PlayMap, PathBuf)],
+    overwrite: bool,
+    progress: &Progress,
+) -> Result<Vec<PathBuf>, CliError> {
+    let mut staged = Vec::with_capacity(paths.len());
+    let relief = Image::greyscale(measures.terrain());
+    for (map, path) in paths {
+        let mut image = relief.clone();
+        for (pixel, over) in image.pixels.iter_mut().zip(map.overlay(measures)?.pixels) {
+            let share = f32::from(over[3]) / 255.0;
+            for (own, over) in pixel.iter_mut().zip(&over[..3]) {
+                *own = (f32::from(*own) * (1.0 - share) + f32::from(*over) * share).round().to_u8();
+            }
+        }
+        staged.push(atomic::stage(path, overwrite, |writer| image::write(writer, path, &image, progress))?);
+    }
+    Ok(atomic::commit_all(staged)?)
+}
+
+fn to_json(report: &Report, measures: &Measures) -> Value {
+    let level = measures.level();
+    let number = |number: f64| if number.is_finite() { json!(number) } else { Value::Null };
+    let markers = level.markers.iter().zip(&report.markers).map(|(marker, found)| {
+        json!({
+            "name": marker.name,
+            "kind": marker.kind.key(),
+            "team": marker.team,
+            "at_m": [marker.at_m.x_m, marker.at_m.z_m],
+            "height_m": found.height_m,
+            "stands": found.stands,
+            "reachable": found.reachable,
+            "seen": found.seen,
+            "farthest_seen_m": found.farthest_m,
+            "exposure": found.exposure,
+        })
+    });
+    let ways = report.ways.iter().map(|found| {
+        json!({
+            "from": level.markers[found.from].name,
+            "to": level.markers[found.to].name,
+            "time_s": found.way.map(|[seconds, _]| seconds),
+            "length_m": found.way.map(|[_, metres]| metres),
+            "choke_m": found.choke_m.map(|(width_m, _)| number(width_m)),
+            "choke_at_m": found.choke_m.map(|(_, at_m)| at_m),
+            "sees": found.sees,
+        })
+    });
+    let fairness = report.fairness.iter().map(|row| {
+        let values = row.values.iter().map(|value| number(*value)).collect::<Vec<_>>();
+        json!({"aspect": row.aspect.key(), "values": values, "ratio": number(row.ratio)})
+    });
+    let agents = measures.agents().iter().zip(&report.walkable);
+    let verdicts = report.verdicts.iter().flatten();
+    json!({
+        "width": measures.terrain().grid().width(),
+        "height": measures.terrain().grid().height(),
+        "agents": agents.map(|(agent, share)| json!({"name": agent.name, "walkable": share})).collect::<Vec<_>>(),
+        "markers": markers.collect::<Vec<_>>(),
+        "ways": ways.collect::<Vec<_>>(),
+        "teams": report.teams,
+        "fairness": fairness.collect::<Vec<_>>(),
+        "islands": report
+            .islands
+            .iter()
+            .map(|island| json!({"area_m2": island.area_m2, "at_m": island.at_m}))
+            .collect::<Vec<_>>(),
+        "rules": verdicts.map(verdict_json).collect::<Vec<_>>(),
+    })
+}
+
+/// A verdict as JSON.
+pub(super) fn verdict_json(verdict: &Verdict) -> Value {
+    json!({"rule": verdict.rule, "holds": verdict.holds, "found": verdict.found, "at_m": verdict.place_m})
+}
+
+fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
+    let level = measures.level();
+    let name = |marker: usize| level.markers[marker].name.as_str();
+    let agents = measures.agents().iter().zip(&report.walkable);
+    let mut lines: Vec<String> =
+        agents.map(|(agent, share)| format!("walkable for {}: {:.1} %", agent.name, 100.0 * share)).collect();
+    for (marker, found) in level.markers.iter().zip(&report.markers) {
+        let team = if marker.team.is_empty() { String::new() } else { format!(" of {}", marker.team) };
+        let place = format!("{:.0} m east, {:.0} m south", marker.at_m.x_m, marker.at_m.z_m);
+        lines.push(format!(
+            "{} \"{}\"{team} at {place}, height {:.1} m",
+            marker.kind.key(),
+            marker.name,
+            found.height_m
+        ));
+        lines.push(if found.stands {
+            format!(
+                "  reaches {:.1} % of the walkable ground, which sees it from {:.1} %; sees {:.1} % of the map, up to {:.0} m",
+                100.0 * found.reachable,
+                100.0 * found.exposure,
+                100.0 * found.seen,
+                found.farthest_m
+            )
+        } else {
+            format!("  {} cannot stand here; move the marker to flatter, drier ground", measures.agents()[0].name)
+        });
+    }
+    for found in &report.ways {
+        let way = match found.way {
+            Some([seconds, metres]) => format!("{seconds:.1} s, {metres:.0} m"),
+            None => "no way".into(),
+        };
+        let choke = match found.choke_m {
+            Some((width_m, [x_m, z_m])) if width_m.is_finite() => {
+                format!("; narrowest {width_m:.1} m at {x_m:.0} m east, {z_m:.0} m south")
+            }
+            _ => String::new(),
+        };
+        let sees = if found.sees { "; in sight" } else { "" };
+        lines.push(format!("\"{}\" to \"{}\": {way}{choke}{sees}", name(found.from), name(found.to)));
+    }
+    for row in &report.fairness {
+        let values = report.teams.iter().zip(&row.values).map(|(team, value)| match row.aspect {
+            Aspect::Territory | Aspect::Exposure => format!("{team} {:.1} %", 100.0 * value),
+            Aspect::Time if value.is_infinite() => format!("{team} no way"),
+            Aspect::Time => format!("{team} {value:.1} s"),
+            Aspect::Flat => format!("{team} {:.2} ha", value / 1e4),
+            Aspect::Height => format!("{team} {value:+.1} m"),
+        });
+        let ratio = match row.aspect {
+            Aspect::Height => format!("{:.1} m apart", row.ratio),
+            _ => format!("{:.3}", row.ratio),
+        };
+        lines.push(format!("fairness of {:<9} {ratio} ({})", row.aspect.key(), values.collect::<Vec<_>>().join(", ")));
+    }
+    if let Some(largest) = report.islands.first() {
+        let [x_m, z_m] = largest.at_m;
+        lines.push(format!(
+            "{} areas that no spawn reaches; the largest has {:.2} ha, at {x_m:.0} m east, {z_m:.0} m south",
+            report.islands.len(),
+            largest.area_m2 / 1e4
+        ));
+    }
+    lines.extend(report.verdicts.iter().flatten().map(verdict_text));
+    lines
+}
+
+/// A verdict as a line: what was expected, what was found, and where.
+pub(super) fn verdict_text(verdict: &Verdict) -> String {
+    let place = verdict.place_m.filter(|_| !verdict.holds);
+    let place = place.map_or(String::new(), |[x_m, z_m]| format!(", at {x_m:.0} m east, {z_m:.0} m south"));
+    let holds = if verdict.holds { "ok" } else { "BROKEN" };
+    format!("{holds:<6} {}: found {}{place}", verdict.rule, verdict.found)
+}
