@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use fearless_simd::{Level, dispatch};
 use upthrust::engine::analysis::Summary;
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
+use upthrust::engine::level::{Level as PlayedLevel, Marker};
 use upthrust::engine::light::Light;
 use upthrust::engine::map_view::MapView;
 use upthrust::engine::operations::bsp_faults::BspFaults;
@@ -30,6 +31,7 @@ use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::operations::sculpt::{Sculpt, Stroke};
 use upthrust::engine::operations::{AnyOperation, FaultSequence, Operation, Tree};
 use upthrust::engine::parameters::{Band, Point, TextureName};
+use upthrust::engine::play::{Measures, PlayMap, Report};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
@@ -74,6 +76,8 @@ const PREVIEWS: [Row; 4] = [
     ("brush dab", brush_dab),
 ];
 
+const PLAY: [Row; 1] = [("play", play)];
+
 const GROWTH: [Row; 1] = [("growth of faults", fault_growth)];
 
 const BUILDS: [Row; 2] = [("build of large maps", builds::large), ("measured and estimated memory", builds::memory)];
@@ -86,6 +90,7 @@ fn main() {
     );
     measure(&columns, &RATIOS);
     measure("the editor's preview, 513², from request to both images:", &PREVIEWS);
+    measure("measures of a level with two teams, after a marker moved:", &PLAY);
     measure("faults as their number grows:", &GROWTH);
     measure("builds by the program itself:", &BUILDS);
 }
@@ -487,6 +492,44 @@ fn brush_dab(_: &str) {
             watched
         });
         print_watched(&format!("a dab onto {strokes} strokes, {samples}²"), &times.collect::<Vec<_>>());
+    }
+}
+
+/// The measures that follow a marker while it is dragged, each from nothing, as maps with their colours.
+fn play(_: &str) {
+    let recipe = first();
+    let spawn = |team: &str, share: f64| Marker {
+        name: team.into(),
+        team: team.into(),
+        at_m: Point { x_m: share * recipe.world.width_m, z_m: 0.5 * recipe.world.depth_m },
+        ..Marker::default()
+    };
+    let level = PlayedLevel { markers: vec![spawn("red", 0.25), spawn("blue", 0.7)].into(), ..PlayedLevel::default() };
+    let progress = Progress::new();
+    for samples in [257, 1025] {
+        let grid = Grid::fitted(recipe.world.extent(), samples);
+        let terrain = evaluate(&recipe, grid, None, &Inputs::default(), &progress).expect("not cancelled");
+        for (name, map) in [
+            ("reach", PlayMap::Reach(0)),
+            ("territory", PlayMap::Territory),
+            ("sight", PlayMap::Sight(0)),
+            ("exposure", PlayMap::Exposure),
+        ] {
+            let measured = (0..EDITOR_REPETITIONS).map(|_| {
+                milliseconds(&mut || {
+                    let measures = Measures::new(&terrain, None, &level, &progress);
+                    black_box(map.overlay(&measures)).expect("not cancelled");
+                })
+            });
+            print(&format!("{name}, {samples}²"), measured.collect());
+        }
+        let measured = (0..EDITOR_REPETITIONS).map(|_| {
+            milliseconds(&mut || {
+                let measures = Measures::new(&terrain, None, &level, &progress);
+                black_box(Report::of(&measures)).expect("not cancelled");
+            })
+        });
+        print(&format!("all measures, {samples}²"), measured.collect());
     }
 }
 

@@ -121,7 +121,10 @@ impl fmt::Display for CliError {
             }
             Self::Rule(source, error) => write!(f, "{source}: {error}"),
             Self::BrokenRules(broken, 1) if *broken == 1 => write!(f, "the rule is broken"),
-            Self::BrokenRules(broken, rules) => write!(f, "{broken} of {rules} rules are broken"),
+            Self::BrokenRules(broken, rules) => {
+                let verb = if *broken == 1 { "is" } else { "are" };
+                write!(f, "{broken} of {rules} rules {verb} broken")
+            }
             Self::Output(reason) => write!(f, "cannot write to standard output: {reason}"),
             Self::Render(reason) => write!(f, "{reason}"),
             Self::Threads(reason) => write!(f, "cannot start the threads: {reason}; try fewer with --threads"),

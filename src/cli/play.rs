@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::arguments::PlayOptions;
 use super::error::CliError;
-use super::output::{print_line, print_lines};
+use super::output::{print_error, print_line, print_lines};
 use super::values::Size;
 use super::{interrupt, source};
 use crate::engine::Progress;
@@ -14,16 +14,12 @@ use crate::engine::cast::ToInteger;
 use crate::engine::image::Image;
 use crate::engine::lakes::water_depths;
 use crate::engine::level::{Level, MarkerKind};
-use crate::engine::play::{Aspect, Measures, PlayMap, Report, Verdict};
+use crate::engine::play::{Aspect, Measures, PlayMap, Report, Verdict, memory_bytes};
 use crate::engine::stack::evaluate;
 use crate::files::export::check_paths;
 use crate::files::formats::image;
 use crate::files::io::atomic;
 use crate::files::io::folders::NewFolders;
-
-/// What measuring takes per sample, bytes: the ground, the ways of all places and what is seen from them.
-const BYTES_PER_SAMPLE: u64 = 13;
-const BYTES_PER_MARKER: u64 = 18;
 
 /// Measures a level and prints the results.
 pub fn run(options: &PlayOptions) -> Result<(), CliError> {
@@ -34,8 +30,8 @@ pub fn run(options: &PlayOptions) -> Result<(), CliError> {
     let mut level = project.level.clone();
     level.rules.extend(options.require.iter().cloned());
     let grid = options.size.unwrap_or(Size::longer(file.settings.export.samples)).grid(project.recipe.world.extent());
-    let bytes = BYTES_PER_SAMPLE + BYTES_PER_MARKER * level.markers.len() as u64;
-    let inputs = source::inputs(&source.to_string(), project, grid, bytes * grid.samples() as u64)?;
+    let bytes = memory_bytes(&level, grid.samples() as u64);
+    let inputs = source::inputs(&source.to_string(), project, grid, bytes)?;
     let paths: Vec<(PlayMap, PathBuf)> = options.maps.iter().flat_map(|folder| map_paths(folder, &level)).collect();
     let mut folders = NewFolders::default();
     if let Some(folder) = &options.maps {
@@ -50,6 +46,13 @@ pub fn run(options: &PlayOptions) -> Result<(), CliError> {
     let report = Report::of(&measures)?;
     let written = write_maps(&measures, &paths, options.force, &progress)?;
     folders.keep();
+    let judged = Size::longer(file.settings.export.samples).grid(grid.extent());
+    if judged.samples() > grid.samples() {
+        let [width, height] = [judged.width(), judged.height()];
+        print_error(&format!(
+            "note: these are estimates; the level is judged at its export size, {width} × {height} samples"
+        ));
+    }
     if options.json {
         print_line(&format!("{:#}", to_json(&report, &measures)))?;
     } else {
@@ -124,6 +127,7 @@ fn to_json(report: &Report, measures: &Measures) -> Value {
         json!({
             "from": level.markers[found.from].name,
             "to": level.markers[found.to].name,
+            "markers": [found.from, found.to],
             "time_s": found.way.map(|[seconds, _]| seconds),
             "length_m": found.way.map(|[_, metres]| metres),
             "choke_m": found.choke_m.map(|(width_m, _)| number(width_m)),
@@ -218,7 +222,7 @@ fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
         let [x_m, z_m] = largest.at_m;
         lines.push(format!(
             "{} areas that no spawn reaches; the largest has {:.2} ha, at {x_m:.0} m east, {z_m:.0} m south",
-            report.islands.len(),
+            report.island_count,
             largest.area_m2 / 1e4
         ));
     }

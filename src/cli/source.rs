@@ -10,8 +10,8 @@ use super::output::print_error;
 use super::values::Source;
 use crate::engine::level::Level;
 use crate::engine::parameters::{FileName, nearest_name};
-use crate::engine::play::{Measures, Rule};
-use crate::engine::{Grid, Heightfield, Inputs, Progress, Recipe};
+use crate::engine::play::Rule;
+use crate::engine::{Grid, Inputs};
 use crate::files::export::{Order, Plan, load_inputs, memory_needed};
 use crate::files::formats::heightmap::{Format, ReadOptions};
 use crate::files::import::{apply_sidecars, open_heightmap, size_text, terrain_fingerprint};
@@ -109,10 +109,7 @@ pub fn rules<'a>(
     level: &Level,
     rules: impl IntoIterator<Item = &'a String>,
 ) -> Result<Vec<Rule>, CliError> {
-    // Reading needs only the names in the level.
-    let (terrain, progress) = (Heightfield::flat(Grid::new(Recipe::default().world.extent(), 2, 2)), Progress::new());
-    let measures = Measures::new(&terrain, None, level, &progress);
-    let read = rules.into_iter().map(|rule| Rule::read(rule, &measures)).collect::<Result<_, _>>();
+    let read = rules.into_iter().map(|rule| Rule::read(rule, level)).collect::<Result<_, _>>();
     read.map_err(|error| CliError::Rule(source.to_string(), error))
 }
 

@@ -436,6 +436,28 @@ mod tests {
     }
 
     #[test]
+    fn a_thinned_terrain_keeps_its_corners() {
+        let plane =
+            |width, height| Heightfield::from_fn(Grid::new(WORLD, width, height), |c, r| (3 * c + 5 * r) as f32);
+        let found = plane(1025, 513).thinned(257).expect("fewer samples");
+        assert_eq!((found.grid().width(), found.grid().height()), (257, 129));
+        assert_eq!((found[(1, 1)], found[(256, 128)]), ((12 + 20) as f32, (3 * 1024 + 5 * 512) as f32));
+        // No step divides both sides: between samples, heights are interpolated.
+        let found = plane(1024, 342).thinned(257).expect("fewer samples");
+        assert_eq!((found.grid().width(), found[(256, found.grid().height() - 1)]), (257, (3 * 1023 + 5 * 341) as f32));
+        assert!(plane(257, 86).thinned(257).is_none());
+    }
+
+    #[test]
+    fn the_nearest_sample_is_on_the_map() {
+        let grid = Grid::new(WORLD, 31, 11);
+        let found = [[149.0, 151.0], [-900.0, 5e6], [2999.0, 0.0]].map(|place_m| grid.nearest_sample(place_m));
+        assert_eq!(found, [2 * 31 + 1, 10 * 31, 30]);
+        let part = grid.part([10, 2], [5, 4]);
+        assert_eq!(part.nearest_sample([1210.0, 310.0]), 5 + 2);
+    }
+
+    #[test]
     fn positions_on_small_and_large_grids_are_bit_identical() {
         let odd = Extent { width_m: 4100.7, depth_m: 977.3 };
         let (small, large) = (Grid::new(odd, 257, 257), Grid::new(odd, 1025, 1025));

@@ -114,6 +114,13 @@ mod tests {
             evaluate(recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
         };
         assert_eq!(lake_depths(&recipe, &terrain(&recipe), [65, 65]), None);
+        let dry = terrain(&recipe);
+        assert_eq!(water_depths(&recipe, None, &dry), None);
+        let [low_m, high_m] = dry.min_max();
+        let level_m = 0.5 * (low_m + high_m);
+        let sea = water_depths(&recipe, Some(level_m.into()), &dry).expect("water");
+        let expected = dry.heights().iter().map(|height_m| (level_m - height_m).max(0.0));
+        assert!(sea.iter().zip(expected).all(|(found, depth_m)| (found - depth_m).abs() < 1e-3));
         recipe.stack.push(Step::new(Pads { pads: vec![lake.clone()].into() }));
         let depths = lake_depths(&recipe, &terrain(&recipe), [129, 129]).expect("a lake");
         let deepest = depths.iter().copied().fold(0.0, f32::max);

@@ -63,6 +63,13 @@ parameters! {
     }
 }
 
+impl Marker {
+    /// Whether it is where a team begins.
+    fn is_spawn_of_team(&self) -> bool {
+        self.kind == MarkerKind::Spawn && !self.team.is_empty()
+    }
+}
+
 parameters! {
     /// What a level has besides its terrain. It does not change the terrain.
     pub struct Level {
@@ -76,6 +83,29 @@ parameters! {
 }
 
 impl Level {
+    /// Who moves: a default agent if the level has none.
+    pub fn agents(&self) -> Vec<Agent> {
+        if self.agents.is_empty() { vec![Agent::default()] } else { self.agents.to_vec() }
+    }
+
+    /// The teams that have a spawn, in the order of their first ones. Names that differ only in case are the same.
+    pub fn teams(&self) -> Vec<&str> {
+        let mut teams: Vec<&str> = Vec::new();
+        for marker in self.markers.iter().filter(|marker| marker.is_spawn_of_team()) {
+            if !teams.iter().any(|team| team.eq_ignore_ascii_case(&marker.team)) {
+                teams.push(&marker.team);
+            }
+        }
+        teams
+    }
+
+    /// The spawns of a team, as indices of markers.
+    pub fn spawns(&self, team: &str) -> Vec<usize> {
+        let is_own = |marker: &Marker| marker.is_spawn_of_team() && marker.team.eq_ignore_ascii_case(team);
+        let markers = self.markers.iter().enumerate();
+        markers.filter(|(_, marker)| is_own(marker)).map(|(index, _)| index).collect()
+    }
+
     /// A name of this kind that no marker has: "Spawn 3".
     pub fn unused_name(&self, kind: MarkerKind) -> String {
         let numbered = (1..).map(|number: u32| format!("{} {number}", kind.label()));
@@ -94,6 +124,16 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn teams_are_told_apart_whatever_their_case() {
+        let marker = |kind, team: &str| Marker { kind, team: team.into(), ..Default::default() };
+        let spawn = |team| marker(MarkerKind::Spawn, team);
+        let markers = vec![spawn("Red"), spawn(""), spawn("blue"), spawn("red"), marker(MarkerKind::Camera, "green")];
+        let level = Level { markers: markers.into(), ..Default::default() };
+        assert_eq!(level.teams(), ["Red", "blue"]);
+        assert_eq!((level.spawns("RED"), level.spawns("green"), level.spawns("")), (vec![0, 3], vec![], vec![]));
+    }
 
     #[test]
     fn new_names_and_teams_are_unused() {

@@ -8,11 +8,16 @@ use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::engine::Heightfield;
 use crate::engine::lakes::water_depths;
 use crate::engine::level::Level;
-use crate::engine::play::{Measures, Overlay, PlayMap, Report};
+use crate::engine::play::{Measures, Overlay, PlayMap, Report, memory_bytes};
 use crate::engine::recipe::Recipe;
+use crate::files::io::memory::require_memory;
 
 /// The most samples along a side at which measures are taken first.
 const COARSE: usize = 257;
+
+/// How long a superseded job may go on until its first result: while a marker is dragged, the map follows with coarse
+/// ones.
+const GRACE: Duration = Duration::from_millis(250);
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -53,7 +58,7 @@ pub struct DrawnMap {
     pub overlay: Overlay,
 }
 
-/// The measures that are known so far.
+/// Measures that are ready.
 #[derive(Clone, Debug)]
 pub struct PlayResult {
     /// What was requested.
@@ -74,7 +79,7 @@ pub struct PlayMeasurer {
 impl PlayMeasurer {
     /// Starts the thread; `wake` is called whenever there is something to [take](Self::take).
     pub fn start(wake: Wake) -> std::io::Result<Self> {
-        let config = RunnerConfig::new("upthrust play", Policy::LatestWins { grace: Duration::ZERO });
+        let config = RunnerConfig::new("upthrust play", Policy::LatestWins { grace: GRACE });
         Ok(Self { runner: Runner::start(config, PlayWorker, wake)? })
     }
 
@@ -103,12 +108,16 @@ impl Worker for PlayWorker {
         let terrain = &*request.terrain;
         let Some(coarse) = terrain.thinned(COARSE) else { return measure(&request, terrain, false, context) };
         let found = measure(&request, &coarse, true, context)?;
+        // Without the memory for more, an estimate is better than nothing.
+        if require_memory(memory_bytes(&request.level, terrain.grid().samples() as u64)).is_err() {
+            return Ok(found);
+        }
         (context.publish)(found);
         measure(&request, terrain, false, context)
     }
 }
 
-/// Takes the measures on a terrain, and publishes the map before the rest.
+/// Takes the measures on a terrain; of a coarse one, publishes the map before the rest.
 fn measure(
     request: &Arc<PlayRequest>,
     terrain: &Heightfield,

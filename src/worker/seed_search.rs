@@ -9,7 +9,7 @@ use super::job::{JobError, Wake};
 use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::engine::Grid;
 use crate::engine::level::Level;
-use crate::engine::play::{Found, Measures, Rule, Search};
+use crate::engine::play::{Found, Rule, Search};
 use crate::engine::recipe::Recipe;
 use crate::files::import::{DecodedFiles, InputFiles};
 
@@ -83,9 +83,7 @@ impl Worker for SearchWorker {
         let progress = context.progress;
         let inputs = DecodedFiles::default().inputs(&recipe, &files, progress)?;
         let grid = Grid::fitted(recipe.world.extent(), samples);
-        let plane = crate::engine::Heightfield::flat(Grid::new(grid.extent(), 2, 2));
-        let measures = Measures::new(&plane, None, &level, progress);
-        let read = level.rules.iter().map(|rule| Rule::read(rule, &measures)).collect::<Result<Vec<_>, _>>();
+        let read = level.rules.iter().map(|rule| Rule::read(rule, &level)).collect::<Result<Vec<_>, _>>();
         let rules = read.map_err(|error| JobError::Failed(error.to_string()))?;
         let search = Search { recipe: &recipe, inputs: &inputs, level: &level, water_m, rules: &rules };
         let seeds: Vec<u32> = seeds.collect();

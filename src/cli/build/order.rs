@@ -47,6 +47,7 @@ pub fn order(source: &Source, file: ProjectFile, options: &BuildOptions) -> Resu
     let mut order = Order {
         position: options.iterations,
         sea_m: project.water.water_m.map(|water_m| water_m.to_f32()),
+        markers: project.level.markers.to_vec(),
         origin: project.origin.clone(),
         tiles: tiles.transpose().map_err(CliError::Usage)?,
         range_m: options.range.map(|Range(band)| band),

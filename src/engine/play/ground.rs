@@ -32,6 +32,8 @@ pub struct Ground<'a> {
     cells: Vec<Cell>,
     /// The distance from every sample to the nearest closed cell, metres; infinite where there is none.
     clearance_m: Vec<f32>,
+    /// The least clearance at which the agent can stand, metres.
+    least_m: f32,
 }
 
 impl<'a> Ground<'a> {
@@ -54,7 +56,8 @@ impl<'a> Ground<'a> {
         let mut clearance_m = vec![f32::INFINITY; grid.samples()];
         lower_to_squared_distances(&mut clearance_m, Crossings::of_samples(grid, is_closed), progress)?;
         clearance_m.par_iter_mut().for_each(|square| *square = square.sqrt());
-        Ok(Self { terrain, agent: agent.clone(), cells, clearance_m })
+        let least_m = agent.radius_m.to_f32().max(f32::MIN_POSITIVE);
+        Ok(Self { terrain, agent: agent.clone(), cells, clearance_m, least_m })
     }
 
     /// The positions of the samples.
@@ -74,8 +77,7 @@ impl<'a> Ground<'a> {
 
     /// Whether the agent can stand at a sample, by its index.
     pub fn is_walkable(&self, sample: usize) -> bool {
-        let clearance_m = self.clearance_m[sample];
-        clearance_m > 0.0 && f64::from(clearance_m) >= self.agent.radius_m
+        self.clearance_m[sample] >= self.least_m
     }
 
     /// The distance from every sample to the nearest place where the agent cannot go, metres, row by row; infinite where
@@ -91,19 +93,24 @@ impl<'a> Ground<'a> {
         walkable.to_f64() / samples.to_f64()
     }
 
-    /// The walkable sample nearest to a place in metres, by its index, if there is one within two cells.
+    /// The walkable sample nearest to a place in metres, by its index: one within 10 m, or beside the place where samples
+    /// are farther apart. `None` for places off the map.
     pub fn sample_near(&self, [x_m, z_m]: [f64; 2]) -> Option<usize> {
-        let grid = self.grid();
-        let (column, row) = (x_m / grid.spacing_x_m(), z_m / grid.spacing_z_m());
-        let around = |at: f64, samples: usize| {
-            let nearest = at.round().clamp(0.0, (samples - 1).to_f64()).to_usize();
-            nearest.saturating_sub(SEARCHED_CELLS)..(nearest + SEARCHED_CELLS + 1).min(samples)
+        let (grid, world) = (self.grid(), self.grid().extent());
+        if !(0.0..=world.width_m).contains(&x_m) || !(0.0..=world.depth_m).contains(&z_m) {
+            return None;
+        }
+        let around = |at_m: f64, spacing_m: f64, samples: usize| {
+            let reach_m = SEARCHED_M.max(spacing_m);
+            let first = ((at_m - reach_m) / spacing_m).ceil().max(0.0).to_usize();
+            first..(((at_m + reach_m) / spacing_m).floor().to_usize() + 1).min(samples)
         };
         let square = |c: usize, r: usize| {
             let (x, z) = (grid.x_m(c) - x_m, grid.z_m(r) - z_m);
             x * x + z * z
         };
-        let (columns, rows) = (around(column, grid.width()), around(row, grid.height()));
+        let columns = around(x_m, grid.spacing_x_m(), grid.width());
+        let rows = around(z_m, grid.spacing_z_m(), grid.height());
         let samples = rows.flat_map(|r| columns.clone().map(move |c| (c, r)));
         let walkable = samples.filter(|(c, r)| self.is_walkable(r * grid.width() + c));
         let nearest = walkable.min_by(|a, b| square(a.0, a.1).total_cmp(&square(b.0, b.1)));
@@ -115,8 +122,8 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// How far a marker may be from ground where the agent can stand, samples.
-const SEARCHED_CELLS: usize = 2;
+/// How far a marker may be from ground where the agent can stand, metres.
+const SEARCHED_M: f64 = 10.0;
 
 /// What closes each cell.
 fn cells(
@@ -195,7 +202,9 @@ mod tests {
         let open: Vec<usize> = (0..41).filter(|sample| found.is_walkable(*sample)).collect();
         assert_eq!(open, (0..=16).chain(25..41).collect::<Vec<_>>());
         assert_eq!(found.sample_near([17.9, 3.0]), Some(3 * 41 + 16));
-        assert_eq!(found.sample_near([20.5, 3.0]), None);
+        assert_eq!((found.sample_near([-1.0, 3.0]), found.sample_near([10.0, 21.0])), (None, None), "off the map");
+        let walls = Ground::new(&terrain, None, &Agent { radius_m: 15.0, ..tank }, &Progress::new()).expect("ground");
+        assert_eq!(walls.sample_near([20.5, 3.0]), None);
     }
 
     #[test]

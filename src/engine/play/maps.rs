@@ -180,15 +180,15 @@ fn exposure(measures: &Measures) -> Result<Overlay, Cancelled> {
         if usize::from(lookouts) == LOOKOUTS || !ground.is_walkable(grid.nearest_sample(at_m)) {
             continue;
         }
-        measures.check()?;
-        let seen = seen_from(terrain, Eye { at_m, over_ground_m: super::HEAD_M.into() }, super::HEAD_M);
+        let eye = Eye { at_m, over_ground_m: super::HEAD_M.into() };
+        let seen = seen_from(terrain, eye, super::HEAD_M, measures.progress())?;
         counts.iter_mut().zip(seen).for_each(|(count, seen)| *count += u16::from(seen));
         lookouts += 1;
     }
     let greatest = counts.iter().copied().max().unwrap_or(0).max(1);
     let share = |count: u16| f64::from(count) / f64::from(greatest);
     let pixels = counts.iter().map(|count| coloured(1.0 - share(*count))).collect();
-    let percent = 100.0 * f64::from(greatest) / f64::from(lookouts.max(1));
+    let percent = if lookouts > 0 { 100.0 * f64::from(greatest) / f64::from(lookouts) } else { 0.0 };
     Ok(Overlay { pixels, scale: Some(Scale { greatest: percent, band: None, unit: "%" }) })
 }
 

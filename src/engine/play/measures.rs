@@ -4,16 +4,17 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rayon::prelude::*;
+
 use super::choke::{Choke, chokes};
 use super::ground::Ground;
 use super::sight::{Eye, seen_from};
 use super::sites::{Site, sites};
 use super::territory::Territory;
 use super::travel::Travel;
-use crate::engine::analysis::slope_deg;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
-use crate::engine::level::{Agent, Level, Marker, MarkerKind};
+use crate::engine::level::{Agent, Level, MarkerKind};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// The height of a head over the ground, metres: what is seen of somebody who stands there.
@@ -21,6 +22,20 @@ pub const HEAD_M: f32 = 1.7;
 
 /// The steepest ground that counts as flat, degrees.
 pub const FLAT_DEG: f32 = 5.0;
+
+/// What taking all measures of a level needs at most, bytes: for every sample the ground and its drops, the territory, the
+/// ways of the teams and of every agent from every marker, what every marker sees, and the places for pads.
+pub fn memory_bytes(level: &Level, samples: u64) -> u64 {
+    const GROUND: u64 = 5 + 4 + 12;
+    const TERRITORY: u64 = 6;
+    const WAY: u64 = 8;
+    const SEEN: u64 = 2;
+    const PADS: u64 = 96;
+    let (agents, markers) = (level.agents.len().max(1) as u64, level.markers.len() as u64);
+    let pads = if level.rules.iter().any(|rule| rule.trim_start().starts_with("pads")) { PADS } else { 0 };
+    let ways = WAY * (agents * markers + level.teams().len() as u64);
+    samples * (GROUND * agents + TERRITORY + ways + SEEN * markers + pads)
+}
 
 /// The fastest way between two places.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +90,9 @@ pub struct Fairness {
     pub ratio: f64,
 }
 
+/// What is computed once for every key.
+type Kept<K, T> = RefCell<BTreeMap<K, Rc<T>>>;
+
 /// The measures of a level on a terrain.
 pub struct Measures<'a> {
     terrain: &'a Heightfield,
@@ -82,17 +100,18 @@ pub struct Measures<'a> {
     level: &'a Level,
     agents: Vec<Agent>,
     progress: &'a Progress,
-    grounds: RefCell<BTreeMap<usize, Rc<Ground<'a>>>>,
-    travels: RefCell<BTreeMap<(usize, Vec<usize>), Rc<Travel>>>,
-    chokes: RefCell<BTreeMap<usize, Rc<Vec<Vec<Option<Choke>>>>>>,
+    grounds: Kept<usize, Ground<'a>>,
+    travels: Kept<(usize, Vec<usize>), Travel>,
+    chokes: Kept<usize, Vec<Vec<Option<Choke>>>>,
     territory: RefCell<Option<Rc<Territory>>>,
-    seen: RefCell<BTreeMap<usize, Rc<Vec<bool>>>>,
+    /// What is seen from a marker: its index, the height of the eye and that of what is looked for, as bits.
+    seen: Kept<(usize, u64, u32), Vec<bool>>,
 }
 
 impl<'a> Measures<'a> {
     /// The measures of a level; `water_m` is the depth of the water at every sample of the terrain, metres.
     pub fn new(terrain: &'a Heightfield, water_m: Option<&'a [f32]>, level: &'a Level, progress: &'a Progress) -> Self {
-        let agents = if level.agents.is_empty() { vec![Agent::default()] } else { level.agents.to_vec() };
+        let agents = level.agents();
         Self {
             terrain,
             water_m,
@@ -122,27 +141,18 @@ impl<'a> Measures<'a> {
         &self.agents
     }
 
+    pub(super) fn progress(&self) -> &Progress {
+        self.progress
+    }
+
     /// Fails if the work was cancelled.
     pub(super) fn check(&self) -> Result<(), Cancelled> {
         self.progress.check()
     }
 
-    /// The teams that have a spawn, in the order of their first ones.
+    /// The teams of the level that have a spawn.
     pub fn teams(&self) -> Vec<&'a str> {
-        let mut teams: Vec<&str> = Vec::new();
-        for marker in self.level.markers.iter().filter(|marker| is_spawn_of_team(marker)) {
-            if !teams.contains(&marker.team.as_str()) {
-                teams.push(&marker.team);
-            }
-        }
-        teams
-    }
-
-    /// The spawns of a team, as indices of markers.
-    pub fn spawns(&self, team: &str) -> Vec<usize> {
-        let is_own = |marker: &Marker| is_spawn_of_team(marker) && marker.team.eq_ignore_ascii_case(team);
-        let markers = self.level.markers.iter().enumerate();
-        markers.filter(|(_, marker)| is_own(marker)).map(|(index, _)| index).collect()
+        self.level.teams()
     }
 
     /// The ground of an agent, by its index.
@@ -174,6 +184,22 @@ impl<'a> Measures<'a> {
         })
     }
 
+    /// The ways of an agent from several sets of markers, computed side by side.
+    pub(super) fn travels_from(&self, agent: usize, from: &[Vec<usize>]) -> Result<Vec<Rc<Travel>>, Cancelled> {
+        let kept_ground = self.ground(agent)?;
+        let (ground, progress) = (&*kept_ground, self.progress);
+        let is_missing = |markers: &&Vec<usize>| !self.travels.borrow().contains_key(&(agent, (*markers).clone()));
+        let missing: Vec<&Vec<usize>> = from.iter().filter(is_missing).collect();
+        let starts: Vec<Vec<usize>> =
+            missing.iter().map(|markers| self.samples(agent, markers)).collect::<Result<_, _>>()?;
+        let found: Vec<Travel> =
+            starts.par_iter().map(|starts| Travel::from(ground, starts, progress)).collect::<Result<_, _>>()?;
+        for (markers, travel) in missing.into_iter().zip(found) {
+            self.travels.borrow_mut().insert((agent, markers.clone()), Rc::new(travel));
+        }
+        from.iter().map(|markers| self.travel(agent, markers)).collect()
+    }
+
     /// The fastest way of an agent from one of some markers to one of others; `None` where none leads.
     pub fn way(&self, agent: usize, from: &[usize], to: &[usize]) -> Result<Option<Way>, Cancelled> {
         let travel = self.travel(agent, from)?;
@@ -190,15 +216,20 @@ impl<'a> Measures<'a> {
     /// The length of a line over samples, metres, over the surface.
     fn length_m(&self, samples: &[usize]) -> f64 {
         let grid = self.terrain.grid();
-        let place = |sample: usize| {
-            let [c, r] = [sample % grid.width(), sample / grid.width()];
-            [grid.x_m(c), grid.z_m(r), f64::from(self.terrain[(c, r)])]
+        let cell = |sample: usize| [sample % grid.width(), sample / grid.width()];
+        let line = |pair: &[usize]| {
+            let [[from_c, from_r], [to_c, to_r]] = [cell(pair[0]), cell(pair[1])];
+            let (from, to) = ([grid.x_m(from_c), grid.z_m(from_r)], [grid.x_m(to_c), grid.z_m(to_r)]);
+            let pieces = from_c.abs_diff(to_c).max(from_r.abs_diff(to_r)).max(1);
+            let flat_m = libm::hypot(to[0] - from[0], to[1] - from[1]) / pieces.to_f64();
+            let height = |piece: usize| {
+                let share = piece.to_f64() / pieces.to_f64();
+                let [x_m, z_m] = [0, 1].map(|axis| from[axis] + share * (to[axis] - from[axis]));
+                f64::from(self.terrain.height_at(x_m, z_m))
+            };
+            (1..=pieces).map(|piece| libm::hypot(flat_m, height(piece) - height(piece - 1))).sum::<f64>()
         };
-        let piece = |pair: &[usize]| {
-            let [from, to] = [place(pair[0]), place(pair[1])];
-            libm::hypot(libm::hypot(to[0] - from[0], to[1] - from[1]), to[2] - from[2])
-        };
-        samples.windows(2).map(piece).sum()
+        samples.windows(2).map(line).sum()
     }
 
     /// The share of an agent's walkable ground that is reached from some markers.
@@ -229,22 +260,26 @@ impl<'a> Measures<'a> {
 
     /// The samples that are seen from a marker, where something as high as a head stands.
     pub fn seen(&self, marker: usize) -> Result<Rc<Vec<bool>>, Cancelled> {
-        kept(&self.seen, marker, || {
-            self.progress.check()?;
-            let eye = Eye { at_m: self.place_m(marker), over_ground_m: self.level.markers[marker].eye_m };
-            Ok(seen_from(self.terrain, eye, HEAD_M))
+        self.seen_from(marker, self.level.markers[marker].eye_m, HEAD_M)
+    }
+
+    /// The samples that are seen from a height over a marker, where something of `target_m` metres stands.
+    fn seen_from(&self, marker: usize, over_ground_m: f64, target_m: f32) -> Result<Rc<Vec<bool>>, Cancelled> {
+        kept(&self.seen, (marker, over_ground_m.to_bits(), target_m.to_bits()), || {
+            seen_from(self.terrain, Eye { at_m: self.place_m(marker), over_ground_m }, target_m, self.progress)
         })
     }
 
     /// Whether one of some markers sees the eyes of one of others.
     pub fn sees(&self, from: &[usize], to: &[usize]) -> Result<bool, Cancelled> {
-        let sees = |a: &usize, b: &usize| {
-            let [eye, other] = [a, b].map(|marker| &self.level.markers[*marker]);
-            let eye = Eye { at_m: self.place_m(*a), over_ground_m: eye.eye_m };
-            seen_from(self.terrain, eye, other.eye_m.to_f32())[self.terrain.grid().nearest_sample(self.place_m(*b))]
-        };
-        self.progress.check()?;
-        Ok(from.iter().any(|a| to.iter().any(|b| sees(a, b))))
+        for (a, b) in from.iter().flat_map(|a| to.iter().map(move |b| (*a, *b))) {
+            let [eye_m, target_m] = [a, b].map(|marker| self.level.markers[marker].eye_m);
+            let seen = self.seen_from(a, eye_m, target_m.to_f32())?;
+            if seen[self.terrain.grid().nearest_sample(self.place_m(b))] {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The share of the first agent's walkable ground from which a head at some markers is seen.
@@ -253,10 +288,8 @@ impl<'a> Measures<'a> {
         let mut exposed = vec![false; self.terrain.grid().samples()];
         for marker in markers {
             // Between heads of the same height it does not matter who looks.
-            let eye = Eye { at_m: self.place_m(*marker), over_ground_m: HEAD_M.into() };
-            let seen = seen_from(self.terrain, eye, HEAD_M);
-            exposed.iter_mut().zip(seen).for_each(|(exposed, seen)| *exposed |= seen);
-            self.progress.check()?;
+            let seen = self.seen_from(*marker, HEAD_M.into(), HEAD_M)?;
+            exposed.iter_mut().zip(&*seen).for_each(|(exposed, seen)| *exposed |= seen);
         }
         let walkable = (0..exposed.len()).filter(|sample| ground.is_walkable(*sample));
         let [all, found] = walkable.fold([0_u32; 2], |[all, found], at| [all + 1, found + u32::from(exposed[at])]);
@@ -268,9 +301,10 @@ impl<'a> Measures<'a> {
         if let Some(known) = &*self.territory.borrow() {
             return Ok(known.clone());
         }
-        let travels: Vec<Rc<Travel>> =
-            self.teams().into_iter().map(|team| self.travel(0, &self.spawns(team))).collect::<Result<_, _>>()?;
-        let territory = Rc::new(Territory::of(&travels.iter().map(|travel| &**travel).collect::<Vec<_>>()));
+        let spawns: Vec<Vec<usize>> = self.teams().into_iter().map(|team| self.level.spawns(team)).collect();
+        let travels = self.travels_from(0, &spawns)?;
+        let travels: Vec<&Travel> = travels.iter().map(|travel| &**travel).collect();
+        let territory = Rc::new(Territory::of(&travels, self.progress)?);
         *self.territory.borrow_mut() = Some(territory.clone());
         Ok(territory)
     }
@@ -291,7 +325,7 @@ impl<'a> Measures<'a> {
     /// An aspect of fairness, compared between the [teams](Self::teams).
     pub fn fairness(&self, aspect: Aspect) -> Result<Fairness, Cancelled> {
         let of_team = |(index, team): (usize, &str)| -> Result<f64, Cancelled> {
-            let spawns = self.spawns(team);
+            let spawns = self.level.spawns(team);
             Ok(match aspect {
                 Aspect::Territory => self.territory()?.share(index),
                 Aspect::Time => self.mean_time(&spawns)?,
@@ -327,10 +361,16 @@ impl<'a> Measures<'a> {
     /// The area of the flat walkable ground that a team reaches first, m².
     fn flat_m2(&self, team: usize) -> Result<f64, Cancelled> {
         let (territory, grid) = (self.territory()?, self.terrain.grid());
-        let is_own = |sample: &usize| territory.first[*sample].map(usize::from) == Some(team);
-        let is_flat =
-            |sample: &usize| slope_deg(self.terrain, sample % grid.width(), sample / grid.width()) <= FLAT_DEG;
-        let found = (0..grid.samples()).filter(is_own).filter(is_flat).count();
+        let tangent = libm::tanf(FLAT_DEG.to_radians());
+        let in_row = |r: usize| {
+            let is_own = |c: &usize| territory.first[r * grid.width() + c].map(usize::from) == Some(team);
+            let is_flat = |c: &usize| {
+                let [east, south] = self.terrain.gradient(*c, r);
+                east * east + south * south <= tangent * tangent
+            };
+            self.progress.check().map(|()| (0..grid.width()).filter(is_own).filter(is_flat).count())
+        };
+        let found: usize = (0..grid.height()).map(in_row).sum::<Result<_, _>>()?;
         Ok(found.to_f64() * grid.spacing_x_m() * grid.spacing_z_m())
     }
 
@@ -346,14 +386,9 @@ impl<'a> Measures<'a> {
     }
 }
 
-/// Whether a marker is where a team begins.
-fn is_spawn_of_team(marker: &Marker) -> bool {
-    marker.kind == MarkerKind::Spawn && !marker.team.is_empty()
-}
-
 /// What is kept under a key, computed if it is not there yet.
 fn kept<K: Ord + Clone, T>(
-    known: &RefCell<BTreeMap<K, Rc<T>>>,
+    known: &Kept<K, T>,
     key: K,
     compute: impl FnOnce() -> Result<T, Cancelled>,
 ) -> Result<Rc<T>, Cancelled> {

@@ -17,7 +17,7 @@ mod travel;
 pub use choke::{Choke, chokes};
 pub use ground::Ground;
 pub use maps::{NO_TEAM, Overlay, PlayMap, Scale, TEAM_COLOURS, coloured_teams};
-pub use measures::{Aspect, FLAT_DEG, Fairness, HEAD_M, Measures, Way};
+pub use measures::{Aspect, FLAT_DEG, Fairness, HEAD_M, Measures, Way, memory_bytes};
 pub use report::{Island, MarkerReport, Report, WayReport};
 pub use rules::{DEFAULT_CUT_M, MEASURES, Rule, RuleError, Verdict};
 pub use search::{Found, Search};

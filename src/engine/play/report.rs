@@ -22,8 +22,10 @@ pub struct Report {
     pub teams: Vec<String>,
     /// What decides whether the level is fair; empty with fewer than two teams.
     pub fairness: Vec<Fairness>,
-    /// Walkable ground that nobody reaches, the largest first.
+    /// Walkable ground that nobody reaches, the largest first: at most 20 areas, and how many there are.
     pub islands: Vec<Island>,
+    /// See `islands`.
+    pub island_count: usize,
     /// The rules of the level.
     pub verdicts: Vec<Result<Verdict, RuleError>>,
 }
@@ -59,7 +61,7 @@ pub struct WayReport {
     pub choke_m: Option<(f64, [f64; 2])>,
     /// Whether one sees the other.
     pub sees: bool,
-    /// The places along the fastest way, metres east and south; some hundred of them at most.
+    /// Some of the places along the fastest way, metres east and south, with its ends.
     pub line_m: Vec<[f64; 2]>,
 }
 
@@ -83,10 +85,13 @@ impl Report {
         let pairs = places.iter().flat_map(|from| places.iter().map(move |to| (*from, *to)));
         let teams = measures.teams();
         let aspects = if teams.len() < 2 { &[][..] } else { &Aspect::ALL[..] };
-        let check = |text: &String| match Rule::read(text, measures) {
+        let check = |text: &String| match Rule::read(text, measures.level()) {
             Ok(rule) => rule.check(measures).map(Ok),
             Err(error) => Ok(Err(error)),
         };
+        // Most measures need the ways from all markers.
+        measures.travels_from(0, &places.iter().map(|marker| vec![*marker]).collect::<Vec<_>>())?;
+        let (islands, island_count) = islands(measures)?;
         Ok(Self {
             walkable: agents.map(|agent| Ok(measures.ground(agent)?.walkable_share())).collect::<Result<_, _>>()?,
             markers: places.iter().map(|marker| MarkerReport::of(measures, *marker)).collect::<Result<_, _>>()?,
@@ -95,7 +100,8 @@ impl Report {
                 .map(|(from, to)| WayReport::of(measures, from, to))
                 .collect::<Result<_, _>>()?,
             fairness: aspects.iter().map(|aspect| measures.fairness(*aspect)).collect::<Result<_, _>>()?,
-            islands: islands(measures)?,
+            islands,
+            island_count,
             verdicts: measures.level().rules.iter().map(check).collect::<Result<_, _>>()?,
             teams: teams.into_iter().map(String::from).collect(),
         })
@@ -107,8 +113,10 @@ impl MarkerReport {
         let (terrain, seen) = (measures.terrain(), measures.seen(marker)?);
         let grid = terrain.grid();
         let [x_m, z_m] = measures.place_m(marker);
+        let eye = grid.nearest_sample([x_m, z_m]);
+        let [eye_x_m, eye_z_m] = [grid.x_m(eye % grid.width()), grid.z_m(eye / grid.width())];
         let squares = seen.iter().enumerate().filter(|(_, seen)| **seen).map(|(sample, _)| {
-            let [x, z] = [grid.x_m(sample % grid.width()) - x_m, grid.z_m(sample / grid.width()) - z_m];
+            let [x, z] = [grid.x_m(sample % grid.width()) - eye_x_m, grid.z_m(sample / grid.width()) - eye_z_m];
             x * x + z * z
         });
         Ok(Self {
@@ -141,13 +149,13 @@ impl WayReport {
 }
 
 /// The connected areas of walkable ground that no spawn reaches; none without spawns.
-fn islands(measures: &Measures) -> Result<Vec<Island>, Cancelled> {
+fn islands(measures: &Measures) -> Result<(Vec<Island>, usize), Cancelled> {
     let (ground, grid) = (measures.ground(0)?, measures.terrain().grid());
     let markers = measures.level().markers.iter().enumerate();
     let spawns: Vec<usize> =
         markers.filter(|(_, marker)| marker.kind == MarkerKind::Spawn).map(|(index, _)| index).collect();
     if spawns.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), 0));
     }
     let travel = measures.travel(0, &spawns)?;
     let (width, height) = (grid.width(), grid.height());
@@ -155,6 +163,9 @@ fn islands(measures: &Measures) -> Result<Vec<Island>, Cancelled> {
         (0..grid.samples()).map(|at| ground.is_walkable(at) && travel.seconds()[at].is_infinite()).collect();
     let mut islands = Vec::new();
     for first in 0..grid.samples() {
+        if first % width == 0 {
+            measures.check()?;
+        }
         if !std::mem::take(&mut is_open[first]) {
             continue;
         }
@@ -174,8 +185,9 @@ fn islands(measures: &Measures) -> Result<Vec<Island>, Cancelled> {
         islands.push(Island { area_m2, at_m: [grid.x_m(first % width), grid.z_m(first / width)] });
     }
     islands.sort_by(|a, b| b.area_m2.total_cmp(&a.area_m2));
+    let count = islands.len();
     islands.truncate(MAX_ISLANDS);
-    Ok(islands)
+    Ok((islands, count))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::measures::{Aspect, Measures};
+use crate::engine::level::Level;
 use crate::engine::parameters::nearest_name;
 use crate::engine::progress::Cancelled;
 
@@ -37,8 +38,7 @@ pub struct Verdict {
     pub found: String,
     /// A place to look at, metres east and south, where there is one.
     pub place_m: Option<[f64; 2]>,
-    /// By how much it is kept or broken, for the best of several terrains: 1 where it is just kept, less where it is
-    /// broken, and no more than 2.
+    /// How well it is kept, for the best of several terrains: 1 at its limit, less where it is broken, and no more than 2.
     pub score: f64,
 }
 
@@ -113,7 +113,6 @@ impl Unit {
 
     fn text(self, value: f64) -> String {
         match self {
-            Self::Seconds if value.is_infinite() => "no way".into(),
             Self::Seconds => format!("{value:.1} s"),
             Self::Metres if value.is_infinite() => "unlimited".into(),
             Self::Metres => format!("{value:.1} m"),
@@ -152,14 +151,18 @@ impl Measure {
 
 /// The measures with their arguments, as they are written.
 pub const MEASURES: [(&str, &str); 9] = [
-    ("path", "path(from, to[, agent]): the time of the fastest way, s or min"),
+    ("path", "path(from, to[, agent]): the time of the fastest way, s, min or h"),
     ("length", "length(from, to[, agent]): the length of the fastest way over the surface, m or km"),
     ("choke", "choke(from, to[, agent]): the width of the widest way at its narrowest place, m"),
     ("sees", "sees(from, to): whether one sees the other, yes or no"),
     ("walkable", "walkable[(agent)]: the share of the map on which an agent can stand"),
     ("reachable", "reachable(from[, agent]): the share of the walkable ground that is reached"),
     ("exposure", "exposure(place): the share of the walkable ground from which a place is seen"),
-    ("pads", "pads([team,] width, depth[, cut]): how many level pads fit, metres"),
+    (
+        "pads",
+        "pads([team,] width, depth[, cut]): how many building sites of that size fit, on the whole map or where a team is first, \
+      with at most so much cut and fill (1 m)",
+    ),
     (
         "fairness",
         "fairness(territory|time|exposure|flat|height): the least of all teams divided by the greatest; of heights \
@@ -169,8 +172,8 @@ pub const MEASURES: [(&str, &str); 9] = [
 
 impl Rule {
     /// Reads a rule on a level: names of markers, teams and agents must be known.
-    pub fn read(text: &str, measures: &Measures) -> Result<Self, RuleError> {
-        let mut reader = Reader { text, at: 0, measures };
+    pub fn read(text: &str, level: &Level) -> Result<Self, RuleError> {
+        let mut reader = Reader { text, at: 0, level };
         let read = reader.rule();
         read.map_err(|(at, problem)| RuleError {
             rule: text.into(),
@@ -182,41 +185,44 @@ impl Rule {
     /// Checks the rule.
     pub fn check(&self, measures: &Measures) -> Result<Verdict, Cancelled> {
         let mut place = None;
-        let found = match &self.measure {
+        let found: Option<f64> = match &self.measure {
             Measure::Path { from, to, agent } | Measure::Length { from, to, agent } => {
                 let way = measures.way(*agent, from, to)?;
                 place = way.as_ref().and_then(|way| way.samples.get(way.samples.len() / 2).copied());
                 let is_path = matches!(self.measure, Measure::Path { .. });
-                way.map_or(f64::INFINITY, |way| if is_path { way.seconds } else { way.length_m })
+                way.map(|way| if is_path { way.seconds } else { way.length_m })
             }
             Measure::Choke { from, to, agent } => {
                 let choke = measures.choke(*agent, from, to)?;
                 place = choke.map(|choke| choke.sample);
-                choke.map_or(0.0, |choke| choke.width_m)
+                choke.map(|choke| choke.width_m)
             }
-            Measure::Sees { from, to } => f64::from(u8::from(measures.sees(from, to)?)),
-            Measure::Walkable { agent } => measures.ground(*agent)?.walkable_share(),
-            Measure::Reachable { from, agent } => measures.reachable(*agent, from)?,
-            Measure::Exposure { of } => measures.exposure(of)?,
+            Measure::Sees { from, to } => Some(f64::from(u8::from(measures.sees(from, to)?))),
+            Measure::Walkable { agent } => Some(measures.ground(*agent)?.walkable_share()),
+            Measure::Reachable { from, agent } => Some(measures.reachable(*agent, from)?),
+            Measure::Exposure { of } => Some(measures.exposure(of)?),
             Measure::Pads { team, size_m, cut_m } => {
                 let count = measures.sites(*size_m, *cut_m, team.as_deref())?.len();
-                f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+                Some(f64::from(u32::try_from(count).unwrap_or(u32::MAX)))
             }
-            Measure::Fairness(aspect) => measures.fairness(*aspect)?.ratio,
+            Measure::Fairness(aspect) => Some(measures.fairness(*aspect)?.ratio),
         };
         let grid = measures.terrain().grid();
         let at_m = |sample: usize| [grid.x_m(sample % grid.width()), grid.z_m(sample / grid.width())];
         let of_marker = match &self.measure {
-            Measure::Sees { from, .. } | Measure::Reachable { from, .. } | Measure::Path { from, .. } => from.first(),
+            Measure::Sees { from, .. }
+            | Measure::Reachable { from, .. }
+            | Measure::Path { from, .. }
+            | Measure::Length { from, .. } => from.first(),
             Measure::Exposure { of } => of.first(),
             _ => None,
         };
         Ok(Verdict {
             rule: self.text.clone(),
-            holds: self.relation.holds(found, self.limit),
-            found: self.measure.unit().text(found),
+            holds: found.is_some_and(|found| self.relation.holds(found, self.limit)),
+            found: found.map_or("no way".into(), |found| self.measure.unit().text(found)),
             place_m: place.map(at_m).or_else(|| of_marker.map(|marker| measures.place_m(*marker))),
-            score: self.relation.score(found, self.limit),
+            score: found.map_or(0.0, |found| self.relation.score(found, self.limit)),
         })
     }
 }
@@ -225,19 +231,20 @@ impl Rule {
 type Mistake = (usize, String);
 
 /// Reads a rule from left to right.
-struct Reader<'r, 'm> {
-    text: &'r str,
+struct Reader<'a> {
+    text: &'a str,
     at: usize,
-    measures: &'r Measures<'m>,
+    level: &'a Level,
 }
 
 /// A word, a number or a quoted name, with where it starts.
 struct Argument {
     text: String,
     at: usize,
+    is_quoted: bool,
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     fn rule(&mut self) -> Result<Rule, Mistake> {
         let measure = self.measure()?;
         self.skip_spaces();
@@ -285,7 +292,9 @@ impl Reader<'_, '_> {
             "exposure" => Measure::Exposure { of: self.place(next()?)? },
             "pads" => {
                 let first = next()?;
-                let team = first.text.parse::<f64>().is_err().then(|| self.team(first)).transpose()?;
+                // Teams may be called by numbers: then they are quoted.
+                let is_team = first.is_quoted || metres(first).is_err();
+                let team = is_team.then(|| self.team(first)).transpose()?;
                 let width = if team.is_some() { next()? } else { first };
                 let size_m = [metres(width)?, metres(next()?)?];
                 let cut_m = rest.next().map_or(Ok(DEFAULT_CUT_M), metres)?;
@@ -298,7 +307,7 @@ impl Reader<'_, '_> {
                     let known = Aspect::ALL.map(Aspect::key).join(", ");
                     (argument.at, format!("fairness is of {known}, not of \"{}\"", argument.text))
                 };
-                if self.measures.teams().len() < 2 {
+                if self.level.teams().len() < 2 {
                     return Err((argument.at, "fairness needs spawns of at least two teams".into()));
                 }
                 Measure::Fairness(aspect.ok_or_else(unknown)?)
@@ -350,7 +359,8 @@ impl Reader<'_, '_> {
             .ok()
             .filter(|number: &f64| number.is_finite())
             .ok_or_else(|| (value.at, format!("expected a number, not \"{}\"", value.text)))?;
-        let mut name = Argument { text: value.text[digits.len()..].into(), at: value.at + digits.len() };
+        let mut name =
+            Argument { text: value.text[digits.len()..].into(), at: value.at + digits.len(), is_quoted: false };
         if name.text.is_empty() {
             name = self.word();
         }
@@ -368,16 +378,16 @@ impl Reader<'_, '_> {
 
     /// The markers of a name: that marker, or else the spawns of that team.
     fn place(&self, argument: &Argument) -> Result<Vec<usize>, Mistake> {
-        let markers = &self.measures.level().markers;
+        let markers = &self.level.markers;
         let is_named = |name: &str| name.eq_ignore_ascii_case(&argument.text);
         let named: Vec<usize> =
             markers.iter().enumerate().filter(|(_, marker)| is_named(&marker.name)).map(|(index, _)| index).collect();
-        let found = if named.is_empty() { self.measures.spawns(&argument.text) } else { named };
+        let found = if named.is_empty() { self.level.spawns(&argument.text) } else { named };
         if !found.is_empty() {
             return Ok(found);
         }
         let mut known: Vec<String> = markers.iter().map(|marker| marker.name.clone()).collect();
-        known.extend(self.measures.teams().into_iter().map(String::from));
+        known.extend(self.level.teams().into_iter().map(String::from));
         let known: Vec<String> = known.into_iter().filter(|name| !name.is_empty()).collect();
         let hint = if known.is_empty() {
             "the level has no markers".into()
@@ -388,7 +398,7 @@ impl Reader<'_, '_> {
     }
 
     fn team(&self, argument: &Argument) -> Result<String, Mistake> {
-        let teams = self.measures.teams();
+        let teams = self.level.teams();
         let found = teams.iter().find(|team| team.eq_ignore_ascii_case(&argument.text));
         let unknown = || {
             let hint =
@@ -401,7 +411,7 @@ impl Reader<'_, '_> {
     /// The agent of a name; without one, the first.
     fn agent(&self, argument: Option<&Argument>) -> Result<usize, Mistake> {
         let Some(argument) = argument else { return Ok(0) };
-        let agents = self.measures.agents();
+        let agents = self.level.agents();
         let found = agents.iter().position(|agent| agent.name.eq_ignore_ascii_case(&argument.text));
         let known = || agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>().join(", ");
         found.ok_or_else(|| (argument.at, format!("no agent is called \"{}\"; there are {}", argument.text, known())))
@@ -414,7 +424,7 @@ impl Reader<'_, '_> {
         let rest = &self.text[at..];
         let ends = |c: char| c.is_whitespace() || "(),<>=\"".contains(c);
         self.at += rest.find(ends).unwrap_or(rest.len());
-        Argument { text: self.text[at..self.at].into(), at }
+        Argument { text: self.text[at..self.at].into(), at, is_quoted: false }
     }
 
     fn quoted(&mut self) -> Result<Argument, Mistake> {
@@ -422,7 +432,7 @@ impl Reader<'_, '_> {
         let rest = &self.text[at + 1..];
         let end = rest.find('"').ok_or_else(|| (at, "the quotation mark is not closed".to_string()))?;
         self.at = at + end + 2;
-        Ok(Argument { text: rest[..end].into(), at })
+        Ok(Argument { text: rest[..end].into(), at, is_quoted: true })
     }
 
     fn skip_spaces(&mut self) {
@@ -438,7 +448,7 @@ impl Reader<'_, '_> {
 }
 
 fn metres(argument: &Argument) -> Result<f64, Mistake> {
-    let digits = argument.text.trim_end_matches('m');
+    let digits = argument.text.strip_suffix('m').unwrap_or(&argument.text);
     let number = digits.parse().ok().filter(|metres: &f64| metres.is_finite() && *metres > 0.0);
     number.ok_or_else(|| (argument.at, format!("expected a length in metres, not \"{}\"", argument.text)))
 }
@@ -447,7 +457,7 @@ fn metres(argument: &Argument) -> Result<f64, Mistake> {
 mod tests {
     use super::*;
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::level::{Agent, Level, Marker, MarkerKind};
+    use crate::engine::level::{Agent, Marker, MarkerKind};
     use crate::engine::parameters::Point;
     use crate::engine::progress::Progress;
 
@@ -473,7 +483,7 @@ mod tests {
     fn check(rule: &str) -> (bool, String) {
         let (terrain, level, progress) = (plane(), level(), Progress::new());
         let measures = Measures::new(&terrain, None, &level, &progress);
-        let rule = Rule::read(rule, &measures).unwrap_or_else(|error| panic!("{error}"));
+        let rule = Rule::read(rule, &level).unwrap_or_else(|error| panic!("{error}"));
         let verdict = rule.check(&measures).expect("not cancelled");
         (verdict.holds, verdict.found)
     }
@@ -493,9 +503,10 @@ mod tests {
             ("exposure(blue) <= 10%", false, "1.000"),
             ("fairness(time) >= 0.95", true, "1.000"),
             ("fairness(height) <= 2 m", true, "0.0 m"),
-            // 8 and 12 columns of 48 m; the columns 34 to 35 m … of red and blue: 35 and 65 of 100.
+            // Both are as far from the column in the middle, at 140 m: 35 columns are west of it, and 65 east.
             ("fairness(territory) >= 0.5", true, "0.538"),
-            ("pads(60, 60) >= 3", true, "18"),
+            // Six in three rows, edge to edge.
+            ("pads(60m, 60) >= 3", true, "18"),
         ] {
             assert_eq!(check(rule), (holds, found.into()), "{rule}");
         }
@@ -503,9 +514,30 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_pointed_at_by_their_column() {
-        let (terrain, level, progress) = (plane(), level(), Progress::new());
+    fn without_a_way_rules_about_ways_are_broken() {
+        let mut terrain = plane();
+        let width = terrain.grid().width();
+        (0..terrain.grid().height()).for_each(|r| terrain.heights_mut()[r * width + 40] = 90.0);
+        let (level, progress) = (level(), Progress::new());
         let measures = Measures::new(&terrain, None, &level, &progress);
+        for rule in ["path(red, blue) >= 60 s", "length(red, blue) >= 1 m", "choke(red, blue) <= 12 m"] {
+            let verdict = Rule::read(rule, &level).expect("a rule").check(&measures).expect("not cancelled");
+            assert_eq!((verdict.holds, verdict.found.as_str(), verdict.score), (false, "no way", 0.0), "{rule}");
+        }
+    }
+
+    #[test]
+    fn teams_that_are_numbers_are_quoted() {
+        let markers = vec![marker(MarkerKind::Spawn, "A", "1", 40.0), marker(MarkerKind::Spawn, "B", "2", 240.0)];
+        let level = Level { markers: markers.into(), ..Default::default() };
+        let read = |rule: &str| Rule::read(rule, &level).expect("a rule").measure;
+        assert!(matches!(read("pads(\"1\", 60, 60) >= 3"), Measure::Pads { team: Some(team), .. } if team == "1"));
+        assert!(matches!(read("pads(1, 60, 60) >= 3"), Measure::Pads { team: None, .. }));
+    }
+
+    #[test]
+    fn mistakes_are_pointed_at_by_their_column() {
+        let level = level();
         for (rule, column, problem) in [
             ("", 1, "there is no measure \"\"; the measures are path, length"),
             ("pth(red, blue) <= 90 s", 1, "there is no measure \"pth\"; did you mean path?"),
@@ -528,7 +560,7 @@ mod tests {
             ("pads(60, wide) >= 1", 10, "expected a length in metres, not \"wide\""),
             ("sees(\"Base 1, blue) = no", 6, "the quotation mark is not closed"),
         ] {
-            let error = Rule::read(rule, &measures).expect_err(rule);
+            let error = Rule::read(rule, &level).expect_err(rule);
             assert!(error.column == column && error.problem.contains(problem), "{error}");
         }
     }

@@ -7,6 +7,7 @@
 
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
+use crate::engine::progress::{Cancelled, Progress};
 
 /// A place from which one looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +20,7 @@ pub struct Eye {
 
 /// Which samples are seen from an eye, row by row, if something of `target_m` metres stands there, such as a head; 0 is
 /// the ground itself.
-pub fn seen_from(terrain: &Heightfield, eye: Eye, target_m: f32) -> Vec<bool> {
+pub fn seen_from(terrain: &Heightfield, eye: Eye, target_m: f32, progress: &Progress) -> Result<Vec<bool>, Cancelled> {
     let grid = terrain.grid();
     let sample = grid.nearest_sample(eye.at_m);
     let at = [sample % grid.width(), sample / grid.width()].map(ToInteger::to_isize);
@@ -28,9 +29,9 @@ pub fn seen_from(terrain: &Heightfield, eye: Eye, target_m: f32) -> Vec<bool> {
     let mut seen = vec![false; grid.samples()];
     seen[sample] = true;
     for outward in [[0, -1], [1, 0], [0, 1], [-1, 0]] {
-        Sector { outward, ..sector }.look(&mut seen);
+        Sector { outward, ..sector }.look(&mut seen, progress)?;
     }
-    seen
+    Ok(seen)
 }
 
 /// A quarter of the surroundings of an eye.
@@ -46,7 +47,7 @@ struct Sector<'a> {
 }
 
 impl Sector<'_> {
-    fn look(&self, seen: &mut [bool]) {
+    fn look(&self, seen: &mut [bool], progress: &Progress) -> Result<(), Cancelled> {
         let grid = self.terrain.grid();
         let sides = [grid.width(), grid.height()].map(ToInteger::to_isize);
         let heights = self.terrain.heights();
@@ -67,11 +68,11 @@ impl Sector<'_> {
         // remain straight on it, so between two rays the horizon of a plane is interpolated exactly.
         let projected = |height_m: f32, out: isize| (height_m - self.eye_m) / (out.to_f32() * along_m);
         for out in 1..=reach {
+            progress.check()?;
             for side in (-out).max(first)..=out.min(last) {
                 let at = index(out, side);
-                let position = (side * reach).to_f32() / out.to_f32();
-                let west = position.floor();
-                let (ray, share) = ((west.to_isize() + reach).to_usize(), position - west);
+                let (ray, share) = divided(side * reach, out);
+                let ray = (ray + reach).to_usize();
                 let [left, right] = [horizons[ray], horizons[ray + usize::from(share > 0.0)]];
                 // A ray that is beside the map has no horizon.
                 let is_known = left.is_finite() && right.is_finite();
@@ -79,9 +80,7 @@ impl Sector<'_> {
                 seen[at] |= projected(heights[at] + self.target_m, out) >= horizon;
             }
             for ray in -reach..=reach {
-                let position = (ray * out).to_f32() / reach.to_f32();
-                let side = position.floor();
-                let (near, share) = (side.to_isize(), position - side);
+                let (near, share) = divided(ray * out, reach);
                 if near < first || near > last || share > 0.0 && near == last {
                     continue;
                 }
@@ -92,7 +91,13 @@ impl Sector<'_> {
                 *horizon = horizon.max(projected(height_m, out));
             }
         }
+        Ok(())
     }
+}
+
+/// The quotient of two whole numbers as the whole number below it and the rest as a share.
+fn divided(number: isize, by: isize) -> (isize, f32) {
+    (number.div_euclid(by), number.rem_euclid(by).to_f32() / by.to_f32())
 }
 
 #[cfg(test)]
@@ -106,7 +111,7 @@ mod tests {
     }
 
     fn seen(terrain: &Heightfield, at_m: [f64; 2], over_ground_m: f64, target_m: f32) -> Vec<bool> {
-        seen_from(terrain, Eye { at_m, over_ground_m }, target_m)
+        seen_from(terrain, Eye { at_m, over_ground_m }, target_m, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -128,12 +133,23 @@ mod tests {
         for (i, seen) in found.iter().enumerate() {
             assert_eq!(*seen, i % 101 <= 60, "{} {}", i % 101, i / 101);
         }
-        // A tower of 10 m at x = 80 m looks over it: at 60 m the line is 2 m + 4/40 · … : (4 − 2)/40 · 60 + 2 = 5 m.
-        let heads = seen_from(&wall, Eye { at_m: [20.0, 50.0], over_ground_m: 2.0 }, 5.1);
-        assert!(heads[50 * 101 + 80] && !seen(&wall, [20.0, 50.0], 2.0, 4.8)[50 * 101 + 80]);
+        // At x = 80 m the line over the wall is 2 m + 60 · (4 m − 2 m) / 40 = 5 m high.
+        let heads = |target_m| seen(&wall, [20.0, 50.0], 2.0, target_m)[50 * 101 + 80];
+        assert!(heads(5.1) && !heads(4.8));
         // From 8 m the shadow of the wall ends: 4 m lower 40 m away, so 40 m behind it.
         let high = seen(&wall, [20.0, 50.0], 8.0, 0.0);
         assert!(!high[50 * 101 + 99] && high[50 * 101 + 100]);
+    }
+
+    #[test]
+    fn large_maps_are_seen_to_their_corners() {
+        // At these sizes positions on rays are not exact in single precision.
+        let grid = Grid::new(Extent { width_m: 8192.0, depth_m: 2.0 }, 8193, 3);
+        let plane = Heightfield::flat(grid);
+        for column in [0, 2733, 4096, 6143, 8192] {
+            assert!(seen(&plane, [f64::from(column), 1.0], 1.7, 0.0).iter().all(|seen| *seen), "{column}");
+        }
+        assert_eq!((divided(-7, 2), divided(16_777_217 * 3, 3)), ((-4, 0.5), (16_777_217, 0.0)));
     }
 
     /// What is seen by following the line to every sample, which takes far longer.

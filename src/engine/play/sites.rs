@@ -1,5 +1,6 @@
 //! Level ground for buildings.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use rayon::prelude::*;
@@ -46,12 +47,12 @@ pub fn sites(
     let mut found = Vec::new();
     for Candidate { first: [c, r], cells: [columns, rows], range_m, middle_m } in candidates {
         progress.check()?;
-        // Of two pads that overlap, the later one covers a corner of the earlier or of itself, or crosses it.
-        let samples = |r: usize| r * grid.width() + c..=r * grid.width() + c + columns;
-        if (r..=r + rows).any(|r| taken[samples(r)].iter().any(|taken| *taken)) {
+        // Cells, by their north-western samples: pads may share an edge.
+        let cells = |r: usize| r * grid.width() + c..r * grid.width() + c + columns;
+        if (r..r + rows).any(|r| taken[cells(r)].iter().any(|taken| *taken)) {
             continue;
         }
-        (r..=r + rows).for_each(|r| taken[samples(r)].fill(true));
+        (r..r + rows).for_each(|r| taken[cells(r)].fill(true));
         let size_m = [columns.to_f64() * grid.spacing_x_m(), rows.to_f64() * grid.spacing_z_m()];
         let at_m = [grid.x_m(c) + 0.5 * size_m[0], grid.z_m(r) + 0.5 * size_m[1]];
         found.push(Site { at_m, size_m, height_m: middle_m.into(), cut_m: 0.5 * f64::from(range_m) });
@@ -119,7 +120,10 @@ fn extremes(values: &[f32], cells: usize, sign: f32) -> Vec<f32> {
         if value.is_nan() {
             last_gap = Some(i);
         }
-        while candidates.back().is_some_and(|last| !(sign * values[*last] > sign * value)) {
+        while candidates
+            .back()
+            .is_some_and(|last| (sign * values[*last]).partial_cmp(&(sign * value)) != Some(Ordering::Greater))
+        {
             candidates.pop_back();
         }
         candidates.push_back(i);
@@ -168,6 +172,9 @@ mod tests {
         // Two in front of each other on both terraces, none of them on the bump.
         let small = found([40.0, 40.0], 0.5);
         assert_eq!((small.len(), small.iter().filter(|site| site.cut_m == 0.0).count()), (4, 4), "{small:?}");
+        let plane = Heightfield::flat(Grid::new(Extent { width_m: 120.0, depth_m: 60.0 }, 61, 31));
+        let on_plane = sites(&plane, None, [60.0, 60.0], 0.0, &Progress::new()).expect("not cancelled");
+        assert_eq!(on_plane.len(), 2, "edge to edge");
         assert_eq!(found([500.0, 30.0], 0.6), []);
     }
 

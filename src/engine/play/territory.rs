@@ -1,6 +1,10 @@
 //! Which team is where first.
 
 use super::travel::Travel;
+use crate::engine::progress::{Cancelled, Progress};
+
+/// How many samples are compared before cancellation is checked.
+const CHECKED_EVERY: usize = 1 << 16;
 
 /// The ground that every team reaches first.
 #[derive(Clone, Debug)]
@@ -13,11 +17,14 @@ pub struct Territory {
 }
 
 impl Territory {
-    /// The territories of teams, by their travel times. There are at most 256 teams.
-    pub fn of(teams: &[&Travel]) -> Self {
+    /// The territories of teams, by their travel times. Teams after the 256th are left out.
+    pub fn of(teams: &[&Travel], progress: &Progress) -> Result<Self, Cancelled> {
         let samples = teams.first().map_or(0, |team| team.seconds().len());
         let (mut first, mut lead_s) = (Vec::with_capacity(samples), Vec::with_capacity(samples));
         for sample in 0..samples {
+            if sample % CHECKED_EVERY == 0 {
+                progress.check()?;
+            }
             let mut best = [f32::INFINITY; 2];
             let mut owner = None;
             for (team, index) in teams.iter().zip(0_u8..=u8::MAX) {
@@ -33,7 +40,7 @@ impl Territory {
             first.push(owner.filter(|_| is_led));
             lead_s.push(if is_led { best[1] - best[0] } else { 0.0 });
         }
-        Self { first, lead_s }
+        Ok(Self { first, lead_s })
     }
 
     /// The samples of a team, as a share of those of all teams; 0 if there are none.
@@ -53,7 +60,6 @@ mod tests {
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
     use crate::engine::level::Agent;
     use crate::engine::play::Ground;
-    use crate::engine::progress::Progress;
 
     #[test]
     fn a_strip_is_divided_in_the_middle() {
@@ -62,7 +68,7 @@ mod tests {
         let ground = Ground::new(&terrain, None, &Agent::default(), &Progress::new()).expect("not cancelled");
         let travel = |start: usize| Travel::from(&ground, &[2 * 41 + start], &Progress::new()).expect("not cancelled");
         let [west, east] = [0, 26].map(travel);
-        let found = Territory::of(&[&west, &east]);
+        let found = Territory::of(&[&west, &east], &Progress::new()).expect("not cancelled");
         assert_eq!(found.first[2 * 41 + 13], None);
         assert_eq!((found.first[2 * 41 + 12], found.first[2 * 41 + 14]), (Some(0), Some(1)));
         assert!((found.lead_s[2 * 41 + 12] - 0.5).abs() < 1e-6, "12 m and 14 m at 4 m/s");

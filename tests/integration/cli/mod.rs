@@ -3,6 +3,7 @@
 mod exports;
 mod heightmaps;
 mod maps;
+mod play;
 mod process;
 mod refusals;
 mod renders;
