@@ -173,7 +173,10 @@ impl App {
     pub(crate) fn request_analyses(&mut self) {
         if let Some(shown) = &self.ui.preview.shown {
             let limit_deg = self.document.settings().view.walkable_deg;
-            self.ui.analysis.request(&self.settings.unfolded, limit_deg, shown, !self.ui.playback.is_playing());
+            let at_rest = !self.ui.playback.is_playing();
+            self.ui.analysis.request(&self.settings.unfolded, limit_deg, shown, at_rest);
+            let project = self.document.project();
+            self.ui.play.request(&project.level, project.water.water_m, shown, at_rest);
         }
     }
 

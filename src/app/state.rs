@@ -18,6 +18,7 @@ use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::Document;
 use crate::app::panels::analysis::AnalysisPanel;
 use crate::app::panels::history::HistoryState;
+use crate::app::panels::play::{PlayPanel, SeedPanel};
 use crate::app::panels::stack::KnownWarnings;
 use crate::app::panels::status::Message;
 use crate::app::panels::texture_panel::TexturePanelState;
@@ -53,6 +54,8 @@ pub(crate) struct UiState {
     pub(crate) free_memory: FreeMemory,
     pub(crate) variations: Variations,
     pub(crate) analysis: AnalysisPanel,
+    pub(crate) play: PlayPanel,
+    pub(crate) seed_panel: SeedPanel,
     pub(crate) operation_picker: OperationPicker,
     pub(crate) gallery: Gallery,
     pub(crate) export: ExportDialog,
@@ -103,6 +106,8 @@ impl UiState {
             free_memory: FreeMemory::default(),
             variations: Variations::default(),
             analysis: AnalysisPanel::start(wake.clone())?,
+            play: PlayPanel::start(wake.clone())?,
+            seed_panel: SeedPanel::start(wake.clone())?,
             operation_picker: OperationPicker::new(),
             gallery: Gallery::new(wake),
             export: ExportDialog::default(),

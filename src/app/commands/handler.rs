@@ -113,7 +113,14 @@ impl App {
             | C::ToEnd
             | C::Seek(_)
             | C::ToggleLoop => self.execute_playback(command),
-            C::NewSeed | C::PreviousSeed | C::Variations | C::UseVariation(_) | C::EnlargeVariation(_) => {
+            C::NewSeed
+            | C::PreviousSeed
+            | C::UseSeed(_)
+            | C::ShowMeasure(_)
+            | C::Variations
+            | C::Playability
+            | C::UseVariation(_)
+            | C::EnlargeVariation(_) => {
                 self.execute_seed(command);
             }
             C::Tool(_) | C::Mirror(_) | C::ProfileLine | C::TakeOverFault { .. } => self.execute_tool(command),
@@ -395,6 +402,12 @@ impl App {
                 self.edit(|project| project.recipe.seed = seed);
                 self.show_message(format!("New seed {seed}. Shift+N or Ctrl+Z brings back {before}."));
             }
+            Command::UseSeed(seed) => self.edit(|project| project.recipe.seed = seed),
+            Command::ShowMeasure(map) => self.ui.play.show_map(map),
+            Command::Playability => {
+                self.ui.play.toggle();
+                self.show_panel(Side::Right);
+            }
             Command::PreviousSeed => {
                 if let Some(seed) = self.document.earlier_seed() {
                     self.edit(|project| project.recipe.seed = seed);
@@ -525,6 +538,7 @@ impl App {
         let mut project = (**self.document.project()).clone();
         let range_m = types::range_m(&project.recipe, self.ui.preview.shown.as_ref());
         types::add_type(&mut project.recipe.texture, &mut self.ui.texture_panel, range_m, material);
+        self.ui.texture_panel.was_selected_last = true;
         self.document.commit(project, None);
         self.show_panel(Side::Right);
     }

@@ -13,6 +13,7 @@ use crate::app::panels::materials::MATERIALS;
 use crate::app::tools::tool::Tool;
 use crate::engine::Recipe;
 use crate::engine::operations::symmetry::Kind as Symmetry;
+use crate::engine::play::PlayMap;
 use crate::engine::recipe_masks::MaskOwner;
 use crate::files::targets;
 
@@ -177,6 +178,12 @@ pub(crate) enum Command {
     ProfileLine,
     /// Shows or hides variations of the terrain.
     Variations,
+    /// Shows or hides the measures of the level.
+    Playability,
+    /// Draws a measure of the level over the maps, or none.
+    ShowMeasure(Option<PlayMap>),
+    /// Takes a seed that was found.
+    UseSeed(u32),
     /// Applies a variation, by index.
     UseVariation(usize),
     /// Opens the window that compares variations, with one of them.
@@ -348,6 +355,9 @@ impl Command {
             Self::TakeOverFault { number, .. } => format!("Take over fault {number}"),
             Self::ProfileLine => "Draw profile line".into(),
             Self::Variations => "Variations".into(),
+            Self::Playability => "Playability".into(),
+            Self::ShowMeasure(_) => "Show measure on the maps".into(),
+            Self::UseSeed(seed) => format!("Use seed {seed}"),
             Self::UseVariation(i) => format!("Use variation {}", i + 1),
             Self::EnlargeVariation(i) => format!("Show variation {} larger", i + 1),
             Self::ToggleLoop => "Loop".into(),
@@ -399,6 +409,9 @@ impl Command {
             Self::TogglePlay => "animation timeline",
             Self::NewSeed => "random shuffle",
             Self::Variations => "random alternatives mutate",
+            Self::Playability => {
+                "level measures rules fairness path time reach sight view territory choke agent walkable search"
+            }
             Self::ProfileLine => "cross-section elevation",
             Self::FrameViews => "zoom fit centre camera",
             Self::ViewThreeQuarter | Self::ViewFromAbove | Self::ViewFromSide => "camera perspective",

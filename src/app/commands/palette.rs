@@ -10,6 +10,7 @@ use crate::app::commands::menus::ViewModes;
 use crate::app::commands::menus::{Entry, MENUS, MenuContext};
 use crate::app::commands::{Command, ParameterOwner};
 use crate::app::panels::materials::MATERIALS;
+use crate::app::panels::play;
 use crate::app::widgets::ModalWindow;
 use crate::app::widgets::search::{SearchTexts, typed_texts};
 use crate::app::widgets::search_list::{Arrangement, SearchItem, SearchLayout, SearchList};
@@ -89,6 +90,12 @@ impl Palette {
             let select = Command::SelectType(i);
             entries.push(PaletteEntry::new(select, &terrain_type.name, "Terrain type".into(), ""));
         }
+        let level = &context.document.project().level;
+        for map in play::maps(level) {
+            let show = Command::ShowMeasure(Some(map));
+            entries.push(PaletteEntry::new(show, &play::title(map, level), "Playability".into(), play::doc(map)));
+        }
+        entries.push(PaletteEntry::new(Command::ShowMeasure(None), "No measure on the maps", "Playability".into(), ""));
         for (i, (_, ProjectFile { project, .. })) in preset_projects().iter().enumerate() {
             let open = Command::OpenPreset(i);
             entries.push(PaletteEntry::new(open, &project.name, "Preset".into(), &project.description));

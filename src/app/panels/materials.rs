@@ -44,6 +44,9 @@ const fn material(
     Material { texture, repeat_m, colour, heights, slope_deg }
 }
 
+/// The highest elevation that a type can have.
+const LIMIT_M: f64 = 100_000.0;
+
 /// The width of the fade at the limits of elevation, as a fraction of the range, and at those of slope, degrees.
 const FALLOFF: f64 = 0.08;
 const SLOPE_FALLOFF_DEG: f64 = 7.0;
@@ -61,8 +64,9 @@ impl Material {
         let at = |percent: u8| (all.min + f64::from(percent) / 100.0 * range).round();
         let [low, high] = self.heights;
         // Without a limit it stays when the terrain grows beyond its range.
-        let min = if low == 0 { (all.min - range).floor() } else { at(low) };
-        let max = if high == 100 { (all.max + range).ceil() } else { at(high) };
+        let limit = |metres: f64| metres.clamp(-LIMIT_M, LIMIT_M);
+        let min = if low == 0 { limit((all.min - range).floor()) } else { at(low) };
+        let max = if high == 100 { limit((all.max + range).ceil()) } else { at(high) };
         let [gentle, steep] = self.slope_deg.map(f64::from);
         TerrainType {
             colour: Colour(self.colour),

@@ -8,6 +8,7 @@ pub(crate) mod history;
 pub(crate) mod masks;
 pub(crate) mod materials;
 pub(crate) mod menu;
+pub(crate) mod play;
 pub(crate) mod right;
 pub(crate) mod stack;
 pub(crate) mod status;

@@ -1,10 +1,11 @@
-//! The right panel: terrain types, light, analysis, variations.
+//! The right panel: terrain types, light, analysis, playability, variations.
 
 use egui::{ScrollArea, Ui};
 
 use crate::app::commands::Command;
 use crate::app::panels::analysis::{AnalysisContext, AnalysisPanel};
 use crate::app::panels::compass::compass_ui;
+use crate::app::panels::play::{PlayContext, PlayPanel, SeedPanel};
 use crate::app::panels::texture_panel::TexturePanelState;
 use crate::app::panels::types::{TypesContext, types_ui};
 use crate::app::panels::variations::Variations;
@@ -23,6 +24,9 @@ pub(crate) struct RightPanelContext<'a> {
     pub(crate) shown: Option<&'a Preview>,
     pub(crate) texture_panel: &'a mut TexturePanelState,
     pub(crate) analysis: (&'a mut AnalysisPanel, AnalysisContext<'a>),
+    pub(crate) play: (&'a mut PlayPanel, PlayContext<'a>, &'a mut SeedPanel),
+    /// The place that the user wants to see, metres east and south.
+    pub(crate) place_m: &'a mut Option<[f64; 2]>,
     pub(crate) variations: &'a mut Variations,
     pub(crate) parameters: &'a mut ParameterState,
     /// The key of the parameter of the light to scroll to and to focus.
@@ -32,7 +36,8 @@ pub(crate) struct RightPanelContext<'a> {
 /// Draws the panel; returns the user's command.
 pub(crate) fn right_ui(ui: &mut Ui, context: RightPanelContext) -> Option<Command> {
     let RightPanelContext { recipe, files, thumbnails, shown, texture_panel, analysis, variations, .. } = context;
-    let RightPanelContext { parameters, reveal, .. } = context;
+    let RightPanelContext { parameters, reveal, play, place_m, .. } = context;
+    let (play, mut play_context, seeds) = play;
     let (analysis, mut analysis_context) = analysis;
     let sections = |ui: &mut Ui| {
         let mut types = TypesContext { files, thumbnails, shown, parameters: &mut *parameters };
@@ -44,6 +49,7 @@ pub(crate) fn right_ui(ui: &mut Ui, context: RightPanelContext) -> Option<Comman
         ui.push_id("light", |ui| group_ui(ui, &mut recipe.light, &[], &mut light));
         ui.add_space(12.0);
         analysis.ui(ui, &mut analysis_context, parameters);
+        *place_m = play.ui(ui, &mut play_context, seeds, parameters);
         ui.add_space(12.0);
         command.or(variations.ui(ui, thumbnails))
     };

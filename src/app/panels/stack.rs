@@ -26,7 +26,7 @@ use crate::engine::operations::group::Start;
 use crate::engine::operations::paths::PathKind;
 use crate::engine::operations::stamps::Stamp;
 use crate::engine::operations::{AnyOperation, PartReport};
-use crate::engine::parameters::{Group, List, Parameter, ParameterError, Point, Range};
+use crate::engine::parameters::{Group, List, Parameter, ParameterError, Point, Range, Value};
 use crate::engine::recipe::{Blend, Recipe, Step, StepSettings, Timeline};
 use crate::engine::recipe_masks::MaskOwner;
 use crate::project::{Project, ProjectSettings};
@@ -173,6 +173,7 @@ fn card_ui(
             0 => String::new(),
             count => count.to_string(),
         },
+        note_doc: if has_problem { "Select the step to see what is wrong" } else { "Its iterations on the timeline" },
         enabled: &mut step.settings.enabled,
         colour: None,
         thumbnail: None,
@@ -246,7 +247,9 @@ fn selected_ui(
     // The slider of a mask by elevation spans the terrain's heights.
     let overrides: Vec<SliderOverride> =
         context.heights_m.iter().map(|range| SliderOverride { key: "elevation_m", range: *range, unit: "m" }).collect();
-    let mut settings = ParameterContext { overrides: &overrides, reveal, ..ParameterContext::new(context.parameters) };
+    let default = Some(("blend", Value::Choice(step.operation.default_blend().key())));
+    let mut settings =
+        ParameterContext { overrides: &overrides, reveal, default, ..ParameterContext::new(context.parameters) };
     let group = &mut step.settings;
     let wants_mask = ui.push_id(("settings", id), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
     warnings_ui(ui, step.blend_warning().as_slice(), step.settings.table());
@@ -292,6 +295,11 @@ fn begin_heights(before: &AnyOperation, operation: &mut AnyOperation, terrain: &
         (AnyOperation::Paths(before), AnyOperation::Paths(after)) if before != after => {
             for (known, path) in before.paths.iter().zip(after.paths.iter_mut()) {
                 // The heights of ridges and valleys are above the terrain.
+                if matches!(path.kind, PathKind::Ridge | PathKind::Valley) {
+                    for (known, node) in known.nodes.iter().zip(path.nodes.iter_mut()) {
+                        node.height_m = node.height_m.map(|own| known.height_m.map_or(path.height_m, |_| own));
+                    }
+                }
                 if matches!(path.kind, PathKind::Road | PathKind::River) && known.nodes != path.nodes {
                     for (known, node) in known.nodes.iter().zip(path.nodes.iter_mut()) {
                         begin(known.height_m, &mut node.height_m, node.at_m);

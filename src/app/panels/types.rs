@@ -424,6 +424,7 @@ fn card_ui(
         name: &name,
         doc: "",
         note: extras.note.text(),
+        note_doc: "The share of the surface that it covers",
         enabled: &mut enabled,
         colour: Some(&mut colour),
         thumbnail: Some(terrain_type.texture.as_ref().and_then(thumbnail).map(egui::TextureHandle::id)),

@@ -228,6 +228,8 @@ fn the_window_of_the_editor_saves_into_new_folders_and_asks_before_it_replaces()
         assert!(Instant::now() < deadline);
         editor.step();
     }
+    // The window is centred again once the field for the new folder is gone.
+    editor.run_steps(3);
     click(&mut editor, "Save");
     wait(&mut editor, "saving", |app| !app.document.is_dirty());
     assert_eq!(editor.state().document.path(), Some(new.join("höhe.upthrust.json").as_path()));

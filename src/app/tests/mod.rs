@@ -18,6 +18,7 @@ mod long_lists;
 pub(crate) mod memory;
 mod modal_windows;
 mod operation_picker;
+mod playability;
 mod playback;
 mod random_actions;
 mod recovery;

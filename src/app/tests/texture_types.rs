@@ -258,3 +258,17 @@ fn disabled_limits_are_shown_as_any() {
     editor.run_steps(2);
     assert_eq!(editor.query_all_by_label("any").count(), 2, "humidity and shadow");
 }
+
+#[test]
+fn a_type_that_was_added_is_what_the_brush_paints() {
+    let mut editor = editor();
+    editor.state_mut().ui.texture_panel.was_selected_last = false;
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::P);
+    type_text(&mut editor, "add terrain type snow");
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
+    editor.run_steps(3);
+    let app = editor.state();
+    let last = app.document.project().recipe.texture.types.last().cloned().expect("a type");
+    assert_eq!(last.texture.map(|name| name.0), Some("assets/snow.jpg".into()));
+    assert!(app.ui.texture_panel.was_selected_last, "and not a step");
+}

@@ -11,7 +11,7 @@ use crate::engine::level::{Marker, MarkerKind};
 use crate::engine::mask::MaskSource;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::pads::Pads;
-use crate::engine::operations::paths::Paths;
+use crate::engine::operations::paths::{PathKind, Paths};
 use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
 use crate::engine::operations::stamps::{Stamp, Stamps};
 
@@ -456,4 +456,31 @@ fn a_click_within_one_frame_is_not_lost() {
     editor.input_mut().events.extend(events);
     editor.run_steps(3);
     assert_eq!(strokes(&editor).len(), 1);
+}
+
+#[test]
+fn the_kind_in_the_bar_is_that_of_the_next_path_once_a_path_has_ended() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::J);
+    let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
+    for x in [-40.0, 40.0] {
+        draw(&mut editor, middle + egui::vec2(x, 0.0), &[]);
+    }
+    press(&mut editor, Modifiers::NONE, Key::Enter);
+    let kinds = |editor: &Harness<'static, App>| -> Vec<PathKind> {
+        let steps = editor.state().document.project().recipe.stack.iter();
+        let paths = steps.filter_map(|step| match &step.operation {
+            AnyOperation::Paths(Paths { paths }) => Some(paths.to_vec()),
+            _ => None,
+        });
+        paths.flatten().map(|path| path.kind).collect()
+    };
+    assert_eq!(kinds(&editor), [PathKind::Road]);
+    editor.get_by_role_and_label(Role::ComboBox, "Path: Kind").click();
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, "Ridge").click();
+    editor.run_steps(3);
+    assert_eq!(kinds(&editor), [PathKind::Road], "the finished road stays one");
+    assert!(editor.query_by_role_and_label(Role::ComboBox, "New path: Kind").is_some(), "the next path is a ridge");
 }

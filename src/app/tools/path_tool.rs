@@ -45,6 +45,8 @@ pub(crate) struct PathTool {
     selected: Option<PathIndex>,
     /// The selected node of the selected path.
     node: Option<usize>,
+    /// Whether the next click begins a path, also on another path, because its kind was just chosen.
+    begins: bool,
     /// Whether clicks add nodes to the selected path.
     is_drawing: bool,
     /// Whether the selected node is dragged, and what Escape restores.
@@ -171,7 +173,7 @@ impl PathTool {
 
     /// Whether clicks add nodes, also where there are other paths.
     fn is_adding(&self) -> bool {
-        self.is_drawing || self.first.is_some()
+        self.is_drawing || self.first.is_some() || self.begins
     }
 
     /// Selects a path, or adds a node. While drawing, a click on the first node closes the path.
@@ -202,7 +204,7 @@ impl PathTool {
             }
             _ => match self.first.take() {
                 None => {
-                    (self.first, self.selected, self.node) = (Some(at_m), None, None);
+                    (self.first, self.selected, self.node, self.begins) = (Some(at_m), None, None, false);
                     return (!context.is_at_end).then_some(Command::ToEnd);
                 }
                 Some(first) if first != at_m => self.begin(context, [first, at_m]),
@@ -251,7 +253,7 @@ impl PathTool {
         self.forget_missing(recipe);
         let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         if self.is_adding() && pressed(Key::Enter) {
-            (self.is_drawing, self.first) = (false, None);
+            (self.is_drawing, self.first, self.begins) = (false, None, false);
         }
         if let Some(index) = self.selected
             && (pressed(Key::Delete) || pressed(Key::Backspace))
@@ -266,7 +268,7 @@ impl PathTool {
             return true;
         }
         let (was_drawing, had_first) = (std::mem::take(&mut self.is_drawing), self.first.take().is_some());
-        if was_drawing || had_first {
+        if std::mem::take(&mut self.begins) || was_drawing || had_first {
             return true;
         }
         self.node = None;
@@ -294,11 +296,24 @@ impl PathTool {
     /// Draws the parameters of the selected path, or of the next one, in the tool bar.
     pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe) {
         let Some(index) = self.selected else {
+            let kind = self.template.kind;
             fields_ui(ui, "New path", &mut self.template, &SHOWN);
+            if self.template.kind != kind {
+                (self.template, self.begins) = (Path::of_kind(self.template.kind), true);
+            }
             return;
         };
         let Some(mut path) = path_at(recipe, index).cloned() else { return };
+        let kind = path.kind;
         fields_ui(ui, "Path", &mut path, &SHOWN);
+        if path.kind != kind && !self.is_drawing {
+            // A finished path stays what it is; its kind can be changed in the panel of the step.
+            (self.template, self.selected, self.node, self.begins) = (Path::of_kind(path.kind), None, None, true);
+            return;
+        }
+        if path.kind != kind && path.width_m == Path::of_kind(kind).width_m {
+            path.width_m = Path::of_kind(path.kind).width_m;
+        }
         if let Some((number, node)) = self.node.and_then(|i| Some(i + 1).zip(path.nodes.get(i).cloned())) {
             ui.separator();
             ui.weak(format!("Node {number}"));

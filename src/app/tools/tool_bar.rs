@@ -102,6 +102,7 @@ impl Tools {
         match self.active {
             Some(Tool::Fault) => {
                 let command = self.fault.ui(ui, transform, context);
+                draw_way(ui, transform, context.way_m);
                 self.marker.draw(ui, transform, context.level, false);
                 command
             }
@@ -209,6 +210,7 @@ impl Tools {
                 None
             }
         };
+        draw_way(ui, view, context.way_m);
         self.marker.draw(ui, view, context.level, self.active == Some(Tool::Marker));
         command
     }
@@ -362,4 +364,8 @@ fn hint_ui(ui: &mut Ui, hint: &str) {
     if galley.size().x + ui.spacing().item_spacing.x <= ui.available_size_before_wrap().x {
         ui.label(galley);
     }
+}
+/// Draws the way between two markers.
+fn draw_way(ui: &Ui, view: &dyn ToolView, way_m: &[[f64; 2]]) {
+    draw_line(view, way_m.iter().copied(), egui::Stroke::new(2.5, colours(ui).accent));
 }

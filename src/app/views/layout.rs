@@ -9,6 +9,7 @@ use crate::app::document::Draft;
 use crate::app::panels::analysis::{AnalysisContext, Section};
 use crate::app::panels::compass::sun_ui;
 use crate::app::panels::hints::{has_hint, hints_ui};
+use crate::app::panels::play::{PlayContext, PlayPanel};
 use crate::app::panels::right::RightPanelContext;
 use crate::app::panels::stack::StackContext;
 use crate::app::panels::status::StatusContext;
@@ -188,7 +189,7 @@ impl App {
         commands
     }
 
-    /// Draws the terrain types, the variations and the analysis.
+    /// Draws the terrain types, the analysis, the measures of the level and the variations.
     fn right_ui(&mut self, ui: &mut Ui, draft: &mut Draft, crosshair_m: Option<[f64; 2]>) -> Option<Command> {
         ui.add_space(4.0);
         let is_dragging = ui.input(|input| input.pointer.any_down());
@@ -199,7 +200,15 @@ impl App {
             &mut self.services.thumbnails,
             is_dragging,
         );
-        let Draft { project: Project { recipe, files, .. }, settings } = draft;
+        let export_samples = self.export_side();
+        let adopted = self.ui.seed_panel.update(
+            self.ui.preview.recipe(),
+            &draft.project.level,
+            draft.project.water.water_m,
+            &draft.project.files,
+            &mut self.services.thumbnails,
+        );
+        let Draft { project: Project { recipe, level, files, .. }, settings } = draft;
         let view = &mut settings.view;
         request_textures(&mut self.services.thumbnails, recipe, files, self.ui.texture_panel.selected.is_some());
         let analysis_context = AnalysisContext {
@@ -210,6 +219,8 @@ impl App {
             is_playing: self.ui.playback.is_playing(),
             crosshair_m,
         };
+        let (mut place_m, extent) = (None, recipe.world.extent());
+        let play_context = PlayContext { level, is_playing: self.ui.playback.is_playing(), export_samples };
         let reveal = self.ui.selection.reveal.take_if(|(of, _)| *of == ParameterOwner::Light).map(|(_, key)| key);
         let context = RightPanelContext {
             recipe,
@@ -218,11 +229,17 @@ impl App {
             shown: self.ui.preview.shown.as_ref(),
             texture_panel: &mut self.ui.texture_panel,
             analysis: (&mut self.ui.analysis, analysis_context),
+            play: (&mut self.ui.play, play_context, &mut self.ui.seed_panel),
+            place_m: &mut place_m,
             variations: &mut self.ui.variations,
             parameters: &mut self.ui.parameters,
             reveal,
         };
-        panels::right::right_ui(ui, context)
+        let command = panels::right::right_ui(ui, context);
+        if let Some(place_m) = place_m {
+            self.ui.maps.show_place(place_m, extent);
+        }
+        command.or(adopted.map(Command::UseSeed))
     }
 
     /// Draws the history at the bottom of the left panel.
@@ -295,6 +312,7 @@ impl App {
             status,
             is_playing: self.ui.playback.is_playing(),
             maximise: &mut maximise,
+            play: &self.ui.play,
         };
         match self.ui.layout.maximised {
             Some(view) => {
@@ -369,6 +387,7 @@ struct Panes<'a> {
     status: &'a PreviewStatus,
     is_playing: bool,
     maximise: &'a mut Option<View>,
+    play: &'a PlayPanel,
 }
 
 impl Panes<'_> {
@@ -384,6 +403,7 @@ impl Panes<'_> {
             at: self.at,
             is_playing: self.is_playing,
             is_at_end: self.is_at_end,
+            way_m: self.play.way_m(),
         };
         (&mut *self.scene, &mut *self.tools, context)
     }
@@ -396,6 +416,7 @@ impl Panes<'_> {
             self.maps.water_overlay(ui.ctx(), self.shown.map(|shown| &shown.terrain), *self.water_m);
         }
         let lakes = self.maps.lakes_overlay(ui.ctx(), self.shown);
+        let measured = self.maps.measure_overlay(ui.ctx(), self.play.overlay());
         match view {
             View::Heightmap | View::Texture => {
                 let has_tool =
@@ -435,7 +456,7 @@ impl Panes<'_> {
                     is_playing: self.is_playing,
                     glow: &glow,
                     has_tool: self.tools.active().is_some(),
-                    tint: self.tools.mask_tint(ui, self.recipe, painted).or(lakes),
+                    tint: self.tools.mask_tint(ui, self.recipe, painted).or(measured).or(lakes),
                 };
                 let (scene, tools, mut tool_context) = self.scene_and_tools();
                 let mut command = None;
@@ -449,6 +470,17 @@ impl Panes<'_> {
         }
         if let Some(text) = &self.before {
             overlay::before_note(ui, pane, text);
+        }
+        if let Some(text) = self.play.legend(self.level).filter(|_| view != View::Texture) {
+            let painter = ui.painter_at(pane);
+            // The hint of the 3-D view is at its bottom.
+            let (anchor, at) = match view {
+                View::Scene => (egui::Align2::CENTER_TOP, pane.center_top() + egui::vec2(0.0, 10.0)),
+                View::Heightmap | View::Texture => {
+                    (egui::Align2::CENTER_BOTTOM, pane.center_bottom() - egui::vec2(0.0, 8.0))
+                }
+            };
+            overlay::note(ui, &painter, anchor, at, &text);
         }
     }
 }

@@ -44,7 +44,6 @@ impl Upload {
     }
 }
 
-/// The water over the maps and what it was made from.
 /// The drawn lakes over the maps.
 struct LakesOverlay {
     terrain: Arc<Heightfield>,
@@ -52,6 +51,7 @@ struct LakesOverlay {
     drawn: Option<(Arc<ColorImage>, TextureHandle)>,
 }
 
+/// The water over the maps and what it was made from.
 struct WaterOverlay {
     terrain: Arc<Heightfield>,
     level_m: f64,
@@ -109,6 +109,8 @@ pub(crate) struct Maps {
     texture: Option<Upload>,
     water_overlay: Option<WaterOverlay>,
     lakes: Option<LakesOverlay>,
+    /// A measure of the level over the maps.
+    measure: Option<(Arc<ColorImage>, TextureHandle)>,
     /// Where the maps are split, as a share of their width: west of it they show the state before the last edit.
     pub(crate) split: Option<f32>,
     /// The heightmap and the texture of that state.
@@ -175,6 +177,30 @@ impl Maps {
             self.lakes = Some(LakesOverlay { terrain: shown.terrain.clone(), drawn });
         }
         self.lakes.as_ref()?.drawn.as_ref().map(|(image, _)| image.clone())
+    }
+
+    /// Draws a measure of the level over the maps, or none; returns its image for the 3-D view.
+    pub(crate) fn measure_overlay(
+        &mut self,
+        ctx: &egui::Context,
+        image: Option<Arc<ColorImage>>,
+    ) -> Option<Arc<ColorImage>> {
+        match (&mut self.measure, &image) {
+            (measure, None) => *measure = None,
+            (Some((known, _)), Some(image)) if Arc::ptr_eq(known, image) => {}
+            (measure, Some(image)) => {
+                let texture = ctx.load_texture("Measure", image.clone(), TextureOptions::LINEAR);
+                *measure = Some((image.clone(), texture));
+            }
+        }
+        image
+    }
+
+    /// Moves a place, metres east and south, into the middle of the maps, and marks it as if the pointer were there.
+    pub(crate) fn show_place(&mut self, [x_m, z_m]: [f64; 2], extent: Extent) {
+        self.viewport.centre = Vec2::new((x_m / extent.width_m).to_f32(), (z_m / extent.depth_m).to_f32());
+        self.viewport.zoom = self.viewport.zoom.max(SHOWN_ZOOM);
+        self.crosshair_m = Some([x_m, z_m]);
     }
 
     /// Draws water up to a level over the maps, or none.
@@ -302,7 +328,8 @@ impl Maps {
         let has_water = view == View::Heightmap && self.style == MapStyle::Water;
         let lakes = self.lakes.as_ref().and_then(|lakes| lakes.drawn.as_ref()).map(|(_, texture)| texture);
         let water = [lakes, self.water_overlay.as_ref().map(|overlay| &overlay.texture)];
-        for texture in water.into_iter().flatten().filter(|_| !has_water) {
+        let measure = self.measure.as_ref().map(|(_, texture)| texture);
+        for texture in water.into_iter().flatten().filter(|_| !has_water).chain(measure) {
             // The corner pixels lie on the corners of the world.
             let half = Vec2::splat(0.5) / texture.size_vec2();
             let within = Rect::from_min_max(half.to_pos2(), Pos2::new(1.0, 1.0) - half);
@@ -311,6 +338,9 @@ impl Maps {
         before.is_some()
     }
 }
+
+/// The least zoom at which a place is shown.
+const SHOWN_ZOOM: f32 = 2.0;
 
 /// How far an arrow key pans a map, in shares of its pane.
 const KEY_PAN: f32 = 0.1;

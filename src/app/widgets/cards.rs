@@ -41,6 +41,8 @@ pub(crate) struct Card<'a> {
     pub(crate) selected: bool,
     /// Small text at the right of a card that is not selected.
     pub(crate) note: String,
+    /// What the note says.
+    pub(crate) note_doc: &'static str,
     pub(crate) doc: &'a str,
     /// Actions of the context menu besides those that every card has.
     pub(crate) actions: &'a [CardAction],
@@ -192,7 +194,11 @@ impl Card<'_> {
                 }
             }
         } else {
-            note_ui(ui, &self.note);
+            let note = note_ui(ui, &self.note);
+            let note = if self.note.is_empty() { note } else { note.on_hover_text(self.note_doc) };
+            if note.clicked() {
+                action = Some(CardAction::Select);
+            }
         }
         if let Some(alone) = self.solo {
             let verb = if alone { "Show all types, not only" } else { "Show only" };

@@ -127,12 +127,13 @@ pub(crate) fn zoom_keys(ui: &Ui, response: &Response) -> f32 {
 }
 
 /// Small text at the right of a card, in a fixed width, so that its neighbours do not move.
-pub(crate) fn note_ui(ui: &mut Ui, note: &str) {
+pub(crate) fn note_ui(ui: &mut Ui, note: &str) -> Response {
     let text = egui::RichText::new(note).size(11.0).color(colours(ui).weak);
     let width = if note.len() > 6 { 56.0 } else { 36.0 };
-    let (rect, _) = ui.allocate_exact_size(Vec2::new(width, ui.spacing().interact_size.y), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(Vec2::new(width, ui.spacing().interact_size.y), Sense::CLICK);
     let place = egui::UiBuilder::new().max_rect(rect).layout(Layout::right_to_left(Align::Center));
-    ui.new_child(place).label(text);
+    ui.new_child(place).add(egui::Label::new(text).selectable(false));
+    response
 }
 
 /// The button that shows one item alone, in the accent colour while it does.

@@ -133,6 +133,7 @@ impl Choices {
         let mut order = Order {
             tiles: Some(tiles).filter(|_| counts != [1; 2]),
             sea_m: project.water.water_m.map(|water_m| water_m.to_f32()),
+            markers: project.level.markers.to_vec(),
             origin: project.origin.clone(),
             ..Order::new(name.clone(), recipe.clone(), grid)
         };

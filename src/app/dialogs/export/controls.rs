@@ -57,7 +57,7 @@ pub(super) fn target_ui(ui: &mut Ui, choices: &mut Choices) {
     });
     if let Some(target) = choices.target {
         ui.weak(target_line(target));
-        ui.weak(target.checked.describe());
+        ui.weak(target.checked.describe(target.label));
         return;
     }
     row_ui(ui, "Heightmap", |ui, label| {

@@ -358,7 +358,7 @@ impl FileBrowser {
                 field.request_focus();
             }
             let is_usable = !name.trim().is_empty() && !name.contains(is_separator);
-            creates = is_usable && (ui.add_enabled(is_usable, egui::Button::new("Create")).clicked() || entered);
+            creates = is_usable && (ui.add_enabled(is_usable, egui::Button::new("Create")).clicked() | entered);
             closes = ui.button("Cancel new folder").clicked();
         });
         if creates {

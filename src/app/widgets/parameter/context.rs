@@ -8,7 +8,7 @@ use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::band_slider::BandSliderState;
 use crate::app::widgets::long_list::RowHeights;
 use crate::engine::mutation::lock_name;
-use crate::engine::parameters::{List, Range, TextureName};
+use crate::engine::parameters::{List, Range, TextureName, Value};
 use crate::worker::InputFiles;
 
 /// A slider range and a unit that replace the table's, for ranges that depend on the terrain.
@@ -141,11 +141,13 @@ pub(crate) struct ParameterContext<'a> {
     pub(crate) locks: Option<Locks<'a>>,
     /// The key of the parameter to scroll to and to focus.
     pub(crate) reveal: Option<&'static str>,
+    /// The key of a parameter with another default than that of the table, and that.
+    pub(crate) default: Option<(&'static str, Value)>,
 }
 
 impl<'a> ParameterContext<'a> {
     /// A context with nothing but the state.
     pub(crate) fn new(state: &'a mut ParameterState) -> Self {
-        Self { state, overrides: &[], textures: None, locks: None, reveal: None }
+        Self { state, overrides: &[], textures: None, locks: None, reveal: None, default: None }
     }
 }

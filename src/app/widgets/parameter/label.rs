@@ -6,7 +6,7 @@ use egui_material_icons::icons::{ICON_LOCK, ICON_LOCK_OPEN};
 use super::context::{Locks, ParameterContext};
 use crate::app::widgets::small_icon_button;
 use crate::engine::mutation::can_mutate;
-use crate::engine::parameters::{Parameter, Value};
+use crate::engine::parameters::{Kind, Parameter, Value};
 
 /// The width of the column of labels, points.
 pub(super) const LABEL_WIDTH: f32 = 120.0;
@@ -74,7 +74,14 @@ fn lock_ui(ui: &mut Ui, rect: egui::Rect, parameter: &Parameter, locks: &mut Loc
 fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
     ui.label(parameter.doc);
     let default = &parameter.default;
-    let text = if default.is_none() { parameter.none.into() } else { default.to_json().to_string() };
+    let text = match (default, parameter.kind) {
+        (Value::None, _) => parameter.none.into(),
+        (Value::Boolean(is_on), _) => if *is_on { "on" } else { "off" }.into(),
+        (Value::Choice(key), Kind::Choice(choices)) => {
+            choices.iter().find(|choice| choice.key == *key).map_or(*key, |choice| choice.label).into()
+        }
+        _ => default.to_json().to_string(),
+    };
     let text: String = text.chars().take(MAX_DEFAULT_CHARS).collect();
     let unit = if parameter.unit.is_empty() { String::new() } else { format!(" in {}", parameter.unit) };
     let hint = if value == default { "" } else { " (double-click to reset)" };

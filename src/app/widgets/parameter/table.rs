@@ -51,7 +51,13 @@ fn table_ui(
         let throw = parameter.throw(values);
         let Some(value) = values.get_mut(parameter.key) else { continue };
         let found = context.overrides.iter().find(|found| found.key == parameter.key);
-        let overridden = found.map(|found| Parameter { slider: found.range, unit: found.unit, ..parameter.clone() });
+        let default = context.default.as_ref().filter(|(key, _)| *key == parameter.key).map(|(_, value)| value.clone());
+        let overridden = (found.is_some() || default.is_some()).then(|| Parameter {
+            slider: found.map_or(parameter.slider, |found| found.range),
+            unit: found.map_or(parameter.unit, |found| found.unit),
+            default: default.unwrap_or_else(|| parameter.default.clone()),
+            ..parameter.clone()
+        });
         let shown = overridden.as_ref().unwrap_or(parameter);
         let is_revealed = context.reveal == Some(parameter.key);
         if is_revealed {

@@ -1,0 +1,175 @@
+//! The rules of the level: what is required, what was found, and where.
+
+use egui::{Align, Key, Label, Layout, RichText, Sense, TextEdit, Ui};
+use egui_material_icons::icons::{ICON_ADD, ICON_CHECK, ICON_CLOSE, ICON_REMOVE};
+
+use crate::app::widgets::theme::colours;
+use crate::app::widgets::{heading, icon_button};
+use crate::engine::level::{Level, MarkerKind};
+use crate::engine::play::{MEASURES, RuleError, Verdict};
+
+/// The rule that is being typed, by its index, until its field loses the focus.
+#[derive(Default)]
+pub(super) struct RuleEditor {
+    typed: Option<(usize, String)>,
+    /// The rule whose field gets the focus.
+    focus: Option<usize>,
+}
+
+impl RuleEditor {
+    /// Draws the rules with what is known of them; returns the place that the user wants to see.
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        level: &mut Level,
+        verdicts: &[Result<Verdict, RuleError>],
+        is_outdated: bool,
+    ) -> Option<[f64; 2]> {
+        ui.horizontal(|ui| {
+            heading(ui, "Rules");
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| self.add_ui(ui, level));
+        });
+        let (mut response, mut removed) = (None, None);
+        for index in 0..level.rules.len() {
+            let verdict = verdicts.get(index).filter(|verdict| rule_of(verdict) == level.rules[index].trim());
+            ui.push_id(("rule", index), |ui| {
+                self.rule_ui(ui, level, index, verdict);
+                ui.horizontal(|ui| {
+                    ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
+                        if icon_button(ui, ICON_CLOSE, &format!("Remove rule {}", index + 1)).clicked() {
+                            removed = Some(index);
+                        }
+                        ui.with_layout(Layout::left_to_right(Align::Min), |ui| {
+                            if is_outdated {
+                                ui.set_opacity(0.5);
+                            }
+                            response = verdict.and_then(|verdict| found_ui(ui, verdict)).or(response.take());
+                        });
+                    });
+                });
+            });
+        }
+        if let Some(index) = removed {
+            level.rules.remove(index);
+            self.typed = None;
+        }
+        if level.rules.is_empty() {
+            ui.weak("None yet. A rule says what must be true of the level, such as how long a way may take.");
+        }
+        response
+    }
+
+    /// A rule in its field.
+    fn rule_ui(&mut self, ui: &mut Ui, level: &mut Level, index: usize, verdict: Option<&Result<Verdict, RuleError>>) {
+        let colours = colours(ui);
+        let (icon, colour, state) = match verdict {
+            Some(Ok(verdict)) if verdict.holds => (ICON_CHECK, colours.text, "Passes"),
+            Some(Ok(_)) => (ICON_CLOSE, colours.error, "Fails"),
+            Some(Err(_)) => (ICON_CLOSE, colours.error, "Cannot be read"),
+            None => (ICON_REMOVE, colours.weak, "Not measured yet"),
+        };
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(icon.codepoint).color(colour)).on_hover_text(state);
+            let typed = self.typed.take_if(|(typed, _)| *typed == index).map(|(_, text)| text);
+            let mut text = typed.unwrap_or_else(|| level.rules[index].clone());
+            let field = TextEdit::singleline(&mut text).font(egui::FontId::proportional(12.0));
+            let field = ui.add(field.desired_width(ui.available_width()));
+            field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, format!("Rule {}", index + 1)));
+            if self.focus == Some(index) {
+                field.request_focus();
+                self.focus = None;
+            }
+            if field.lost_focus() {
+                if !ui.input(|input| input.key_pressed(Key::Escape)) && text != level.rules[index] {
+                    level.rules[index] = text;
+                }
+            } else if field.has_focus() {
+                self.typed = Some((index, text));
+            }
+        });
+    }
+
+    /// The menu with an example of every measure.
+    fn add_ui(&mut self, ui: &mut Ui, level: &mut Level) {
+        let opener = icon_button(ui, ICON_ADD, "Add a rule");
+        egui::Popup::menu(&opener).show(|ui| {
+            for ((key, usage), example) in MEASURES.iter().zip(examples(level)) {
+                let title = usage.split_once(": ").map_or(*key, |(_, meaning)| meaning);
+                if ui.button(&example).on_hover_text(title).clicked() {
+                    self.focus = Some(level.rules.len());
+                    level.rules.push(example);
+                }
+            }
+        });
+    }
+}
+
+/// The distance of what was found from the border of the panel, points: below the text of the rule.
+const INDENT: f32 = 22.0;
+
+fn rule_of(verdict: &Result<Verdict, RuleError>) -> &str {
+    match verdict {
+        Ok(verdict) => verdict.rule.trim(),
+        Err(error) => error.rule.trim(),
+    }
+}
+
+/// What was found, below the rule; returns the place if the user clicks it.
+fn found_ui(ui: &mut Ui, verdict: &Result<Verdict, RuleError>) -> Option<[f64; 2]> {
+    let (text, colour, place_m) = match verdict {
+        Ok(verdict) => (format!("found {}", verdict.found), colours(ui).weak, verdict.place_m),
+        Err(error) => (format!("column {}: {}", error.column, error.problem), colours(ui).error, None),
+    };
+    let shown = ui.horizontal_wrapped(|ui| {
+        ui.add_space(INDENT);
+        let sense = if place_m.is_some() { Sense::CLICK } else { Sense::hover() };
+        let label = ui.add(Label::new(RichText::new(text).size(11.0).color(colour)).wrap().sense(sense));
+        if place_m.is_some() { label.on_hover_text("Click to see where") } else { label }
+    });
+    place_m.filter(|_| shown.inner.clicked())
+}
+
+/// An example of every measure, with names of the level.
+fn examples(level: &Level) -> [String; MEASURES.len()] {
+    let quoted = |name: &str| {
+        // A number would be one.
+        let starts = name.chars().next().is_some_and(char::is_alphabetic);
+        let is_word = starts && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if is_word { name.to_string() } else { format!("\"{name}\"") }
+    };
+    let named = level.markers.iter().filter(|marker| !marker.name.is_empty());
+    let spawns = named.clone().filter(|marker| marker.kind == MarkerKind::Spawn);
+    let mut names =
+        spawns.chain(named.filter(|marker| marker.kind != MarkerKind::Spawn)).map(|marker| quoted(&marker.name));
+    let (a, b) = (names.next().unwrap_or("A".into()), names.next().unwrap_or("B".into()));
+    let team = level.markers.iter().map(|marker| marker.team.as_str()).find(|team| !team.is_empty());
+    let pads = team.map_or("pads(60, 60) >= 3".into(), |team| format!("pads({}, 60, 60) >= 3", quoted(team)));
+    [
+        format!("path({a}, {b}) <= 5 min"),
+        format!("length({a}, {b}) >= 300 m"),
+        format!("choke({a}, {b}) >= 12 m"),
+        format!("sees({a}, {b}) = no"),
+        "walkable >= 50 %".into(),
+        format!("reachable({a}) >= 90 %"),
+        format!("exposure({a}) <= 20 %"),
+        pads,
+        "fairness(territory) >= 0.95".into(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::level::Marker;
+    use crate::engine::play::Rule;
+
+    #[test]
+    fn all_examples_can_be_read() {
+        let spawn = |team: &str| Marker { name: format!("Spawn of {team}"), team: team.into(), ..Default::default() };
+        let level = Level { markers: vec![spawn("1"), spawn("dark blue")].into(), ..Default::default() };
+        for ((key, _), example) in MEASURES.iter().zip(examples(&level)) {
+            assert!(example.starts_with(key), "{example}");
+            Rule::read(&example, &level).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+}

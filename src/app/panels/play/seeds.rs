@@ -1,0 +1,211 @@
+//! The search for seeds that keep the rules of the level.
+
+use std::sync::Arc;
+
+use egui::{Align, Button, Color32, DragValue, Image, Layout, ProgressBar, RichText, Ui, Vec2};
+
+use crate::app::preview::thumbnails::{ThumbnailState, Thumbnails};
+use crate::app::widgets::heading;
+use crate::app::widgets::theme::colours;
+use crate::engine::cast::ToFloat;
+use crate::engine::level::Level;
+use crate::engine::play::Found;
+use crate::engine::recipe::Recipe;
+use crate::worker::{InputFiles, JobError, SeedSearchRequest, SeedSearcher, ThumbnailRequest, ThumbnailStyle, Wake};
+
+/// How many seeds are kept, and how many there are in a row.
+const BEST: usize = 9;
+const COLUMNS: usize = 3;
+
+/// Samples along the longer side of the terrains that are compared, and how many seeds are tried at first.
+#[cfg(not(test))]
+const SAMPLES: usize = 257;
+#[cfg(test)]
+const SAMPLES: usize = 33;
+const COUNT: u32 = if cfg!(test) { 12 } else { 200 };
+
+/// Pixels along the longer side of a thumbnail.
+const PIXELS: usize = 160;
+
+/// The prefix of the keys of the thumbnails.
+const PREFIX: &str = "seed found ";
+
+/// The state of the search. None of it is part of the document.
+pub(crate) struct SeedPanel {
+    searcher: SeedSearcher,
+    /// How many seeds are tried.
+    count: u32,
+    wants_start: bool,
+    wants_cancel: bool,
+    /// What the seeds were found for: the recipe, with any seed, and the rules.
+    searched: Option<(Arc<Recipe>, Level)>,
+    found: Vec<Found>,
+    /// Whether the recipe, apart from its seed, or the level is another one than when the seeds were found.
+    is_outdated: bool,
+    message: Option<String>,
+    /// The seed that the user adopts.
+    adopted: Option<u32>,
+    thumbnails: Vec<Option<egui::TextureHandle>>,
+    fraction: Option<f32>,
+}
+
+impl SeedPanel {
+    pub(crate) fn start(wake: Wake) -> std::io::Result<Self> {
+        Ok(Self {
+            searcher: SeedSearcher::start(wake)?,
+            count: COUNT,
+            wants_start: false,
+            wants_cancel: false,
+            searched: None,
+            found: Vec::new(),
+            is_outdated: false,
+            message: None,
+            adopted: None,
+            thumbnails: Vec::new(),
+            fraction: None,
+        })
+    }
+
+    /// The best seeds of the last search.
+    #[cfg(test)]
+    pub(crate) fn found(&self) -> &[Found] {
+        &self.found
+    }
+
+    /// Starts and cancels the search as the user wants, takes its results and requests their pictures. Returns the seed
+    /// that the user adopts.
+    pub(crate) fn update(
+        &mut self,
+        recipe: &Arc<Recipe>,
+        level: &Level,
+        water_m: Option<f64>,
+        files: &InputFiles,
+        thumbnails: &mut Thumbnails,
+    ) -> Option<u32> {
+        if std::mem::take(&mut self.wants_cancel) {
+            self.searcher.cancel();
+        }
+        if std::mem::take(&mut self.wants_start) {
+            thumbnails.remove(PREFIX);
+            (self.found, self.message) = (Vec::new(), None);
+            self.searched = Some((recipe.clone(), level.clone()));
+            self.searcher.start_search(SeedSearchRequest {
+                recipe: recipe.clone(),
+                files: files.clone(),
+                level: level.clone(),
+                water_m,
+                seeds: 1..=self.count,
+                samples: SAMPLES,
+                best: BEST,
+            });
+        }
+        match self.searcher.take() {
+            Some(Ok(found)) => self.found = found,
+            Some(Err(JobError::Cancelled)) => self.message = Some("The search was cancelled.".into()),
+            Some(Err(error)) => self.message = Some(error.to_string()),
+            None => {}
+        }
+        self.fraction = self.searcher.fraction();
+        self.is_outdated = self.searched.as_ref().is_some_and(|(searched, of_level)| {
+            !Arc::ptr_eq(searched, recipe) && Recipe { seed: searched.seed, ..(**recipe).clone() } != **searched
+                || of_level != level
+        });
+        if let Some((searched, _)) = &self.searched {
+            for found in &self.found {
+                let key = format!("{PREFIX}{}", found.seed);
+                thumbnails.request(&key, || ThumbnailRequest {
+                    key: key.clone(),
+                    recipe: Arc::new(Recipe { seed: found.seed, ..(**searched).clone() }),
+                    files: files.clone(),
+                    pixels: PIXELS,
+                    style: ThumbnailStyle::Texture,
+                });
+            }
+        }
+        let picture = |found: &Found| match thumbnails.get(&format!("{PREFIX}{}", found.seed)) {
+            Some(ThumbnailState::Ready(texture)) => Some(texture.clone()),
+            Some(ThumbnailState::Pending | ThumbnailState::Failed) | None => None,
+        };
+        self.thumbnails = self.found.iter().map(picture).collect();
+        self.adopted.take()
+    }
+
+    /// Draws the search.
+    pub(super) fn ui(&mut self, ui: &mut Ui, level: &Level) {
+        ui.add_space(4.0);
+        heading(ui, "Find seeds");
+        if level.rules.is_empty() {
+            ui.weak(
+                "Add rules above, such as path(\"Spawn 1\", \"Spawn 2\") <= 60 s, to search the seeds that keep them.",
+            );
+            return;
+        }
+        match self.fraction {
+            Some(fraction) => {
+                ui.horizontal(|ui| {
+                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                        self.wants_cancel |= ui.button("Cancel search").clicked();
+                        ui.add(ProgressBar::new(fraction).show_percentage());
+                    });
+                });
+                ui.ctx().request_repaint_after(std::time::Duration::from_millis(100));
+            }
+            None => {
+                ui.horizontal(|ui| {
+                    let label = ui.label("Seeds to try");
+                    let field = DragValue::new(&mut self.count).range(1..=10_000).speed(5.0);
+                    ui.add(field).labelled_by(label.id);
+                    let tooltip = "Tries seeds 1 to this one by the rules and shows the nine best";
+                    self.wants_start |= ui.button("Search").on_hover_text(tooltip).clicked();
+                });
+            }
+        }
+        if let Some(message) = &self.message {
+            ui.label(message);
+        }
+        if self.found.is_empty() {
+            return;
+        }
+        if self.is_outdated {
+            ui.weak("The terrain or the level has changed since; search again.");
+        }
+        let gap = 4.0;
+        let side = ((ui.available_width() - gap * (COLUMNS - 1).to_f32()) / COLUMNS.to_f32()).floor().max(16.0);
+        for row in (0..self.found.len()).step_by(COLUMNS) {
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = gap;
+                for index in row..(row + COLUMNS).min(self.found.len()) {
+                    ui.vertical(|ui| self.found_ui(ui, index, side));
+                }
+            });
+        }
+        ui.weak("Click one to take its seed; undo goes back.");
+    }
+
+    /// A seed with its picture and the rules that it breaks.
+    fn found_ui(&mut self, ui: &mut Ui, index: usize, side: f32) {
+        let found = &self.found[index];
+        ui.set_width(side);
+        let picture = self.thumbnails.get(index).and_then(Option::as_ref);
+        let button = match picture {
+            Some(texture) => Button::image(Image::new((texture.id(), Vec2::splat(side)))).frame(false),
+            None => Button::new(""),
+        };
+        let rules = found.verdicts.iter().map(|verdict| {
+            let state = if verdict.holds { "passes" } else { "fails" };
+            format!("{}: {} ({state})", verdict.rule, verdict.found)
+        });
+        let rules = rules.collect::<Vec<_>>().join("\n");
+        let response = ui.add_sized(Vec2::splat(side), button).on_hover_text(rules);
+        let name = format!("Seed {}", found.seed);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        if response.clicked() {
+            self.adopted = Some(found.seed);
+        }
+        let (text, colour): (String, Color32) = match found.broken() {
+            0 => (format!("{}: passes", found.seed), colours(ui).text),
+            broken => (format!("{}: {broken} of {} fail", found.seed, found.verdicts.len()), colours(ui).weak),
+        };
+        ui.label(RichText::new(text).size(11.0).color(colour));
+    }
+}
