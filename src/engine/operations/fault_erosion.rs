@@ -26,7 +26,7 @@ parameters! {
             Spec::number("Erodibility", 0.0, 10_000.0).slider(0.1, 100.0).unit("/Myr").logarithmic();
         /// How strongly erosion grows with the drainage area (m). Low values make all valleys alike; high values make flat
         /// trunk valleys with steep heads. Valleys that drain 1 km² erode alike with any value.
-        area_exponent: f64 = 0.5, Spec::number("Drainage exponent (m)", 0.0, 1.0).slider(0.3, 0.7);
+        area_exponent: f64 = 0.5, Spec::number("Area exponent (m)", 0.0, 1.0).slider(0.3, 0.7);
         /// Length of the slopes above the first streams. Short hillslopes make many gullies; long ones make broad
         /// flanks between few valleys.
         hillslope_m: f64 = 40.0,

@@ -69,7 +69,7 @@ parameters! {
                 .when("decay", &["constant", "linear", "harmonic", "countdown", "exponential"]);
         /// How the displacement changes from the first fault to the last.
         decay: Decay = Decay::Linear, Spec::new("Decay");
-        /// Displacement at the end of the linear decay.
+        /// Displacement of the last faults, which add the finest detail.
         decay_to_m: f64 = 1.0,
             Spec::number("End displacement", 0.0, 10_000.0).slider(0.0, 100.0).unit("m").when("decay", &["linear"]);
         /// Number of faults over which the linear decay takes place.

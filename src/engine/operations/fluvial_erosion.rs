@@ -40,7 +40,7 @@ parameters! {
         uplift_by: UpliftBy = UpliftBy::Height, Spec::new("Uplift by");
         /// How strongly erosion grows with the drainage area (m). Low values make all valleys alike and need a higher
         /// erodibility; high values make flat trunk valleys with steep heads.
-        area_exponent: f64 = 0.5, Spec::number("Drainage exponent (m)", 0.0, 1.0).slider(0.3, 0.7);
+        area_exponent: f64 = 0.5, Spec::number("Area exponent (m)", 0.0, 1.0).slider(0.3, 0.7);
         /// How strongly erosion grows with the slope. Values above 1 make steep valley heads; values below 1 make long
         /// steep reaches.
         slope_exponent: f64 = 1.0, Spec::number("Slope exponent (n)", 0.2, 4.0).slider(0.5, 2.0);

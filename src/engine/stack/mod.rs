@@ -23,7 +23,7 @@ use super::mask::{Mask, MaskSource, NamedMasks};
 use super::operations::group::Start;
 use super::operations::{AnyOperation, EvalContext, PartReport, symmetry_report};
 use super::progress::{Cancelled, Progress};
-use super::recipe::Recipe;
+use super::recipe::{Blend, Recipe, StepSettings};
 use super::step::Step;
 use crate::engine::cast::{ToFloat, ToInteger};
 
@@ -229,7 +229,10 @@ impl Evaluator {
         };
         if let AnyOperation::Symmetry(_) = reported.operation {
             let is_in_group = recipe.placements()[step].parent.is_some();
-            return Ok(vec![symmetry_report((!is_in_group).then(|| self.removed_asymmetry_m()))]);
+            let StepSettings { mask, strength, blend, .. } = &reported.settings;
+            let is_partial = !mask.is_empty() || *strength < 1.0 || *blend != Blend::Replace;
+            let removed_m = (!is_in_group).then(|| self.removed_asymmetry_m());
+            return Ok(vec![symmetry_report(removed_m, is_partial)]);
         }
         let (below, stream) = (below.as_deref(), reported.stream(recipe.seed));
         let context = EvalContext { grid: *grid, below, stream, inputs, progress };

@@ -272,10 +272,10 @@ impl Staging<'_> {
 
     /// Stages the manifest, which lists the other files, and so comes last.
     fn manifest(&mut self) -> Result<(), FileError> {
-        let Self { plan, own_m, stages, progress, staged, report, staged_heights, .. } = self;
+        let Self { plan, own_m, heights: terrain, stages, progress, staged, report, staged_heights } = self;
         if let Some(order) = &plan.order().manifest {
             let (own_m, steps) = (*own_m, &report.steps);
-            let manifest = Manifest { order, plan, own_m, heights: staged_heights, staged, steps };
+            let manifest = Manifest { order, plan, own_m, terrain, heights: staged_heights, staged, steps };
             let files = stages.run(MANIFEST_UNITS, progress, || manifest.stage(progress))?;
             staged.extend(files);
         }

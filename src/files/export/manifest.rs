@@ -11,10 +11,12 @@ use serde_json::{Value, json};
 use super::order::{ManifestOrder, Order, WeightsLayout};
 use super::plan::Plan;
 use super::tiles::{TileEdges, TileFile, Tiles};
-use crate::engine::Progress;
 use crate::engine::cast::ToFloat;
+use crate::engine::level::Marker;
+use crate::engine::parameters::Point;
 use crate::engine::parameters::{Band, group_to_json};
 use crate::engine::texture::TerrainType;
+use crate::engine::{Heightfield, Progress};
 use crate::files::formats::heightmap::{Encoding, RowOrder, Samples, WrittenFormat};
 use crate::files::io::atomic::{self, StagedFile};
 use crate::files::io::error::FileError;
@@ -45,6 +47,8 @@ pub(super) struct Manifest<'a> {
     pub(super) plan: &'a Plan,
     /// The range of the heights.
     pub(super) own_m: Band,
+    /// The terrain, on which the markers of the level stand.
+    pub(super) terrain: &'a Heightfield,
     pub(super) heights: &'a [StagedHeights<'a>],
     /// The staged files that it lists.
     pub(super) staged: &'a [StagedFile],
@@ -141,8 +145,22 @@ impl Manifest<'_> {
             "mesh": mesh.collect::<Result<Vec<_>, FileError>>()?,
             "types": types.collect::<Vec<_>>(),
             "weights": weights.collect::<Result<Vec<_>, FileError>>()?,
+            "markers": order.markers.iter().map(|marker| self.marker(marker)).collect::<Vec<_>>(),
             "steps": steps,
         }))
+    }
+
+    /// A place of the level: metres east, up and south of the north-western corner of the map at height 0.
+    fn marker(&self, marker: &Marker) -> Value {
+        let (Point { x_m, z_m }, grid) = (marker.at_m, self.terrain.grid());
+        let height_m = grid.interpolated([x_m, z_m], |c, r| self.terrain[(c, r)].into());
+        json!({
+            "kind": marker.kind.key(),
+            "name": marker.name,
+            "team": marker.team,
+            "at_m": [x_m, height_m, z_m],
+            "eye_m": marker.eye_m,
+        })
     }
 
     /// The path of a file from the folder of the manifest, and its checksum.

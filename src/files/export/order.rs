@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::import_guide::ImportGuide;
 use super::tiles::Tiles;
 use crate::engine::heightfield::Extent;
+use crate::engine::level::Marker;
 use crate::engine::light::Light;
 use crate::engine::parameters::Band;
 use crate::engine::texture::{AnalysisMap, Points, TerrainType};
@@ -42,6 +43,8 @@ pub struct Order {
     pub rivers: Option<RiversOrder>,
     /// The sea level, at which rivers end; the import steps mention it.
     pub sea_m: Option<f32>,
+    /// The places of the level, which the manifest lists.
+    pub markers: Vec<Marker>,
     /// Where the world lies on Earth; maps contain it, or have it beside them.
     pub origin: Option<Origin>,
     /// The mesh to write.
@@ -256,6 +259,7 @@ impl Order {
             name: name.into(),
             recipe,
             grid,
+            markers: Vec::new(),
             position: None,
             inputs: Inputs::default(),
             heightmaps: Vec::new(),

@@ -10,8 +10,9 @@ use super::order::{
 };
 use super::plan::Plan;
 use super::tiles::Tiles;
+use crate::engine::level::Marker;
 use crate::engine::operations::faults::Faults;
-use crate::engine::parameters::{Band, FileName, TextureName};
+use crate::engine::parameters::{Band, FileName, Point, TextureName};
 use crate::engine::texture::{AnalysisMap, PaintInput, Points, SurfaceMaps, paint};
 use crate::engine::{Grid, Progress, Recipe, Step, stack};
 use crate::files::formats::heightmap;
@@ -329,6 +330,7 @@ fn the_manifest_lists_every_map_with_its_checksum_and_comes_last() {
         tiles: Some(Tiles::new([2, 1])),
         weights: Some(weights),
         sea_m: Some(-3.5),
+        markers: vec![Marker { name: "Base".into(), at_m: Point { x_m: 50.0, z_m: 20.0 }, ..Marker::default() }],
         manifest: Some(manifest(folder.path(), &["h.png", "h.r32", "t.png", ""])),
         ..order(folder.path())
     };
@@ -352,6 +354,14 @@ fn the_manifest_lists_every_map_with_its_checksum_and_comes_last() {
     assert_eq!((&second["tile"], &second["first_sample"]), (&serde_json::json!([1, 0]), &serde_json::json!([16, 0])));
     assert_eq!((&second["size"], &second["values"]), (&serde_json::json!([17, 33]), &serde_json::json!("integers")));
     assert_eq!((&manifest["water_m"], &manifest["samples"]), (&(-3.5).into(), &serde_json::json!([33, 33])));
+
+    let marker = &manifest["markers"][0];
+    assert_eq!((&marker["kind"], &marker["name"]), (&"spawn".into(), &"Base".into()));
+    let at_m: Vec<f64> = marker["at_m"].as_array().expect("a place").iter().filter_map(|m| m.as_f64()).collect();
+    let terrain =
+        stack::evaluate(&order.recipe, order.grid, None, &order.inputs, &Progress::new()).expect("not cancelled");
+    assert_eq!((at_m[0], at_m[2]), (50.0, 20.0));
+    assert!((at_m[1] - f64::from(terrain.height_at(50.0, 20.0))).abs() < 1e-3, "{at_m:?}");
 
     // The same export again leaves every file alone.
     (order.overwrite, order.keeps_unchanged) = (true, true);

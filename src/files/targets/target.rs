@@ -91,11 +91,11 @@ pub enum Checked {
 }
 
 impl Checked {
-    /// A sentence about it.
-    pub fn describe(self) -> String {
+    /// A sentence about the target with that label.
+    pub fn describe(self, label: &str) -> String {
         match self {
             Self::Run { programs, on } => format!("Checked in {programs} on {on}"),
-            Self::NotRun => "Made from the program's documentation; not yet tried in the program itself".into(),
+            Self::NotRun => format!("Made from the documentation of {label}; not yet tried in {label} itself"),
         }
     }
 }

@@ -130,9 +130,12 @@ fn page(target: &Target) -> String {
     line(format!("`upthrust build PROJECT --for {} -o FOLDER`, or File > Export…\n", target.key));
     line(match target.checked {
         Checked::Run { .. } => {
-            format!("{}: it followed the steps below, and every height was compared.", target.checked.describe())
+            format!(
+                "{}: it followed the steps below, and every height was compared.",
+                target.checked.describe(target.label)
+            )
         }
-        Checked::NotRun => format!("{}. If a step is wrong, please report it.", target.checked.describe()),
+        Checked::NotRun => format!("{}. If a step is wrong, please report it.", target.checked.describe(target.label)),
     });
     line(format!("\n- Files: {}, and `upthrust.json`, which describes the export to programs", target.file_names()));
     line(format!("- Sizes: {}", target.sizes.describe()));
@@ -230,7 +233,7 @@ fn the_pages_of_the_targets_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/targets");
     let mut index = "# Export targets\n\n| target | program | checked |\n|---|---|---|\n".to_string();
     for target in ALL {
-        let checked = target.checked.describe();
+        let checked = target.checked.describe(target.label);
         writeln!(index, "| `{}` | [{}]({}.md) | {checked} |", target.key, target.label, target.key).expect("written");
     }
     let pages = ALL.iter().map(|target| (format!("{}.md", target.key), page(target)));

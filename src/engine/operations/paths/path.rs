@@ -110,6 +110,19 @@ parameters! {
     }
 }
 
+impl Path {
+    /// A path of a kind, with a usual width.
+    pub fn of_kind(kind: PathKind) -> Self {
+        let width_m = match kind {
+            PathKind::Road => 24.0,
+            PathKind::River => 12.0,
+            PathKind::Ridge | PathKind::Valley => 300.0,
+            PathKind::Fault => 60.0,
+        };
+        Self { kind, width_m, ..Self::default() }
+    }
+}
+
 /// A path's curve: its points and what is interpolated at them.
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct PathCurve {
