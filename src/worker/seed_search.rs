@@ -9,9 +9,10 @@ use super::job::{JobError, Wake};
 use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::engine::Grid;
 use crate::engine::level::Level;
-use crate::engine::play::{Found, Rule, Search};
+use crate::engine::play::{Found, Rule, Search, memory_bytes};
 use crate::engine::recipe::Recipe;
 use crate::files::import::{DecodedFiles, InputFiles};
+use crate::files::io::memory::require_memory;
 
 /// What to search.
 #[derive(Clone, Debug)]
@@ -26,8 +27,10 @@ pub struct SeedSearchRequest {
     pub water_m: Option<f64>,
     /// The seeds.
     pub seeds: RangeInclusive<u32>,
-    /// Samples along the longer side.
+    /// Samples along the longer side at which all seeds are compared.
     pub samples: usize,
+    /// Samples along the longer side at which the best are checked again.
+    pub final_samples: usize,
     /// How many of the best to return.
     pub best: usize,
 }
@@ -79,7 +82,7 @@ impl Worker for SearchWorker {
         request: SeedSearchRequest,
         context: &JobContext<'_, Vec<Found>>,
     ) -> Result<Vec<Found>, JobError> {
-        let SeedSearchRequest { recipe, files, level, water_m, seeds, samples, best } = request;
+        let SeedSearchRequest { recipe, files, level, water_m, seeds, samples, final_samples, best } = request;
         let progress = context.progress;
         let inputs = DecodedFiles::default().inputs(&recipe, &files, progress)?;
         let grid = Grid::fitted(recipe.world.extent(), samples);
@@ -87,6 +90,12 @@ impl Worker for SearchWorker {
         let rules = read.map_err(|error| JobError::Failed(error.to_string()))?;
         let search = Search { recipe: &recipe, inputs: &inputs, level: &level, water_m, rules: &rules };
         let seeds: Vec<u32> = seeds.collect();
-        Ok(search.best(seeds.into_par_iter(), grid, best, progress)?)
+        let found = progress.stage(0.0..0.8, || search.best(seeds.into_par_iter(), grid, best, progress))?;
+        let last = Grid::fitted(recipe.world.extent(), final_samples);
+        if last.samples() <= grid.samples() || require_memory(memory_bytes(&level, last.samples() as u64)).is_err() {
+            return Ok(found);
+        }
+        (context.publish)(found.clone());
+        Ok(progress.stage(0.8..1.0, || search.again(&found, last, progress))?)
     }
 }

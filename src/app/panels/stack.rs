@@ -234,11 +234,24 @@ fn selected_ui(
         reports_ui(ui, context.reports);
     }
     let locks = Some(Locks { names: locked, step_seed: seed });
-    let mut operation = ParameterContext { locks, reveal, ..ParameterContext::new(context.parameters) };
+    let offered = match &step.operation {
+        AnyOperation::Symmetry(symmetry) => {
+            Some(("keep", symmetry.kind.sides().iter().map(|side| side.key()).collect()))
+        }
+        _ => None,
+    };
+    let mut operation = ParameterContext { locks, reveal, offered, ..ParameterContext::new(context.parameters) };
     let before = step.operation.clone();
     let group = step.operation.group_mut();
     let wants_file = ui.push_id(("step", id), |ui| group_ui(ui, group, &ON_MAP, &mut operation)).inner;
     blend_group(&before, step);
+    if let (AnyOperation::Symmetry(before), AnyOperation::Symmetry(symmetry)) = (&before, &mut step.operation)
+        && before.kind != symmetry.kind
+        && let sides = symmetry.kind.sides()
+        && !sides.contains(&symmetry.keep)
+    {
+        symmetry.keep = sides[0];
+    }
     if let Some(terrain) = context.terrain {
         begin_heights(&before, &mut step.operation, terrain);
     }

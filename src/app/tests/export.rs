@@ -288,7 +288,7 @@ fn nothing_moves_in_the_export_dialog_and_all_of_it_is_in_the_window() {
             editor.step();
         }
     };
-    for name in ["Unity", "Terrain3D (Godot)", "Any program", "Blender"] {
+    for name in ["Unity", "Terrain3D (Godot)", "Any other program", "Blender"] {
         choose(&mut editor, name);
         check(&mut editor, name);
     }

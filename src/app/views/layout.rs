@@ -206,6 +206,7 @@ impl App {
             &draft.project.level,
             draft.project.water.water_m,
             &draft.project.files,
+            export_samples,
             &mut self.services.thumbnails,
         );
         let Draft { project: Project { recipe, level, files, .. }, settings } = draft;
@@ -473,11 +474,11 @@ impl Panes<'_> {
         }
         if let Some(text) = self.play.legend(self.level).filter(|_| view != View::Texture) {
             let painter = ui.painter_at(pane);
-            // The hint of the 3-D view is at its bottom.
+            // The hint of the 3-D view is at its bottom; at that of a map are its scale and north.
             let (anchor, at) = match view {
                 View::Scene => (egui::Align2::CENTER_TOP, pane.center_top() + egui::vec2(0.0, 10.0)),
                 View::Heightmap | View::Texture => {
-                    (egui::Align2::CENTER_BOTTOM, pane.center_bottom() - egui::vec2(0.0, 8.0))
+                    (egui::Align2::CENTER_BOTTOM, pane.center_bottom() - egui::vec2(0.0, 40.0))
                 }
             };
             overlay::note(ui, &painter, anchor, at, &text);

@@ -80,7 +80,21 @@ parameters! {
         blend_m: f64 = 200.0, Spec::number("Blend width", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m");
         /// Whether the map is made exactly symmetric again after the last step, because steps such as erosion treat
         /// the parts slightly differently.
-        again_at_end: bool = true, Spec::new("Restore at the end");
+        again_at_end: bool = true, Spec::new("Restore after later steps");
+    }
+}
+
+impl Kind {
+    /// The directions that name different parts of the map.
+    pub fn sides(self) -> &'static [Side] {
+        match self {
+            Self::MirrorEastWest => &[Side::West, Side::East],
+            Self::MirrorNorthSouth => &[Side::North, Side::South],
+            Self::MirrorDiagonal => &[Side::NorthEast, Side::SouthWest],
+            Self::MirrorAntidiagonal => &[Side::NorthWest, Side::SouthEast],
+            Self::BothMirrors => &[Side::NorthWest, Side::NorthEast, Side::SouthEast, Side::SouthWest],
+            Self::Rotate2 | Self::Rotate4 => Side::ALL,
+        }
     }
 }
 
@@ -472,6 +486,20 @@ mod tests {
         for kind in Kind::ALL {
             for keep in Side::ALL {
                 assert_eq!(modified(&fold(*kind, *keep, 170.0), &level), level, "{kind:?}, {keep:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_part_is_named_by_one_direction_that_is_offered() {
+        let below = Heightfield::from_fn(grid(33, 33), |c, r| ((c * 37 + r * 11) % 61) as f32);
+        for kind in Kind::ALL {
+            let folded = |keep: &Side| modified(&fold(*kind, *keep, 0.0), &below);
+            let offered: Vec<Heightfield> = kind.sides().iter().map(folded).collect();
+            for keep in Side::ALL {
+                let found = folded(keep);
+                let same = offered.iter().filter(|offered| **offered == found).count();
+                assert_eq!(same, 1, "{kind:?}, {keep:?}");
             }
         }
     }

@@ -108,8 +108,8 @@ parameters! {
         /// The humidity at which it appears, from 0 (dry ridges) to 1 (wet hollows), and the width of the fade; empty:
         /// any.
         humidity: Option<Limits> = None, Spec::number("Humidity", 0.0, 1.0).none("any");
-        /// The shade in which it appears, from 0 (sun all day) to 1 (shade all day), and the width of the fade; the day
-        /// is that of the equinox at 45° north; empty: any.
+        /// The shade in which it appears, from 0 (sun all day) to 1 (shade all day), and the width of the fade; the sun
+        /// moves as in spring and autumn at 45° north; empty: any.
         shadow: Option<Limits> = None, Spec::number("Shade", 0.0, 1.0).none("any");
         /// Where the type appears within these limits: by strokes of a brush, a polygon, an image and more, and by several
         /// of these together. Empty: everywhere.

@@ -118,7 +118,9 @@ fn aspect_text(aspect: Aspect) -> (&'static str, &'static str) {
         Aspect::Time => ("Objectives", "The mean time to the objectives"),
         Aspect::Exposure => ("Exposure", "The share of the walkable ground from which the team's spawns are seen"),
         Aspect::Flat => ("Flat ground", "The ground up to 5\u{b0} steep that the team reaches first, hectares"),
-        Aspect::Height => ("Height", "The height of the team's spawns over the mean of the map"),
+        Aspect::Height => {
+            ("Height", "The height of the team's spawns over the mean of the map, and how far apart the teams are")
+        }
     }
 }
 
@@ -133,5 +135,5 @@ fn value_text(aspect: Aspect, value: f64) -> String {
 }
 
 fn ratio_text(row: &Fairness) -> String {
-    if row.aspect == Aspect::Height { format!("{:.1} m apart", row.ratio) } else { format!("{:.2}", row.ratio) }
+    if row.aspect == Aspect::Height { format!("{:.1} m", row.ratio) } else { format!("{:.2}", row.ratio) }
 }

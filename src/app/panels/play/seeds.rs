@@ -17,11 +17,11 @@ use crate::worker::{InputFiles, JobError, SeedSearchRequest, SeedSearcher, Thumb
 const BEST: usize = 9;
 const COLUMNS: usize = 3;
 
-/// Samples along the longer side of the terrains that are compared, and how many seeds are tried at first.
-#[cfg(not(test))]
-const SAMPLES: usize = 257;
-#[cfg(test)]
-const SAMPLES: usize = 33;
+/// Samples along the longer side at which all seeds are compared, and the most at which the best are checked again.
+const SAMPLES: usize = if cfg!(test) { 33 } else { 257 };
+const MAX_SAMPLES: usize = if cfg!(test) { 65 } else { 1025 };
+
+/// How many seeds are tried unless the user changes it.
 const COUNT: u32 = if cfg!(test) { 12 } else { 200 };
 
 /// Pixels along the longer side of a thumbnail.
@@ -80,6 +80,7 @@ impl SeedPanel {
         level: &Level,
         water_m: Option<f64>,
         files: &InputFiles,
+        export_samples: usize,
         thumbnails: &mut Thumbnails,
     ) -> Option<u32> {
         if std::mem::take(&mut self.wants_cancel) {
@@ -96,6 +97,7 @@ impl SeedPanel {
                 water_m,
                 seeds: 1..=self.count,
                 samples: SAMPLES,
+                final_samples: export_samples.min(MAX_SAMPLES),
                 best: BEST,
             });
         }
@@ -155,7 +157,7 @@ impl SeedPanel {
                     let label = ui.label("Seeds to try");
                     let field = DragValue::new(&mut self.count).range(1..=10_000).speed(5.0);
                     ui.add(field).labelled_by(label.id);
-                    let tooltip = "Tries seeds 1 to this one by the rules and shows the nine best";
+                    let tooltip = "Tries seeds 1 to this one by the rules, checks the nine best again on more samples and shows them";
                     self.wants_start |= ui.button("Search").on_hover_text(tooltip).clicked();
                 });
             }

@@ -32,8 +32,9 @@ pub(super) fn choice_ui(
     let (Kind::Choice(choices), Value::Choice(key)) = (parameter.kind, value) else { return false };
     let chosen = choices.iter().find(|choice| choice.key == *key).map_or("", |choice| choice.label);
     let combo = ComboBox::from_id_salt(parameter.key).selected_text(chosen).width(ui.available_width()).wrap();
+    let offered = context.offered.as_ref().filter(|(offered, _)| *offered == parameter.key).map(|(_, keys)| keys);
     let shown = combo.show_ui(ui, |ui| {
-        for choice in choices {
+        for choice in choices.iter().filter(|choice| offered.is_none_or(|keys| keys.contains(&choice.key))) {
             if ui.selectable_label(choice.key == *key, choice.label).on_hover_text(choice.doc).clicked() {
                 *key = choice.key;
             }

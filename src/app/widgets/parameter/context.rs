@@ -143,11 +143,13 @@ pub(crate) struct ParameterContext<'a> {
     pub(crate) reveal: Option<&'static str>,
     /// The key of a parameter with another default than that of the table, and that.
     pub(crate) default: Option<(&'static str, Value)>,
+    /// The key of a parameter of which only some choices are offered, and the keys of those.
+    pub(crate) offered: Option<(&'static str, Vec<&'static str>)>,
 }
 
 impl<'a> ParameterContext<'a> {
     /// A context with nothing but the state.
     pub(crate) fn new(state: &'a mut ParameterState) -> Self {
-        Self { state, overrides: &[], textures: None, locks: None, reveal: None, default: None }
+        Self { state, overrides: &[], textures: None, locks: None, reveal: None, default: None, offered: None }
     }
 }

@@ -85,5 +85,8 @@ fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
     let text: String = text.chars().take(MAX_DEFAULT_CHARS).collect();
     let unit = if parameter.unit.is_empty() { String::new() } else { format!(" in {}", parameter.unit) };
     let hint = if value == default { "" } else { " (double-click to reset)" };
-    ui.weak(format!("{}{unit} · default {text}{hint}", parameter.key));
+    // What lists hold is too long to read.
+    let text =
+        if matches!(default, Value::List(_) | Value::Group(_)) { String::new() } else { format!(" · default {text}") };
+    ui.weak(format!("{}{unit}{text}{hint}", parameter.key));
 }

@@ -77,7 +77,7 @@ impl PathReport {
     pub(super) fn part(self, index: usize, path: &Path) -> PartReport {
         let Earthworks { cut_m3, fill_m3, wall } = self.earthworks;
         let kind = if path.kind == PathKind::River { "River" } else { "Road" };
-        let mut text = format!("{}, grade at most {:.1} %", report::length(self.length_m), 100.0 * self.greatest_grade);
+        let mut text = format!("{}, steepest grade {:.1} %", report::length(self.length_m), 100.0 * self.greatest_grade);
         if let Some((radius_m, _)) = self.tightest_radius {
             text.push_str(&format!(", radius at least {}", report::length(radius_m)));
         }
