@@ -512,7 +512,7 @@ fn play(_: &str) {
         for (name, map) in [
             ("reach", PlayMap::Reach(0)),
             ("territory", PlayMap::Territory),
-            ("sight", PlayMap::Sight(0)),
+            ("sight", PlayMap::Viewshed(0)),
             ("exposure", PlayMap::Exposure),
         ] {
             let measured = (0..EDITOR_REPETITIONS).map(|_| {

@@ -14,7 +14,7 @@ use crate::engine::cast::ToInteger;
 use crate::engine::image::Image;
 use crate::engine::lakes::water_depths;
 use crate::engine::level::{Level, MarkerKind};
-use crate::engine::play::{Aspect, Measures, PlayMap, Report, Verdict, memory_bytes};
+use crate::engine::play::{Measures, PlayMap, Report, Verdict, memory_bytes};
 use crate::engine::stack::evaluate;
 use crate::files::export::check_paths;
 use crate::files::formats::image;
@@ -71,7 +71,7 @@ fn map_paths(folder: &Path, level: &Level) -> Vec<(PlayMap, PathBuf)> {
     let of_all = [PlayMap::Walkable, PlayMap::Clearance, PlayMap::Exposure, PlayMap::Territory];
     let has_teams = level.markers.iter().any(|marker| marker.kind == MarkerKind::Spawn && !marker.team.is_empty());
     let of_all = of_all.into_iter().filter(|map| *map != PlayMap::Territory || has_teams);
-    let of_markers = (0..level.markers.len()).flat_map(|marker| [PlayMap::Reach(marker), PlayMap::Sight(marker)]);
+    let of_markers = (0..level.markers.len()).flat_map(|marker| [PlayMap::Reach(marker), PlayMap::Viewshed(marker)]);
     let name = |map: &PlayMap| match map {
         PlayMap::Walkable => "walkable.png".into(),
         PlayMap::Clearance => "clearance.png".into(),
@@ -79,7 +79,7 @@ fn map_paths(folder: &Path, level: &Level) -> Vec<(PlayMap, PathBuf)> {
         PlayMap::Territory => "territory.png".into(),
         // Markers may have the same name, or one that no file can have.
         PlayMap::Reach(marker) => format!("reach_{marker}.png"),
-        PlayMap::Sight(marker) => format!("sight_{marker}.png"),
+        PlayMap::Viewshed(marker) => format!("viewshed_{marker}.png"),
     };
     of_all.chain(of_markers).map(|map| (map, folder.join(name(&map)))).collect()
 }
@@ -187,7 +187,7 @@ fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
                 found.farthest_m
             )
         } else {
-            format!("  {} cannot stand here; move the marker to flatter, drier ground", measures.agents()[0].name)
+            format!("  {} cannot stand here; move the marker to flatter, drier ground on the map", measures.agents()[0].name)
         });
     }
     for found in &report.ways {
@@ -205,18 +205,10 @@ fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
         lines.push(format!("\"{}\" to \"{}\": {way}{choke}{sees}", name(found.from), name(found.to)));
     }
     for row in &report.fairness {
-        let values = report.teams.iter().zip(&row.values).map(|(team, value)| match row.aspect {
-            Aspect::Territory | Aspect::Exposure => format!("{team} {:.1} %", 100.0 * value),
-            Aspect::Time if value.is_infinite() => format!("{team} no way"),
-            Aspect::Time => format!("{team} {value:.1} s"),
-            Aspect::Flat => format!("{team} {:.2} ha", value / 1e4),
-            Aspect::Height => format!("{team} {value:+.1} m"),
-        });
-        let ratio = match row.aspect {
-            Aspect::Height => format!("{:.1} m apart", row.ratio),
-            _ => format!("{:.3}", row.ratio),
-        };
-        lines.push(format!("fairness of {:<9} {ratio} ({})", row.aspect.key(), values.collect::<Vec<_>>().join(", ")));
+        let values = report.teams.iter().zip(&row.values);
+        let values: Vec<String> = values.map(|(team, value)| format!("{team} {}", row.aspect.text(*value))).collect();
+        let ratio = row.ratio_text();
+        lines.push(format!("fairness of {:<9} {ratio} ({})", row.aspect.key(), values.join(", ")));
     }
     if let Some(largest) = report.islands.first() {
         let [x_m, z_m] = largest.at_m;

@@ -33,7 +33,7 @@ parameters! {
 
 choices! {
     /// How the speed of an agent depends on the slope.
-    pub enum Pace {
+    pub enum SlopeSpeed {
         /// The same speed on every slope.
         Constant = "constant", "Constant";
         /// Slower uphill and on steep ground, fastest slightly downhill, as hikers walk (Tobler 1993).
@@ -59,7 +59,7 @@ parameters! {
         /// Speed on level ground.
         speed_m_s: f64 = 4.0, Spec::number("Speed", 0.01, 1000.0).slider(0.5, 40.0).unit("m/s").logarithmic();
         /// How the speed depends on the slope.
-        pace: Pace = Pace::Constant, Spec::new("Pace");
+        pace: SlopeSpeed = SlopeSpeed::Constant, Spec::new("Speed on slopes");
     }
 }
 

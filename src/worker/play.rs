@@ -52,10 +52,32 @@ impl PlayRequest {
 pub struct DrawnMap {
     /// What it shows.
     pub map: PlayMap,
-    /// The samples from west to east and from north to south.
+    /// The pixels from west to east and from north to south.
     pub size: [usize; 2],
-    /// The colours of the samples.
+    /// The colours of the pixels.
     pub overlay: Overlay,
+}
+
+/// The most pixels along a side of a map: more would block the window while they are uploaded.
+const MAX_PIXELS: usize = 1025;
+
+impl DrawnMap {
+    /// The colours of all samples of a terrain, or of every n-th of a large one; the corners remain.
+    fn new(map: PlayMap, overlay: Overlay, samples: [usize; 2]) -> Self {
+        let [width, height] = samples;
+        let step = (width.max(height) - 1).div_ceil(MAX_PIXELS - 1);
+        if step <= 1 {
+            return Self { map, size: samples, overlay };
+        }
+        let places = |side: usize| {
+            let pixels = (side - 1).div_ceil(step) + 1;
+            (0..pixels).map(move |i| i * (side - 1) / (pixels - 1).max(1))
+        };
+        let pixels = places(height).flat_map(|r| places(width).map(move |c| r * width + c));
+        let pixels = pixels.map(|sample| overlay.pixels[sample]).collect();
+        let size = [places(width).count(), places(height).count()];
+        Self { map, size, overlay: Overlay { pixels, ..overlay } }
+    }
 }
 
 /// Measures that are ready.
@@ -129,7 +151,7 @@ fn measure(
     let mut result = PlayResult { request: request.clone(), map: None, report: None, is_coarse };
     if let Some(map) = request.map {
         let size = [terrain.grid().width(), terrain.grid().height()];
-        result.map = Some(Arc::new(DrawnMap { map, size, overlay: map.overlay(&measures)? }));
+        result.map = Some(Arc::new(DrawnMap::new(map, map.overlay(&measures)?, size)));
         if request.report && is_coarse {
             (context.publish)(result.clone());
         }
@@ -147,6 +169,16 @@ mod tests {
     use crate::engine::parameters::Point;
     use crate::engine::{Extent, Grid};
     use crate::worker::test_support::{no_wake, wait};
+
+    #[test]
+    fn maps_of_large_terrains_are_thinned_to_their_corners() {
+        let pixels = (0..2050 * 3).map(|i: usize| [(i % 2050 / 9) as u8, (i / 2050) as u8, 0, 9]).collect();
+        let drawn = DrawnMap::new(PlayMap::Walkable, Overlay { pixels, scale: None }, [2050, 3]);
+        let [width, height] = drawn.size;
+        assert!(width <= MAX_PIXELS && drawn.overlay.pixels.len() == width * height, "{:?}", drawn.size);
+        let last = drawn.overlay.pixels.last().expect("a pixel");
+        assert_eq!((drawn.overlay.pixels[0], *last), ([0, 0, 0, 9], [227, 2, 0, 9]));
+    }
 
     #[test]
     fn coarse_measures_come_first_and_fine_ones_follow() {

@@ -241,9 +241,21 @@ impl Length {
 }
 
 /// Operations that can finish a 1025² map before the first cancellation with any parameters, because they pass over the
-/// samples once.
-const SINGLE_PASS: [&str; 11] =
-    ["heightmap", "sculpt", "clamp", "levels", "edge_fade", "island", "terrace", "symmetry", "pads", "paths", "stamps"];
+/// samples once or, like a group without members, not at all.
+const SINGLE_PASS: [&str; 12] = [
+    "heightmap",
+    "sculpt",
+    "clamp",
+    "levels",
+    "edge_fade",
+    "island",
+    "terrace",
+    "symmetry",
+    "pads",
+    "paths",
+    "stamps",
+    "group",
+];
 
 #[test]
 #[ignore = "slow: measures processor time in a process of its own"]
@@ -316,6 +328,7 @@ fn nightly_large_maps_stop_in_time() {
             json!({"operation": "midpoint"}),
             json!({"operation": "particles", "count": 3}),
             json!({"operation": "faults", "count": 40, "wind": {"form": "averaged"}}),
+            json!({"operation": "group", "steps": [{"operation": "midpoint"}]}),
         ] {
             check(&step.to_string(), &|progress| evaluated(json!([below, step]), progress));
         }

@@ -83,7 +83,7 @@ fn a_rule_with_a_mistake_says_where_it_is() {
 #[test]
 fn measures_are_drawn_over_the_maps() {
     let mut editor = level_editor(&[]);
-    for map in [PlayMap::Walkable, PlayMap::Territory, PlayMap::Reach(1), PlayMap::Sight(0), PlayMap::Exposure] {
+    for map in [PlayMap::Walkable, PlayMap::Territory, PlayMap::Reach(1), PlayMap::Viewshed(0), PlayMap::Exposure] {
         editor.state_mut().ui.play.show_map(Some(map));
         wait(&mut editor, "the map", |app| app.ui.play.overlay().is_some());
         let drawn = editor.state().ui.play.overlay().expect("drawn");

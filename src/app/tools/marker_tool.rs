@@ -9,7 +9,7 @@ use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::level::{Level, Marker, MarkerKind};
-use crate::engine::play::{NO_TEAM, TEAM_COLOURS, coloured_teams};
+use crate::engine::play::team_colour;
 
 /// The parameters in the tool bar.
 const SHOWN: &[&str] = &["name", "team", "eye_m"];
@@ -143,7 +143,6 @@ impl MarkerTool {
 
     /// Draws the markers on one view, whichever tool is active.
     pub(super) fn draw(&self, ui: &Ui, view: &dyn ToolView, level: &Level, is_active: bool) {
-        let teams = coloured_teams(level);
         for (i, marker) in level.markers.iter().enumerate() {
             let Some(at) = view.pos([marker.at_m.x_m, marker.at_m.z_m]) else { continue };
             let is_selected = is_active && self.selected == Some(i);
@@ -151,8 +150,7 @@ impl MarkerTool {
             let radius = if is_selected { RADIUS + 2.0 } else { RADIUS };
             let painter = view.painter();
             painter.circle(at, radius + 1.0, Color32::from_black_alpha(150), Stroke::NONE);
-            let team = teams.iter().position(|team| *team == marker.team);
-            let [red, green, blue] = team.map_or(NO_TEAM, |team| TEAM_COLOURS[team]);
+            let [red, green, blue] = team_colour(level, &marker.team);
             let fill = Color32::from_rgb(red, green, blue);
             match marker.kind {
                 MarkerKind::Spawn => {

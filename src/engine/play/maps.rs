@@ -1,9 +1,10 @@
 //! Measures as colours over the map.
 
 use super::measures::Measures;
-use super::sight::{Eye, seen_from};
 use super::travel::Travel;
+use super::viewshed::{Eye, seen_from};
 use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::level::Level;
 use crate::engine::progress::Cancelled;
 use crate::engine::random::Stream;
 
@@ -17,7 +18,7 @@ pub enum PlayMap {
     /// Which team is where first.
     Territory,
     /// What is seen from a marker, by its index, where something as high as a head stands.
-    Sight(usize),
+    Viewshed(usize),
     /// From how much of the walkable ground each place is seen.
     Exposure,
     /// How wide the ways are: twice the distance to the nearest place where the first agent cannot go.
@@ -46,10 +47,10 @@ pub struct Scale {
 
 /// The colours of the first six teams, which are told apart with any colour vision (M. Okabe and K. Ito, "Color Universal
 /// Design", 2008); others are grey.
-pub const TEAM_COLOURS: [[u8; 3]; 6] =
+const TEAM_COLOURS: [[u8; 3]; 6] =
     [[213, 94, 0], [0, 114, 178], [0, 158, 115], [204, 121, 167], [230, 159, 0], [86, 180, 233]];
 /// The colour of further teams and of places without one.
-pub const NO_TEAM: [u8; 3] = [150; 3];
+const NO_TEAM: [u8; 3] = [150; 3];
 
 /// From near to far, from few to many: from yellow over red to violet (after the map "plasma" of matplotlib, reversed).
 const SEQUENCE: [[u8; 3]; 5] = [[240, 249, 33], [248, 149, 64], [204, 71, 120], [126, 3, 168], [13, 8, 135]];
@@ -72,15 +73,10 @@ const LOOKOUTS: usize = 96;
 /// The greatest width of a way that is told apart, metres.
 const MAX_WIDTH_M: f64 = 50.0;
 
-/// The first teams in the order in which they occur in the level, as many as have colours.
-pub fn coloured_teams(level: &crate::engine::level::Level) -> Vec<&str> {
-    let mut teams: Vec<&str> = Vec::new();
-    for marker in level.markers.iter().filter(|marker| !marker.team.is_empty()) {
-        if teams.len() < TEAM_COLOURS.len() && !teams.contains(&marker.team.as_str()) {
-            teams.push(&marker.team);
-        }
-    }
-    teams
+/// The colour of a team of a level.
+pub fn team_colour(level: &Level, team: &str) -> [u8; 3] {
+    let index = level.teams().iter().position(|known| known.eq_ignore_ascii_case(team));
+    index.and_then(|index| TEAM_COLOURS.get(index)).copied().unwrap_or(NO_TEAM)
 }
 
 impl PlayMap {
@@ -95,7 +91,7 @@ impl PlayMap {
             }
             Self::Reach(marker) => reach(&*measures.travel(0, &[marker])?),
             Self::Territory => territory(measures)?,
-            Self::Sight(marker) => {
+            Self::Viewshed(marker) => {
                 let pixels = measures.seen(marker)?.iter().map(|seen| if *seen { SEEN } else { CLOSED }).collect();
                 Overlay { pixels, scale: None }
             }
@@ -149,12 +145,8 @@ fn round_step(seconds: f64) -> f64 {
 /// The colour of the team that is first, stronger the farther it is ahead.
 fn territory(measures: &Measures) -> Result<Overlay, Cancelled> {
     let territory = measures.territory()?;
-    let coloured = coloured_teams(measures.level());
-    let colours: Vec<[u8; 3]> = measures
-        .teams()
-        .into_iter()
-        .map(|team| coloured.iter().position(|known| *known == team).map_or(NO_TEAM, |index| TEAM_COLOURS[index]))
-        .collect();
+    let colour = |team| team_colour(measures.level(), team);
+    let colours: Vec<[u8; 3]> = measures.teams().into_iter().map(colour).collect();
     let reached = territory.lead_s.iter().filter(|lead| lead.is_finite());
     let greatest = reached.fold(0.0, |greatest: f32, lead| greatest.max(*lead));
     let pixel = |(first, lead_s): (&Option<u8>, &f32)| {
@@ -175,9 +167,12 @@ fn exposure(measures: &Measures) -> Result<Overlay, Cancelled> {
     let mut lookouts = 0_u16;
     // On a map that is hardly walkable, most places are of no use.
     for _ in 0..8 * LOOKOUTS {
+        if usize::from(lookouts) == LOOKOUTS {
+            break;
+        }
         let extent = grid.extent();
         let at_m = [rng.between(0.0, extent.width_m), rng.between(0.0, extent.depth_m)];
-        if usize::from(lookouts) == LOOKOUTS || !ground.is_walkable(grid.nearest_sample(at_m)) {
+        if !ground.is_walkable(grid.nearest_sample(at_m)) {
             continue;
         }
         let eye = Eye { at_m, over_ground_m: super::HEAD_M.into() };

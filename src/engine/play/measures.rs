@@ -8,10 +8,10 @@ use rayon::prelude::*;
 
 use super::choke::{Choke, chokes};
 use super::ground::Ground;
-use super::sight::{Eye, seen_from};
 use super::sites::{Site, sites};
 use super::territory::Territory;
 use super::travel::Travel;
+use super::viewshed::{Eye, seen_from};
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
 use crate::engine::level::{Agent, Level, MarkerKind};
@@ -77,6 +77,17 @@ impl Aspect {
             Self::Height => "height",
         }
     }
+
+    /// The value of a team, with its unit.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Self::Territory | Self::Exposure => format!("{:.1} %", 100.0 * value),
+            Self::Time if value.is_infinite() => "no way".into(),
+            Self::Time => format!("{value:.1} s"),
+            Self::Flat => format!("{:.1} ha", value / 1e4),
+            Self::Height => format!("{value:+.1} m"),
+        }
+    }
 }
 
 /// An aspect of fairness, compared between the teams.
@@ -88,6 +99,16 @@ pub struct Fairness {
     pub values: Vec<f64>,
     /// The least value divided by the greatest, 1 if all are 0; for heights the greatest difference, metres.
     pub ratio: f64,
+}
+
+impl Fairness {
+    /// The ratio, or the difference with its unit.
+    pub fn ratio_text(&self) -> String {
+        match self.aspect {
+            Aspect::Height => format!("{:.1} m", self.ratio),
+            _ => format!("{:.3}", self.ratio),
+        }
+    }
 }
 
 /// What is computed once for every key.

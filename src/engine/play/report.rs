@@ -108,6 +108,16 @@ impl Report {
     }
 }
 
+impl Report {
+    /// The way from a place to another one.
+    pub fn way(&self, from: usize, to: usize) -> Option<&WayReport> {
+        // Every place has one to each of the others, in their order.
+        let others = self.markers.len().checked_sub(1)?;
+        let way = self.ways.get(from * others + to - usize::from(to > from))?;
+        ([way.from, way.to] == [from, to]).then_some(way)
+    }
+}
+
 impl MarkerReport {
     fn of(measures: &Measures, marker: usize) -> Result<Self, Cancelled> {
         let (terrain, seen) = (measures.terrain(), measures.seen(marker)?);
@@ -222,7 +232,11 @@ mod tests {
         assert!(report.fairness.iter().all(|row| row.aspect == Aspect::Height || row.ratio >= 0.99), "{report:?}");
         assert!(report.verdicts[0].as_ref().is_ok_and(|verdict| verdict.holds));
         assert!(report.verdicts[1].as_ref().is_err_and(|error| error.column == 11));
-        let way = report.ways[0].way.expect("a way");
+        for found in &report.ways {
+            assert_eq!(report.way(found.from, found.to), Some(found));
+        }
+        assert_eq!((report.way(1, 1), report.way(0, 3)), (None, None));
+        let way = report.way(0, 1).and_then(|found| found.way).expect("a way");
         // Past the corners of the closed cells, at 78 m and 58 m, one sample diagonally outside them.
         let around = 2.0 * (libm::hypot(36.0, 42.0) + libm::hypot(2.0, 2.0)) + 44.0;
         assert!((around - 1.0..around + 0.5).contains(&way[1]), "{way:?}, not {around}");

@@ -7,7 +7,7 @@
 
 use super::ground::{Cell, Ground};
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::level::{Agent, Pace};
+use crate::engine::level::{Agent, SlopeSpeed};
 use crate::engine::progress::{Cancelled, Progress};
 
 /// The columns and rows of the moves into the first of eight octants: the others mirror them.
@@ -123,7 +123,7 @@ impl Travel {
 
 /// How long an agent takes for a metre.
 struct Timing {
-    pace: Pace,
+    pace: SlopeSpeed,
     level_s_m: f32,
     fastest_s_m: f32,
 }
@@ -133,8 +133,8 @@ impl Timing {
         let level_s_m = (1.0 / agent.speed_m_s).to_f32();
         let [fastest, falloff] = TOBLER;
         let fastest_s_m = match agent.pace {
-            Pace::Constant => level_s_m,
-            Pace::Tobler => level_s_m * libm::expf(falloff * fastest),
+            SlopeSpeed::Constant => level_s_m,
+            SlopeSpeed::Tobler => level_s_m * libm::expf(falloff * fastest),
         };
         Self { pace: agent.pace, level_s_m, fastest_s_m }
     }
@@ -143,8 +143,8 @@ impl Timing {
     fn piece(&self, length_m: f32, rise_m: f32) -> f32 {
         let along_m = (length_m * length_m + rise_m * rise_m).sqrt();
         match self.pace {
-            Pace::Constant => along_m * self.level_s_m,
-            Pace::Tobler => {
+            SlopeSpeed::Constant => along_m * self.level_s_m,
+            SlopeSpeed::Tobler => {
                 let [fastest, falloff] = TOBLER;
                 let slope = (rise_m / length_m).clamp(-STEEPEST, STEEPEST);
                 along_m * self.level_s_m * libm::expf(falloff * ((slope - fastest).abs() + fastest))
@@ -345,7 +345,7 @@ mod tests {
     fn a_hiker_is_faster_downhill_than_uphill() {
         let slope = 0.2_f32;
         let terrain = Heightfield::from_fn(grid(101), |c, _| 2.0 * slope * c as f32);
-        let hiker = Agent { speed_m_s: 1.4, pace: Pace::Tobler, ..Default::default() };
+        let hiker = Agent { speed_m_s: 1.4, pace: SlopeSpeed::Tobler, ..Default::default() };
         let (west, east) = (50 * 101, 50 * 101 + 100);
         let up = travel(&terrain, &hiker, &[west]).seconds()[east];
         let down = travel(&terrain, &hiker, &[east]).seconds()[west];

@@ -3,15 +3,23 @@
 use egui::{Button, Grid, Label, RichText, Sense, Ui};
 
 use crate::app::widgets::heading;
+use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::theme::colours;
 use crate::engine::level::Level;
-use crate::engine::play::{Aspect, Fairness, Report, WayReport};
+use crate::engine::play::{Aspect, Report, WayReport};
 
 /// Times that differ by less than this share are shown as one.
 const SAME_TIME: f64 = 0.02;
 
-/// Draws all measures; returns the place that the user wants to see. `way` is the pair of markers whose way is drawn.
-pub(super) fn report_ui(ui: &mut Ui, report: &Report, level: &Level, way: &mut Option<[usize; 2]>) -> Option<[f64; 2]> {
+/// Draws all measures; returns the place that the user wants to see. `way` is the pair of markers whose
+/// way is drawn, `rows` the heights of the list of ways.
+pub(super) fn report_ui(
+    ui: &mut Ui,
+    report: &Report,
+    level: &Level,
+    way: &mut Option<[usize; 2]>,
+    rows: &mut RowHeights,
+) -> Option<[f64; 2]> {
     let mut response = None;
     if level.markers.is_empty() {
         ui.weak("Put down spawns and objectives with the marker tool (M) to measure ways, sight and fairness.");
@@ -21,11 +29,11 @@ pub(super) fn report_ui(ui: &mut Ui, report: &Report, level: &Level, way: &mut O
     }
     let stuck = level.markers.iter().zip(&report.markers).filter(|(_, found)| !found.stands);
     for (marker, _) in stuck {
-        let text = format!("{} is where nobody can stand; move it to flatter, drier ground", marker.name);
+        let text = format!("{} is where nobody can stand; move it to flatter, drier ground on the map", marker.name);
         ui.label(RichText::new(text).color(colours(ui).error));
     }
     if !report.ways.is_empty() {
-        response = ways_ui(ui, report, level, way).or(response);
+        response = ways_ui(ui, report, level, way, rows).or(response);
     }
     if !report.fairness.is_empty() {
         fairness_ui(ui, report);
@@ -41,41 +49,56 @@ pub(super) fn report_ui(ui: &mut Ui, report: &Report, level: &Level, way: &mut O
 }
 
 /// The ways between every two places. A click on one draws it.
-fn ways_ui(ui: &mut Ui, report: &Report, level: &Level, way: &mut Option<[usize; 2]>) -> Option<[f64; 2]> {
+fn ways_ui(
+    ui: &mut Ui,
+    report: &Report,
+    level: &Level,
+    way: &mut Option<[usize; 2]>,
+    rows: &mut RowHeights,
+) -> Option<[f64; 2]> {
     heading(ui, "Ways");
     let mut response = None;
     let name = |marker: usize| level.markers.get(marker).map_or("", |marker| marker.name.as_str());
-    for found in &report.ways {
-        let back = report.ways.iter().find(|back| [back.from, back.to] == [found.to, found.from]);
-        let is_same = back.is_some_and(|back| takes_as_long(found, back));
-        if is_same && found.from > found.to {
-            continue;
-        }
-        let between = if is_same { "\u{2013}" } else { "to" };
-        let pair = [found.from, found.to];
+    let back = |found: &WayReport| report.way(found.to, found.from).filter(|back| takes_as_long(found, back));
+    let listed = report.ways.iter().filter(|found| found.from < found.to || back(found).is_none());
+    let listed: Vec<&WayReport> = listed.collect();
+    rows.rows_ui(ui, listed.len(), |ui, row| {
+        let found = listed[row];
+        let between = if back(found).is_some() { "\u{2013}" } else { "to" };
         let text = format!("{} {between} {}", name(found.from), name(found.to));
-        let button = Button::selectable(*way == Some(pair), text).truncate();
-        if ui.add(button).on_hover_text("Click to draw the fastest way on the maps").clicked() {
+        let pair = [found.from, found.to];
+        let drawn = ui.push_id(pair, |ui| way_ui(ui, found, &text, *way == Some(pair)));
+        let (is_clicked, place_m) = drawn.inner;
+        if is_clicked {
             *way = if *way == Some(pair) { None } else { Some(pair) };
         }
-        ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing.x = 0.0;
-            ui.add_space(8.0);
-            let text = |text: String| RichText::new(text).size(11.0).color(colours(ui).weak);
-            let (time, sight, narrow) = (text(time_text(found)), text(sight_text(found).into()), found.choke_m);
-            let narrow = narrow.filter(|(width_m, _)| width_m.is_finite());
-            let narrow = narrow.map(|(width_m, place_m)| (text(format!(" · {width_m:.0} m wide")), place_m));
-            ui.label(time).on_hover_text("The fastest way of the first agent, and its length over the ground");
-            if let Some((width, place_m)) = narrow {
-                let doc = "The narrowest place of the widest way; click to see where";
-                if ui.add(Label::new(width).sense(Sense::CLICK)).on_hover_text(doc).clicked() {
-                    response = Some(place_m);
-                }
-            }
-            ui.label(sight);
-        });
-    }
+        response = place_m.or(response);
+        drawn.response.rect
+    });
     response
+}
+
+/// One way: returns whether the user clicked it, and the place that the user wants to see.
+fn way_ui(ui: &mut Ui, found: &WayReport, title: &str, is_drawn: bool) -> (bool, Option<[f64; 2]>) {
+    let mut response = None;
+    let button = ui.add(Button::selectable(is_drawn, title).truncate());
+    let is_clicked = button.on_hover_text("Click to draw the fastest way on the maps").clicked();
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        ui.add_space(8.0);
+        let weak = colours(ui).weak;
+        let text = |text: String| RichText::new(text).size(11.0).color(weak);
+        let doc = "The fastest way of the first agent, and its length over the ground";
+        ui.label(text(time_text(found))).on_hover_text(doc);
+        if let Some((width_m, place_m)) = found.choke_m.filter(|(width_m, _)| width_m.is_finite()) {
+            let width = Label::new(text(format!(" · {width_m:.0} m wide"))).sense(Sense::CLICK);
+            if ui.add(width).on_hover_text("The narrowest place of the widest way; click to see where").clicked() {
+                response = Some(place_m);
+            }
+        }
+        ui.label(text(sight_text(found).into()));
+    });
+    (is_clicked, response)
 }
 
 fn time_text(found: &WayReport) -> String {
@@ -105,8 +128,8 @@ fn fairness_ui(ui: &mut Ui, report: &Report) {
         for row in &report.fairness {
             let (title, doc) = aspect_text(row.aspect);
             ui.label(title).on_hover_text(doc);
-            row.values.iter().for_each(|value| drop(ui.label(value_text(row.aspect, *value))));
-            ui.strong(ratio_text(row));
+            row.values.iter().for_each(|value| drop(ui.label(row.aspect.text(*value))));
+            ui.strong(row.ratio_text());
             ui.end_row();
         }
     });
@@ -122,18 +145,4 @@ fn aspect_text(aspect: Aspect) -> (&'static str, &'static str) {
             ("Height", "The height of the team's spawns over the mean of the map, and how far apart the teams are")
         }
     }
-}
-
-fn value_text(aspect: Aspect, value: f64) -> String {
-    match aspect {
-        Aspect::Territory | Aspect::Exposure => format!("{:.1} %", 100.0 * value),
-        Aspect::Time if value.is_infinite() => "no way".into(),
-        Aspect::Time => format!("{value:.1} s"),
-        Aspect::Flat => format!("{:.1} ha", value / 1e4),
-        Aspect::Height => format!("{value:+.1} m"),
-    }
-}
-
-fn ratio_text(row: &Fairness) -> String {
-    if row.aspect == Aspect::Height { format!("{:.1} m", row.ratio) } else { format!("{:.2}", row.ratio) }
 }

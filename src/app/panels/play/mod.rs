@@ -12,10 +12,12 @@ use egui::{Align, CollapsingHeader, Color32, ColorImage, ComboBox, Ui};
 use self::measures::report_ui;
 use self::rules::RuleEditor;
 pub(crate) use self::seeds::SeedPanel;
+use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::app::widgets::theme::colours;
 use crate::engine::Heightfield;
-use crate::engine::level::{Level, MarkerKind};
+use crate::engine::level::{Level, Marker, MarkerKind};
+use crate::engine::parameters::List;
 use crate::engine::play::{PlayMap, Scale};
 use crate::worker::{DrawnMap, JobError, PlayMeasurer, PlayRequest, PlayResult, Preview, Wake};
 
@@ -36,8 +38,8 @@ pub(crate) struct PlayPanel {
     requested: Option<PlayRequest>,
     /// The terrain that is shown.
     shown: Option<Arc<Heightfield>>,
-    /// The names of the markers, by which those of the map and of the way are found again in a list that has changed.
-    names: Vec<String>,
+    /// The markers, by whose names those of the map and of the way are found again in a list that has changed.
+    markers: List<Marker>,
     /// The last measures, while the next ones are on their way.
     measured: Option<PlayResult>,
     error: Option<String>,
@@ -45,6 +47,7 @@ pub(crate) struct PlayPanel {
     drawn: Option<Drawn>,
     /// The markers whose way is drawn.
     way: Option<[usize; 2]>,
+    way_rows: RowHeights,
     /// When the measures stopped matching the terrain and the level, seconds.
     outdated_since: Option<f64>,
     rules: RuleEditor,
@@ -74,11 +77,12 @@ impl PlayPanel {
             map: None,
             requested: None,
             shown: None,
-            names: Vec::new(),
+            markers: List::default(),
             measured: None,
             error: None,
             drawn: None,
             way: None,
+            way_rows: RowHeights::default(),
             outdated_since: None,
             rules: RuleEditor::default(),
         })
@@ -135,21 +139,23 @@ impl PlayPanel {
 
     /// Keeps the map and the way on their markers when others are added or removed; without their marker, there is none.
     fn follow_markers(&mut self, level: &Level) {
-        let names: Vec<String> = level.markers.iter().map(|marker| marker.name.clone()).collect();
-        if names == self.names {
+        if level.markers.shares_with(&self.markers) {
             return;
         }
-        let is_renamed = names.len() == self.names.len();
-        let place = |marker: usize| {
-            if is_renamed { Some(marker) } else { names.iter().position(|name| Some(name) == self.names.get(marker)) }
+        let before = std::mem::replace(&mut self.markers, level.markers.clone());
+        // A list of the same length has markers that were renamed or moved.
+        let place = |marker: usize| match before.get(marker) {
+            Some(known) if before.len() != level.markers.len() => {
+                level.markers.iter().position(|other| other.name == known.name)
+            }
+            _ => Some(marker),
         };
         self.map = self.map.and_then(|map| match map {
             PlayMap::Reach(marker) => place(marker).map(PlayMap::Reach),
-            PlayMap::Sight(marker) => place(marker).map(PlayMap::Sight),
+            PlayMap::Viewshed(marker) => place(marker).map(PlayMap::Viewshed),
             PlayMap::Walkable | PlayMap::Clearance | PlayMap::Exposure | PlayMap::Territory => Some(map),
         });
         self.way = self.way.and_then(|[from, to]| Some([place(from)?, place(to)?]));
-        self.names = names;
     }
 
     /// Takes new measures; those that they lack remain.
@@ -176,8 +182,7 @@ impl PlayPanel {
     pub(crate) fn way_m(&self) -> &[[f64; 2]] {
         let report = self.measured.as_ref().and_then(|measured| measured.report.as_ref());
         let way = self.way.filter(|_| self.is_open).zip(report);
-        let found =
-            way.and_then(|([from, to], report)| report.ways.iter().find(|found| [found.from, found.to] == [from, to]));
+        let found = way.and_then(|([from, to], report)| report.way(from, to));
         found.map_or(&[], |found| &found.line_m)
     }
 
@@ -258,7 +263,8 @@ impl PlayPanel {
                     if is_outdated {
                         ui.set_opacity(0.5);
                     }
-                    response = report_ui(ui, &report, context.level, &mut self.way).or(response.take());
+                    response =
+                        report_ui(ui, &report, context.level, &mut self.way, &mut self.way_rows).or(response.take());
                 });
                 if is_outdated && context.is_playing {
                     ui.weak("Updated when playback stops");
@@ -304,7 +310,7 @@ pub(crate) fn maps(level: &Level) -> Vec<PlayMap> {
         maps.push(PlayMap::Territory);
     }
     maps.extend((0..level.markers.len()).map(PlayMap::Reach));
-    maps.extend((0..level.markers.len()).map(PlayMap::Sight));
+    maps.extend((0..level.markers.len()).map(PlayMap::Viewshed));
     maps
 }
 
@@ -321,7 +327,7 @@ pub(crate) fn title(map: PlayMap, level: &Level) -> String {
         PlayMap::Exposure => "Exposure".into(),
         PlayMap::Territory => "Territory of the teams".into(),
         PlayMap::Reach(marker) => format!("Time from {}", name(marker)),
-        PlayMap::Sight(marker) => format!("Sight from {}", name(marker)),
+        PlayMap::Viewshed(marker) => format!("Visible from {}", name(marker)),
     }
 }
 
@@ -333,7 +339,7 @@ pub(crate) fn doc(map: PlayMap) -> &'static str {
         PlayMap::Exposure => "From how much of the walkable ground each place is seen",
         PlayMap::Territory => "Which team is where first; stronger colours where it is far ahead",
         PlayMap::Reach(_) => "How long the first agent takes from there",
-        PlayMap::Sight(_) => "What is seen from there, of somebody 1.7 m tall",
+        PlayMap::Viewshed(_) => "What is seen from there, of somebody 1.7 m tall",
     }
 }
 

@@ -40,8 +40,8 @@ pub(crate) struct SeedPanel {
     /// What the seeds were found for: the recipe, with any seed, and the rules.
     searched: Option<(Arc<Recipe>, Level)>,
     found: Vec<Found>,
-    /// Whether the recipe, apart from its seed, or the level is another one than when the seeds were found.
-    is_outdated: bool,
+    /// The recipe that was compared last with the one that was searched, and whether it differs in more than its seed.
+    compared: Option<(Arc<Recipe>, bool)>,
     message: Option<String>,
     /// The seed that the user adopts.
     adopted: Option<u32>,
@@ -58,7 +58,7 @@ impl SeedPanel {
             wants_cancel: false,
             searched: None,
             found: Vec::new(),
-            is_outdated: false,
+            compared: None,
             message: None,
             adopted: None,
             thumbnails: Vec::new(),
@@ -88,7 +88,7 @@ impl SeedPanel {
         }
         if std::mem::take(&mut self.wants_start) {
             thumbnails.remove(PREFIX);
-            (self.found, self.message) = (Vec::new(), None);
+            (self.found, self.message, self.compared) = (Vec::new(), None, None);
             self.searched = Some((recipe.clone(), level.clone()));
             self.searcher.start_search(SeedSearchRequest {
                 recipe: recipe.clone(),
@@ -108,10 +108,12 @@ impl SeedPanel {
             None => {}
         }
         self.fraction = self.searcher.fraction();
-        self.is_outdated = self.searched.as_ref().is_some_and(|(searched, of_level)| {
-            !Arc::ptr_eq(searched, recipe) && Recipe { seed: searched.seed, ..(**recipe).clone() } != **searched
-                || of_level != level
-        });
+        if let Some((searched, _)) = &self.searched
+            && self.compared.as_ref().is_none_or(|(compared, _)| !Arc::ptr_eq(compared, recipe))
+        {
+            let differs = Recipe { seed: searched.seed, ..(**recipe).clone() } != **searched;
+            self.compared = Some((recipe.clone(), differs));
+        }
         if let Some((searched, _)) = &self.searched {
             for found in &self.found {
                 let key = format!("{PREFIX}{}", found.seed);
@@ -168,7 +170,8 @@ impl SeedPanel {
         if self.found.is_empty() {
             return;
         }
-        if self.is_outdated {
+        let is_other_level = self.searched.as_ref().is_some_and(|(_, searched)| searched != level);
+        if is_other_level || self.compared.as_ref().is_some_and(|(_, differs)| *differs) {
             ui.weak("The terrain or the level has changed since; search again.");
         }
         let gap = 4.0;
