@@ -31,8 +31,9 @@ use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::operations::sculpt::{Sculpt, Stroke};
 use upthrust::engine::operations::{AnyOperation, FaultSequence, Operation, Tree};
 use upthrust::engine::parameters::{Band, Point, TextureName};
-use upthrust::engine::play::{Measures, PlayMap, Report};
+use upthrust::engine::play::{Land, Measures, PlayMap, Report};
 use upthrust::engine::random::Stream;
+use upthrust::engine::scatter::{Region, ScatterLayer, density_per_m2, places, scatter};
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
     AnalysisMap, PaintOnce, Points, RequiredMaps, SurfaceMaps, Swatch, TerrainType, TextureRecipe, TextureSettings,
@@ -76,7 +77,7 @@ const PREVIEWS: [Row; 4] = [
     ("brush dab", brush_dab),
 ];
 
-const PLAY: [Row; 1] = [("play", play)];
+const PLAY: [Row; 2] = [("play", play), ("scatter", scattered)];
 
 const GROWTH: [Row; 1] = [("growth of faults", fault_growth)];
 
@@ -517,7 +518,7 @@ fn play(_: &str) {
         ] {
             let measured = (0..EDITOR_REPETITIONS).map(|_| {
                 milliseconds(&mut || {
-                    let measures = Measures::new(&terrain, None, &level, &progress);
+                    let measures = Measures::new(Land::dry(&terrain), &level, &progress);
                     black_box(map.overlay(&measures)).expect("not cancelled");
                 })
             });
@@ -525,12 +526,35 @@ fn play(_: &str) {
         }
         let measured = (0..EDITOR_REPETITIONS).map(|_| {
             milliseconds(&mut || {
-                let measures = Measures::new(&terrain, None, &level, &progress);
+                let measures = Measures::new(Land::dry(&terrain), &level, &progress);
                 black_box(Report::of(&measures)).expect("not cancelled");
             })
         });
         print(&format!("all measures, {samples}²"), measured.collect());
     }
+}
+
+/// A million places, alone and with what decides which are taken, on 257² samples.
+fn scattered(_: &str) {
+    let spacing_m = 6.0;
+    let side_m = (1e6 / density_per_m2(spacing_m)).sqrt();
+    let region = Region { from_m: [0.0; 2], to_m: [side_m; 2] };
+    let progress = Progress::new();
+    let times = (0..REPETITIONS).map(|_| {
+        milliseconds(&mut || drop(black_box(places(spacing_m, 1, region, &progress).expect("not cancelled"))))
+    });
+    print("a million places", times.collect());
+    let mut recipe = first();
+    (recipe.world.width_m, recipe.world.depth_m) = (side_m, side_m);
+    let layer = ScatterLayer { spacing_m, align: 1.0, ..ScatterLayer::default() };
+    recipe.scatter = vec![layer].into();
+    let grid = Grid::fitted(recipe.world.extent(), 257);
+    let terrain = evaluate(&recipe, grid, None, &Inputs::default(), &progress).expect("not cancelled");
+    let times = (0..REPETITIONS).map(|_| {
+        let inputs = Inputs::default();
+        milliseconds(&mut || drop(black_box(scatter(&recipe, &terrain, &inputs, &progress).expect("not cancelled"))))
+    });
+    print("a million things, aligned", times.collect());
 }
 
 /// Playback, one iteration per frame, and scrubbing in 10,000 iterations.

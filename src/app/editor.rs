@@ -176,7 +176,10 @@ impl App {
             let at_rest = !self.ui.playback.is_playing();
             self.ui.analysis.request(&self.settings.unfolded, limit_deg, shown, at_rest);
             let project = self.document.project();
-            self.ui.play.request(&project.level, project.water.water_m, shown, at_rest);
+            let recipe = self.ui.preview.recipe();
+            self.ui.scatter.request(recipe, &project.files, shown, at_rest);
+            let obstacles = self.ui.scatter.obstacles();
+            self.ui.play.request(&project.level, project.water.water_m, obstacles, shown, at_rest);
         }
     }
 

@@ -19,6 +19,7 @@ use crate::app::document::Document;
 use crate::app::panels::analysis::AnalysisPanel;
 use crate::app::panels::history::HistoryState;
 use crate::app::panels::play::{PlayPanel, SeedPanel};
+use crate::app::panels::scatter::ScatterPanel;
 use crate::app::panels::stack::KnownWarnings;
 use crate::app::panels::status::Message;
 use crate::app::panels::texture_panel::TexturePanelState;
@@ -55,6 +56,7 @@ pub(crate) struct UiState {
     pub(crate) variations: Variations,
     pub(crate) analysis: AnalysisPanel,
     pub(crate) play: PlayPanel,
+    pub(crate) scatter: ScatterPanel,
     pub(crate) seed_panel: SeedPanel,
     pub(crate) operation_picker: OperationPicker,
     pub(crate) gallery: Gallery,
@@ -107,6 +109,7 @@ impl UiState {
             variations: Variations::default(),
             analysis: AnalysisPanel::start(wake.clone())?,
             play: PlayPanel::start(wake.clone())?,
+            scatter: ScatterPanel::start(wake.clone())?,
             seed_panel: SeedPanel::start(wake.clone())?,
             operation_picker: OperationPicker::new(),
             gallery: Gallery::new(wake),

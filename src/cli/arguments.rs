@@ -150,6 +150,12 @@ pub struct BuildOptions {
     /// The smallest catchment area of a river in km² [default: a thousandth of the world].
     #[arg(long, value_name = "KM2", requires = "river_lines", value_parser = river_area)]
     pub river_area: Option<f64>,
+    /// Write the scattered things of all layers: .csv, .json, or .glb with instances of simple shapes; repeatable.
+    #[arg(long, value_name = "FILE", conflicts_with = "tile")]
+    pub scatter: Vec<PathBuf>,
+    /// Write the density of each layer of the scatter: density_NN_NAME.png.
+    #[arg(long, value_name = "DIR", conflicts_with = "tile")]
+    pub scatter_density: Option<PathBuf>,
     /// Render the terrain in 3-D, with the recipe's light and the project's water. Requires a graphics adapter,
     /// possibly a software one, but no display.
     #[arg(long, value_name = "FILE")]

@@ -5,9 +5,11 @@ use serde_json::{Value, json};
 use super::arguments::ListOptions;
 use super::error::CliError;
 use super::output::{print_line, print_lines};
+use crate::engine::level::Level;
 use crate::engine::light::Light;
 use crate::engine::parameters::{Kind, Parameter, Parameters, table_to_json};
 use crate::engine::recipe::{StepSettings, World, seed_parameter};
+use crate::engine::scatter::ScatterLayer;
 use crate::engine::texture::{TerrainType, TextureSettings};
 use crate::engine::{AnyOperation, Origin};
 use crate::project::{ExportSettings, presets as shipped_presets, view_table};
@@ -32,7 +34,7 @@ pub fn presets(options: &ListOptions) -> Result<(), CliError> {
 }
 
 /// The parameter groups that do not belong to an operation.
-fn groups() -> [(&'static str, &'static [Parameter]); 9] {
+fn groups() -> [(&'static str, &'static [Parameter]); 11] {
     [
         ("recipe", std::slice::from_ref(seed_parameter())),
         ("step", StepSettings::parameters()),
@@ -41,6 +43,8 @@ fn groups() -> [(&'static str, &'static [Parameter]); 9] {
         ("texture", TextureSettings::parameters()),
         ("terrain_type", TerrainType::parameters()),
         ("light", Light::parameters()),
+        ("scatter", ScatterLayer::parameters()),
+        ("level", Level::parameters()),
         ("view", view_table()),
         ("export", ExportSettings::parameters()),
     ]

@@ -1,12 +1,14 @@
 //! Images of the terrain in 3-D, for `upthrust build --render`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::arguments::BuildOptions;
 use super::error::CliError;
 use super::source;
 use super::values::{Size, Source};
 use crate::engine::cast::ToFloat;
+use crate::engine::scatter::{ShapeInstances, scatter};
 use crate::engine::stack::evaluate;
 use crate::engine::texture::paint_once;
 use crate::engine::{Grid, Progress};
@@ -75,5 +77,11 @@ fn params(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Re
     let size = [grid.width(), grid.height()];
     let painting = || paint_once(&terrain, recipe.painting(&inputs, None), size, progress);
     let colours = progress.stage(0.67..1.0, painting)?.image;
-    Ok(RenderParams::new(terrain, colours, recipe.light.clone(), water.water_m))
+    let shapes = if recipe.scatter.iter().any(|layer| layer.enabled) {
+        let scattered = scatter(recipe, &terrain, &inputs, progress)?;
+        Some(Arc::new(ShapeInstances::new(&recipe.scatter, &scattered, extent)))
+    } else {
+        None
+    };
+    Ok(RenderParams { shapes, ..RenderParams::new(terrain, colours, recipe.light.clone(), water.water_m) })
 }

@@ -42,6 +42,7 @@ pub mod relief;
 mod resample;
 pub mod rivers;
 mod rounding;
+pub mod scatter;
 mod simd;
 pub mod stack;
 pub mod step;

@@ -17,6 +17,7 @@ use super::parameters::{
     field_from_json, group_from_json, group_to_json, group_values, not_a_list, not_an_object, parameters,
     scale_lengths, set_from_json,
 };
+use super::scatter::layer::ScatterLayer;
 pub use super::step::{Step, StepSettings};
 use super::texture::{PaintOnce, TextureRecipe, TextureSettings};
 
@@ -110,17 +111,27 @@ pub struct Recipe {
     pub texture: TextureRecipe,
     /// The lighting.
     pub light: Light,
+    /// What stands on the ground, in layers.
+    pub scatter: List<ScatterLayer>,
 }
 
 impl Default for Recipe {
     fn default() -> Self {
         let (world, texture, light) = (World::default(), TextureRecipe::default(), Light::default());
-        Self { seed: 1994, world, stack: Vec::new(), masks: NamedMasks::new(), texture, light }
+        Self {
+            seed: 1994,
+            world,
+            stack: Vec::new(),
+            masks: NamedMasks::new(),
+            texture,
+            light,
+            scatter: List::default(),
+        }
     }
 }
 
 /// The keys of a recipe.
-const KEYS: [&str; 6] = ["seed", "world", "stack", "masks", "texture", "light"];
+const KEYS: [&str; 7] = ["seed", "world", "stack", "masks", "texture", "light", "scatter"];
 
 impl Recipe {
     /// The smallest seed that no step uses.
@@ -208,7 +219,8 @@ impl Recipe {
             }
         }
         let of_types = self.texture.types.iter().flat_map(|terrain_type| terrain_type.mask.iter());
-        for mask in self.masks.values().flat_map(|masks| masks.iter()).chain(of_types) {
+        let of_layers = self.scatter.iter().flat_map(|layer| layer.mask.iter());
+        for mask in self.masks.values().flat_map(|masks| masks.iter()).chain(of_types).chain(of_layers) {
             collect_files(mask.table(), &group_values(mask), &mut files);
         }
         files.sort();
@@ -245,6 +257,9 @@ impl Recipe {
         }
         recipe.insert("texture".into(), Json::Object(texture));
         recipe.insert("light".into(), object(&self.light));
+        if !self.scatter.is_empty() {
+            recipe.insert("scatter".into(), self.scatter.iter().map(|layer| object(layer)).collect());
+        }
         Json::Object(recipe)
     }
 
@@ -262,6 +277,7 @@ impl Recipe {
                 "masks" => masks_from_json(value).map(|masks| recipe.masks = masks),
                 "texture" => texture_from_json(value).map(|texture| recipe.texture = texture),
                 "light" => read_into(&mut recipe.light, value),
+                "scatter" => groups_from_json(value).map(|layers| recipe.scatter = layers),
                 _ => return Err(ParameterError::unknown_key(key, KEYS)),
             };
             read.map_err(|error| error.within(key))?;
@@ -306,6 +322,12 @@ fn read_into<G: Group + Default>(group: &mut G, value: &Json) -> Result<(), Para
     Ok(())
 }
 
+fn groups_from_json<G: Group + Default>(value: &Json) -> Result<List<G>, ParameterError> {
+    let items = value.as_array().ok_or_else(|| not_a_list(value))?;
+    let read = |(i, item)| group_from_json(item).map_err(|error| error.within(i));
+    items.iter().enumerate().map(read).collect()
+}
+
 /// The key of a step's mask, as which a named mask is read and written.
 const MASK: &str = "mask";
 
@@ -342,9 +364,7 @@ fn texture_from_json(value: &Json) -> Result<TextureRecipe, ParameterError> {
     };
     for (key, value) in object {
         if key == "types" {
-            let items = value.as_array().ok_or_else(|| not_a_list(value).within(key))?;
-            let read = |(i, item)| group_from_json(item).map_err(|error| error.within(i).within(key));
-            texture.types = items.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+            texture.types = groups_from_json(value).map_err(|error| error.within(key))?;
         } else {
             let known = texture.settings.table().iter().map(|parameter| parameter.key).chain(["types"]);
             set_from_json(&mut texture.settings, key, value).map_err(|error| match error.problem {
@@ -373,6 +393,7 @@ mod tests {
         let mut recipe = Recipe { seed: 7, ..Default::default() };
         recipe.stack = AnyOperation::all().into_iter().map(Step::new).collect();
         recipe.texture = TextureRecipe::starter();
+        recipe.scatter = vec![ScatterLayer { amount: 0.5, ..Default::default() }].into();
         assert_eq!(Recipe::from_json(&recipe.to_json()).as_ref(), Ok(&recipe));
     }
 

@@ -10,6 +10,7 @@ use super::operations::pads::Pads;
 use super::operations::paths::Paths;
 use super::parameters::{List, ParameterError, Problem, Spec, parameters};
 use super::recipe::{Recipe, Step, StepSettings};
+use super::scatter::layer::{Avoid, TypeShare};
 use super::texture::MaskScope;
 
 parameters! {
@@ -29,6 +30,8 @@ pub enum MaskOwner {
     Step(usize),
     /// The terrain type at that index in the list.
     Type(usize),
+    /// The layer of the scatter at that index.
+    Layer(usize),
     /// The mask at that index in the order of the names.
     Named(usize),
 }
@@ -39,6 +42,7 @@ impl MaskOwner {
         match self {
             Self::Step(i) => recipe.stack.get(i).map(Step::title),
             Self::Type(i) => recipe.texture.types.get(i).map(|terrain_type| terrain_type.name.as_str()),
+            Self::Layer(i) => recipe.scatter.get(i).map(|layer| layer.name.as_str()),
             Self::Named(i) => recipe.masks.keys().nth(i).map(String::as_str),
         }
     }
@@ -48,6 +52,7 @@ impl MaskOwner {
         match self {
             Self::Step(i) => recipe.stack.get(i).map(|step| &step.settings.mask),
             Self::Type(i) => recipe.texture.types.get(i).map(|terrain_type| &terrain_type.mask),
+            Self::Layer(i) => recipe.scatter.get(i).map(|layer| &layer.mask),
             Self::Named(i) => recipe.masks.values().nth(i),
         }
     }
@@ -57,6 +62,7 @@ impl MaskOwner {
         match self {
             Self::Step(i) => recipe.stack.get_mut(i).map(|step| &mut step.settings.mask),
             Self::Type(i) => recipe.texture.types.get_mut(i).map(|terrain_type| &mut terrain_type.mask),
+            Self::Layer(i) => recipe.scatter.get_mut(i).map(|layer| &mut layer.mask),
             Self::Named(i) => recipe.masks.values_mut().nth(i),
         }
     }
@@ -82,7 +88,7 @@ impl MaskOwner {
 }
 
 impl Recipe {
-    /// Gives the mask of a step or terrain type a name, to which it refers from then on; returns the name.
+    /// Gives the mask of a step, terrain type or layer a name, to which it refers from then on; returns the name.
     pub fn share_mask(&mut self, owner: MaskOwner) -> Option<String> {
         let title = owner.name(self).filter(|_| owner.can_share(self))?.to_string();
         let numbered = (2..).map(|number: usize| format!("{title} {number}"));
@@ -94,11 +100,13 @@ impl Recipe {
         Some(name)
     }
 
-    /// The first step or terrain type whose mask refers to a named mask.
+    /// The first step, terrain type or layer whose mask refers to a named mask.
     pub fn mask_user(&self, name: &str) -> Option<MaskOwner> {
         let refers = |mask: &List<Mask>| mask.iter().any(|one| one.source == MaskSource::Named && one.name == name);
         let step = self.stack.iter().position(|step| refers(&step.settings.mask)).map(MaskOwner::Step);
-        step.or_else(|| self.texture.types.iter().position(|one| refers(&one.mask)).map(MaskOwner::Type))
+        let of_type = || self.texture.types.iter().position(|one| refers(&one.mask)).map(MaskOwner::Type);
+        let of_layer = || self.scatter.iter().position(|layer| refers(&layer.mask)).map(MaskOwner::Layer);
+        step.or_else(of_type).or_else(of_layer)
     }
 
     /// Renames a mask and all references to it; returns whether it has the new name.
@@ -119,6 +127,11 @@ impl Recipe {
         for i in 0..self.texture.types.len() {
             if self.texture.types[i].mask.iter().any(refers) {
                 rename(&mut self.texture.types[i].mask);
+            }
+        }
+        for i in 0..self.scatter.len() {
+            if self.scatter[i].mask.iter().any(refers) {
+                rename(&mut self.scatter[i].mask);
             }
         }
         true
@@ -151,8 +164,9 @@ impl Recipe {
         MaskReferences { named: &self.masks, shapes }
     }
 
-    /// An error if the mask of an enabled step or of an active terrain type lacks what it needs, such as its image, or
-    /// the mask whose name it has, or if a stamp lacks its file. The step, the type or the stamp then has no effect.
+    /// An error if the mask of an enabled step or layer or of an active terrain type lacks what it needs, such as its
+    /// image, or the mask whose name it has, or if a stamp lacks its file: then it has no effect. An error also if a
+    /// layer names a terrain type or another layer that there is not.
     pub fn check_inputs(&self, inputs: &Inputs) -> Result<(), ParameterError> {
         let placements = self.placements();
         let path = |i| format!("stack.{}", groups::path(&placements, i));
@@ -161,7 +175,9 @@ impl Recipe {
         let types = self.texture.types.iter().enumerate();
         let of_types = types.filter(|(_, terrain_type)| terrain_type.is_active(active_set));
         let of_types = of_types.map(|(i, terrain_type)| (format!("texture.types.{i}"), &terrain_type.mask));
-        for (owner, masks) in of_steps.chain(of_types) {
+        let layers = self.scatter.iter().enumerate().filter(|(_, layer)| layer.enabled);
+        let of_layers = layers.clone().map(|(i, layer)| (format!("scatter.{i}"), &layer.mask));
+        for (owner, masks) in of_steps.chain(of_types).chain(of_layers) {
             for (j, mask) in masks.iter().enumerate() {
                 if let Some((key, what)) = mask.missing(&self.masks, &|name| inputs.get(name).is_some()) {
                     let index = if masks.len() > 1 { format!(".{j}") } else { String::new() };
@@ -174,6 +190,31 @@ impl Recipe {
             if let AnyOperation::Stamps(stamps) = &step.operation {
                 let checked = stamps.check_files(&|name| inputs.get(name).is_some());
                 checked.map_err(|error| self.error_of_step(i, error))?;
+            }
+        }
+        layers.map(|(i, _)| i).try_for_each(|i| self.check_names_of_layer(i))
+    }
+
+    /// An error if a layer of the scatter names a terrain type that there is not, or a layer that is not above it.
+    fn check_names_of_layer(&self, index: usize) -> Result<(), ParameterError> {
+        let layer = &self.scatter[index];
+        let error = |path: String, what: String| {
+            let path = format!("scatter.{index}.{path}");
+            Err(ParameterError { path, problem: Problem::Conflict(what) })
+        };
+        for (i, TypeShare { name, .. }) in layer.types.iter().enumerate() {
+            if self.texture.types.iter().all(|one| one.name != *name) {
+                return error(format!("types.{i}.name"), format!("there is no terrain type \"{name}\""));
+            }
+        }
+        for (i, Avoid { layer: name, .. }) in layer.avoid.iter().enumerate() {
+            match self.scatter.iter().position(|other| other.name == *name) {
+                Some(other) if other < index => {}
+                Some(_) => {
+                    let what = format!("the layer \"{name}\" must be above this one in the list");
+                    return error(format!("avoid.{i}.layer"), what);
+                }
+                None => return error(format!("avoid.{i}.layer"), format!("there is no layer \"{name}\"")),
             }
         }
         Ok(())

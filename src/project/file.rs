@@ -143,7 +143,8 @@ impl ProjectFile {
         let (mut terrain_version, mut terrain_fingerprint) = (1, None);
         for (key, value) in object {
             match key.as_str() {
-                "format" => {}
+                // The second is for text editors.
+                "format" | "$schema" => {}
                 "terrain_version" => {
                     let version = Spec::number("Terrain version", 1.0, f64::from(u32::MAX));
                     terrain_version = field(key, value, &version.row("", "", &1_u32))?;

@@ -10,6 +10,7 @@ mod format;
 mod imports;
 mod json;
 mod presets;
+mod schema;
 mod settings;
 mod terrain_version;
 
@@ -18,5 +19,6 @@ pub use self::error::ProjectError;
 pub use self::file::ProjectFile;
 pub use self::format::{FORMAT_VERSION, IMPORT_EXTENSIONS, MAX_FILE_BYTES, PROJECT_SUFFIX};
 pub use self::presets::{Preset, preset_projects, presets};
+pub use self::schema::project_schema;
 pub use self::settings::{ExportSettings, ProjectSettings, ViewSettings, Water, view_table};
 pub use self::terrain_version::TERRAIN_VERSION;

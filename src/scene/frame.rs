@@ -8,6 +8,7 @@ use super::projection::ViewProjection;
 use super::scale::SceneScale;
 use super::shading::ShadingMode;
 use crate::engine::cast::ToFloat;
+use crate::engine::scatter::ShapeInstances;
 use crate::engine::{Heightfield, Image, ramp};
 
 /// Rows of four floats before the glowing lines.
@@ -39,6 +40,8 @@ pub(crate) struct Frame {
     /// Whether speed matters more than detail and smooth edges.
     pub(crate) is_fast: bool,
     pub(crate) glow: Vec<GlowingFault>,
+    /// What stands on the terrain.
+    pub(crate) shapes: Option<Arc<ShapeInstances>>,
     pub(crate) environment: Environment,
 }
 
@@ -132,6 +135,7 @@ impl Frame {
             projection,
             environment,
             glow: Vec::new(),
+            shapes: None,
             blend: 1.0,
             bottom: 0.0,
             // The newer terrain's own maximum: during a transition nothing has to be computed again.

@@ -83,9 +83,7 @@ impl TerrainLod {
         if !frustum.may_contain(low, high) {
             return;
         }
-        let (eye, distance_scale) = frustum.perspective_eye;
-        let away = (0..3).map(|axis| (low[axis] - eye[axis]).max(eye[axis] - high[axis]).max(0.0));
-        let distance = distance_scale * away.map(|part| part * part).sum::<f32>().sqrt();
+        let distance = frustum.distance(low, high);
         if level > 0 && distance < reach * (step / 2).to_f32() {
             let half = side / 2;
             for [east, south] in [[0, 0], [half, 0], [0, half], [half, half]] {
@@ -98,7 +96,7 @@ impl TerrainLod {
 }
 
 /// The visible part of space.
-struct Frustum {
+pub(super) struct Frustum {
     /// Normals of the planes, and their distances in front of the eye.
     planes: [(Vec3, f32); 5],
     eye: Vec3,
@@ -106,7 +104,8 @@ struct Frustum {
 }
 
 impl Frustum {
-    fn new(projection: &ViewProjection, [low, high]: [f32; 2]) -> Self {
+    /// That of a band of the screen, given by its lower and upper edge from −1 to 1.
+    pub(super) fn new(projection: &ViewProjection, [low, high]: [f32; 2]) -> Self {
         // A point d from the eye is visible where −w < d·right < w and low · w < d·up < high · w, with
         // w = w₀ · d·forward + w₁.
         let [w0, w1] = projection.w;
@@ -121,8 +120,15 @@ impl Frustum {
         Self { planes, eye: projection.eye, perspective_eye: projection.perspective_eye() }
     }
 
+    /// The distance of a box from the eye; that at which a perspective shows it at the same size.
+    pub(super) fn distance(&self, low: Vec3, high: Vec3) -> f32 {
+        let (eye, distance_scale) = self.perspective_eye;
+        let away = (0..3).map(|axis| (low[axis] - eye[axis]).max(eye[axis] - high[axis]).max(0.0));
+        distance_scale * away.map(|part| part * part).sum::<f32>().sqrt()
+    }
+
     /// Whether any part of a box may be visible.
-    fn may_contain(&self, low: Vec3, high: Vec3) -> bool {
+    pub(super) fn may_contain(&self, low: Vec3, high: Vec3) -> bool {
         self.planes.iter().all(|(normal, offset)| {
             // The corner farthest along the plane's normal.
             let corner = Vec3::select(normal.cmpgt(Vec3::ZERO), high, low);

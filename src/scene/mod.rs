@@ -13,6 +13,7 @@ pub(crate) mod offscreen;
 mod params;
 pub(crate) mod projection;
 pub(crate) mod scale;
+mod scatter;
 mod shading;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@ use super::shading::ShadingMode;
 use crate::engine::cast::ToFloat;
 use crate::engine::light::Light;
 use crate::engine::ramp::{self, Ramp};
+use crate::engine::scatter::ShapeInstances;
 use crate::engine::{Extent, Heightfield, Image};
 
 /// A terrain and its view, independent of the size of the image.
@@ -33,6 +34,8 @@ pub(crate) struct RenderParams {
     pub(crate) is_dark: bool,
     pub(crate) shading: ShadingMode,
     pub(crate) glow: Vec<GlowingFault>,
+    /// What stands on the terrain.
+    pub(crate) shapes: Option<Arc<ShapeInstances>>,
     /// `None`: the default direction, with the terrain filling the image.
     pub(crate) camera: Option<Camera>,
 }
@@ -54,6 +57,7 @@ impl RenderParams {
             is_dark: true,
             shading: ShadingMode::Texture,
             glow: Vec::new(),
+            shapes: None,
             camera: None,
         }
     }
@@ -107,6 +111,7 @@ impl RenderParams {
             bottom,
             is_fast: false,
             glow: self.glow.clone(),
+            shapes: self.shapes.clone(),
             environment,
         }
     }

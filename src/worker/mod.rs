@@ -11,6 +11,7 @@ mod job;
 mod play;
 mod preview;
 mod runner;
+mod scatter;
 mod seed_search;
 mod target_check;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use job::{JobError, Wake};
 pub use play::{DrawnMap, PlayMeasurer, PlayRequest, PlayResult};
 pub use preview::{Preview, PreviewRequest, Previewer};
 pub use runner::{JobContext, Labelled, Policy, Runner, RunnerConfig, Shutdown, Status, Worker};
+pub use scatter::{ScatterRequest, ScatterResult, Scatterer};
 pub use seed_search::{SeedSearchRequest, SeedSearcher};
 pub use target_check::{TargetCheck, check_targets};
 pub use thumbnails::{

@@ -8,7 +8,7 @@ use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::engine::Heightfield;
 use crate::engine::lakes::water_depths;
 use crate::engine::level::Level;
-use crate::engine::play::{Measures, Overlay, PlayMap, Report, memory_bytes};
+use crate::engine::play::{Land, Measures, Obstacles, Overlay, PlayMap, Report, memory_bytes};
 use crate::engine::recipe::Recipe;
 use crate::files::io::memory::require_memory;
 
@@ -28,6 +28,8 @@ pub struct PlayRequest {
     pub recipe: Arc<Recipe>,
     /// The height of the water, metres.
     pub water_m: Option<f64>,
+    /// What is in the way of agents and of sight.
+    pub obstacles: Option<Arc<Obstacles>>,
     /// The level.
     pub level: Level,
     /// The measure that is shown over the maps.
@@ -39,9 +41,15 @@ pub struct PlayRequest {
 impl PlayRequest {
     /// Whether both request the same measures of the same level and terrain.
     pub fn is_same(&self, other: &Self) -> bool {
-        let Self { terrain, recipe, water_m, level, map, report } = self;
+        let Self { terrain, recipe, water_m, obstacles, level, map, report } = self;
+        let same_obstacles = match (obstacles, &other.obstacles) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
         Arc::ptr_eq(terrain, &other.terrain)
             && Arc::ptr_eq(recipe, &other.recipe)
+            && same_obstacles
             && (water_m, map, report) == (&other.water_m, &other.map, &other.report)
             && *level == other.level
     }
@@ -147,7 +155,8 @@ fn measure(
     context: &JobContext<'_, PlayResult>,
 ) -> Result<PlayResult, JobError> {
     let water_m = water_depths(&request.recipe, request.water_m, terrain);
-    let measures = Measures::new(terrain, water_m.as_deref(), &request.level, context.progress);
+    let land = Land { terrain, water_m: water_m.as_deref(), obstacles: request.obstacles.as_deref() };
+    let measures = Measures::new(land, &request.level, context.progress);
     let mut result = PlayResult { request: request.clone(), map: None, report: None, is_coarse };
     if let Some(map) = request.map {
         let size = [terrain.grid().width(), terrain.grid().height()];
@@ -188,6 +197,7 @@ mod tests {
             terrain: Arc::new(Heightfield::flat(grid)),
             recipe: Arc::default(),
             water_m: None,
+            obstacles: None,
             level: Level { markers: vec![marker(100.0), marker(900.0)].into(), ..Level::default() },
             map: Some(PlayMap::Reach(0)),
             report: true,

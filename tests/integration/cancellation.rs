@@ -10,6 +10,7 @@ use crate::common;
 use cpu_time::ProcessTime;
 use serde_json::{Value, json};
 use upthrust::engine::parameters::{Band, Kind, Parameter, set_from_json};
+use upthrust::engine::scatter::{ScatterLayer, scatter};
 use upthrust::engine::stack::{Evaluator, evaluate};
 use upthrust::engine::texture::{
     AnalysisMap, PaintInput, PaintOnce, PixelRegion, Points, SurfaceMaps, analysis_map, paint, paint_once, weight_maps,
@@ -201,6 +202,12 @@ fn nightly_maps_and_encoders_stop_in_time() {
             image::paint_and_write(&mut std::io::empty(), Path::new("a.png"), [8192; 2], None, strip, progress).is_err()
         };
         check("texture 8192², painted and encoded in strips", &painted_in_strips);
+        let layer = ScatterLayer { spacing_m: 4.0, align: 1.0, ..ScatterLayer::default() };
+        let wooded =
+            Recipe { scatter: vec![layer].into(), ..recipe(&json!({"world": {"width_m": 8192, "depth_m": 8192}})) };
+        check("three million scattered things", &|progress| {
+            scatter(&wooded, &terrain, common::inputs(), progress).is_err()
+        });
         check("8192 × 4096, flipped", &|progress| image.flipped([true, true], progress).is_err());
         assert!(missed.is_empty(), "{missed:?}");
     });

@@ -12,6 +12,7 @@ mod evaluator;
 mod interrupted_exports;
 mod landforms;
 mod malformed;
+mod manual;
 mod materials;
 mod meshes;
 mod parameters;

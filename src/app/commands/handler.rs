@@ -95,6 +95,16 @@ impl App {
             C::MoveType { from, to } => self.move_type(from, to),
             C::ShareMask(owner) => self.share_mask(owner),
             C::AddType(material) => self.add_type(material.map(|index| &MATERIALS[index])),
+            C::AddLayer(kind) => {
+                let mut project = (**self.document.project()).clone();
+                self.ui.scatter.add(&mut project.recipe, kind);
+                self.document.commit(project, None);
+                self.show_panel(Side::Right);
+            }
+            C::Scatter => {
+                self.ui.scatter.toggle();
+                self.show_panel(Side::Right);
+            }
             C::SelectType(i) => self.select_type(i),
             C::MoveUp => self.move_selected(ctx, true),
             C::MoveDown => self.move_selected(ctx, false),

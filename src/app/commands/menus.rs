@@ -352,7 +352,7 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
         context,
         &[
             &[Command::PickOperation, Command::AddType(None)],
-            &[Command::NewSeed, Command::PreviousSeed, Command::Variations, Command::Playability],
+            &[Command::NewSeed, Command::PreviousSeed, Command::Variations, Command::Scatter, Command::Playability],
             &[
                 Command::Tool(Tool::Fault),
                 Command::Tool(Tool::Brush),

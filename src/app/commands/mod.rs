@@ -10,6 +10,7 @@ use egui::{Event, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
 use crate::app::commands::stack_edits::StepPlace;
 use crate::app::panels::materials::MATERIALS;
+use crate::app::panels::scatter::KINDS;
 use crate::app::tools::tool::Tool;
 use crate::engine::Recipe;
 use crate::engine::operations::symmetry::Kind as Symmetry;
@@ -146,6 +147,10 @@ pub(crate) enum Command {
     SelectStepsTo(usize),
     /// Adds a terrain type of a material, by index, or of a plain colour.
     AddType(Option<usize>),
+    /// Adds a layer of a kind of things to the scatter, by index.
+    AddLayer(usize),
+    /// Shows or hides the layers of the scatter.
+    Scatter,
     /// Selects a terrain type, by index, and scrolls to it.
     SelectType(usize),
     /// Scrolls to a parameter and focuses its field.
@@ -356,6 +361,8 @@ impl Command {
             Self::ProfileLine => "Draw profile line".into(),
             Self::Variations => "Variations".into(),
             Self::Playability => "Playability".into(),
+            Self::Scatter => "Scatter".into(),
+            Self::AddLayer(kind) => format!("Scatter {}", KINDS[*kind].name.to_lowercase()),
             Self::ShowMeasure(_) => "Show measure on the maps".into(),
             Self::UseSeed(seed) => format!("Use seed {seed}"),
             Self::UseVariation(i) => format!("Use variation {}", i + 1),
@@ -409,6 +416,9 @@ impl Command {
             Self::TogglePlay => "animation timeline",
             Self::NewSeed => "random shuffle",
             Self::Variations => "random alternatives mutate",
+            Self::Scatter | Self::AddLayer(_) => {
+                "trees forest rocks bushes grass foliage vegetation props objects instances"
+            }
             Self::Playability => {
                 "level measures rules fairness path time reach sight view territory choke agent walkable search"
             }

@@ -11,6 +11,7 @@ use crate::app::commands::menus::{Entry, MENUS, MenuContext};
 use crate::app::commands::{Command, ParameterOwner};
 use crate::app::panels::materials::MATERIALS;
 use crate::app::panels::play;
+use crate::app::panels::scatter::KINDS;
 use crate::app::widgets::ModalWindow;
 use crate::app::widgets::search::{SearchTexts, typed_texts};
 use crate::app::widgets::search_list::{Arrangement, SearchItem, SearchLayout, SearchList};
@@ -77,6 +78,11 @@ impl Palette {
             let add = Command::AddType(Some(i));
             let doc = "Adds a terrain type of this material where it is usually found";
             entries.push(PaletteEntry::new(add, &add.text(), "Terrain type".into(), doc));
+        }
+        for (i, kind) in KINDS.iter().enumerate() {
+            let add = Command::AddLayer(i);
+            let entry = PaletteEntry::new(add, &add.text(), "Scatter".into(), kind.doc);
+            entries.push(entry.with_words(add.words()));
         }
         for (i, target) in targets::ALL.iter().enumerate() {
             let export = Command::ExportFor(i);

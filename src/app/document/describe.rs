@@ -49,6 +49,7 @@ fn describe_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {
         .or_else(|| describe_masks(before, after))
         .or_else(|| describe_texture(&before.texture, &after.texture))
         .or_else(|| describe_light(&before.light, &after.light))
+        .or_else(|| describe_items("scatter", "layer", &before.scatter, &after.scatter, |layer| &layer.name))
 }
 
 /// The azimuth and the altitude of the sun count as one parameter: a drag over the compass changes both in turn, and is
@@ -144,14 +145,28 @@ fn describe_texture(before: &TextureRecipe, after: &TextureRecipe) -> Option<Cha
     if old == new {
         return describe_group("texture", "", &before.settings, &after.settings);
     }
+    describe_items("texture.types", "type", old, new, |terrain_type| &terrain_type.name)
+}
+
+/// What differs in a list of things of a kind that have names.
+fn describe_items<T: Group + PartialEq>(
+    place: &str,
+    kind: &str,
+    old: &[T],
+    new: &[T],
+    name: fn(&T) -> &str,
+) -> Option<Change> {
+    if old == new {
+        return None;
+    }
     let first = old.iter().zip(new).position(|(a, b)| a != b).unwrap_or(old.len().min(new.len()));
-    let of_list = |name: String| Some(Change { place: "texture.types".into(), name });
+    let of_list = |name: String| Some(Change { place: place.into(), name });
     match new.len().cmp(&old.len()) {
-        std::cmp::Ordering::Greater => of_list(format!("Add type {}", new[first].name)),
-        std::cmp::Ordering::Less => of_list(format!("Delete type {}", old[first].name)),
-        std::cmp::Ordering::Equal if old[first + 1..] != new[first + 1..] => of_list("Reorder types".into()),
+        std::cmp::Ordering::Greater => of_list(format!("Add {kind} {}", name(&new[first]))),
+        std::cmp::Ordering::Less => of_list(format!("Delete {kind} {}", name(&old[first]))),
+        std::cmp::Ordering::Equal if old[first + 1..] != new[first + 1..] => of_list(format!("Reorder {kind}s")),
         std::cmp::Ordering::Equal => {
-            describe_group(&format!("texture.types.{first}"), &old[first].name, &old[first], &new[first])
+            describe_group(&format!("{place}.{first}"), name(&old[first]), &old[first], &new[first])
         }
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod materials;
 pub(crate) mod menu;
 pub(crate) mod play;
 pub(crate) mod right;
+pub(crate) mod scatter;
 pub(crate) mod stack;
 pub(crate) mod status;
 pub(crate) mod texture_panel;

@@ -171,6 +171,7 @@ impl VariationWorker {
                     extent: terrain.grid().extent(),
                     light: recipe.light.clone(),
                     glow: Vec::new(),
+                    shapes: None,
                     camera: Some(camera),
                     ..shown.clone()
                 };

@@ -22,6 +22,7 @@ mod playability;
 mod playback;
 mod random_actions;
 mod recovery;
+mod scatter;
 mod stack;
 mod texture_types;
 mod tools;

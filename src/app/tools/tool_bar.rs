@@ -339,6 +339,7 @@ fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner, only_there: &mut
         let kind = match painted {
             MaskOwner::Step(_) => "step",
             MaskOwner::Type(_) => "terrain type",
+            MaskOwner::Layer(_) => "layer of the scatter",
             MaskOwner::Named(_) => "named mask",
         };
         ui.label(RichText::new(name).strong());

@@ -11,6 +11,7 @@ use crate::app::panels::compass::sun_ui;
 use crate::app::panels::hints::{has_hint, hints_ui};
 use crate::app::panels::play::{PlayContext, PlayPanel};
 use crate::app::panels::right::RightPanelContext;
+use crate::app::panels::scatter::ScatterPanel;
 use crate::app::panels::stack::StackContext;
 use crate::app::panels::status::StatusContext;
 use crate::app::panels::texture_panel::TexturePanelState;
@@ -231,6 +232,7 @@ impl App {
             texture_panel: &mut self.ui.texture_panel,
             analysis: (&mut self.ui.analysis, analysis_context),
             play: (&mut self.ui.play, play_context, &mut self.ui.seed_panel),
+            scatter: &mut self.ui.scatter,
             place_m: &mut place_m,
             variations: &mut self.ui.variations,
             parameters: &mut self.ui.parameters,
@@ -314,6 +316,7 @@ impl App {
             is_playing: self.ui.playback.is_playing(),
             maximise: &mut maximise,
             play: &self.ui.play,
+            scatter: &mut self.ui.scatter,
         };
         match self.ui.layout.maximised {
             Some(view) => {
@@ -389,6 +392,7 @@ struct Panes<'a> {
     is_playing: bool,
     maximise: &'a mut Option<View>,
     play: &'a PlayPanel,
+    scatter: &'a mut ScatterPanel,
 }
 
 impl Panes<'_> {
@@ -423,6 +427,7 @@ impl Panes<'_> {
                 let has_tool =
                     self.tools.active().is_some() || self.profile.as_ref().is_some_and(|profile| profile.wants_drags());
                 let transform = self.maps.ui(ui, view, extent, self.status, &glow, !has_tool);
+                self.scatter.draw(ui.ctx(), &transform, extent);
                 if self.tools.active().is_none() {
                     if let Some(profile) = &mut self.profile {
                         profile.ui(ui, &transform, extent);
@@ -457,6 +462,7 @@ impl Panes<'_> {
                     is_playing: self.is_playing,
                     glow: &glow,
                     has_tool: self.tools.active().is_some(),
+                    shapes: self.scatter.shapes(),
                     tint: self.tools.mask_tint(ui, self.recipe, painted).or(measured).or(lakes),
                 };
                 let (scene, tools, mut tool_context) = self.scene_and_tools();

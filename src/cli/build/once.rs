@@ -69,7 +69,9 @@ impl Requested {
             maps: options.weights.is_some()
                 || !options.maps.0.is_empty()
                 || options.mesh.is_some()
-                || options.river_lines.is_some(),
+                || options.river_lines.is_some()
+                || !options.scatter.is_empty()
+                || options.scatter_density.is_some(),
             frames: options.frames.is_some() || options.animation.is_some(),
         }
     }
@@ -99,8 +101,8 @@ fn make_folders(variants: &[BuildOptions], jobs: &[Job]) -> Result<NewFolders, C
     let mut folders = NewFolders::default();
     let mut make =
         |path: &PathBuf| folders.make(path).map_err(|error| CliError::Folder(path.clone(), error.to_string()));
-    for BuildOptions { output, weights, frames, .. } in variants {
-        [output, weights, frames].into_iter().flatten().try_for_each(&mut make)?;
+    for BuildOptions { output, weights, frames, scatter_density, .. } in variants {
+        [output, weights, frames, scatter_density].into_iter().flatten().try_for_each(&mut make)?;
     }
     jobs.iter().flat_map(|job| job.plan.helper_folders()).try_for_each(|folder| make(&folder.to_path_buf()))?;
     Ok(folders)

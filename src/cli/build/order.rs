@@ -12,8 +12,8 @@ use crate::engine::heightfield::Extent;
 use crate::engine::parameters::nearest_name;
 use crate::engine::texture::{AnalysisMap, Points};
 use crate::files::export::{
-    BitDepth, FramesOrder, HeightmapOrder, MapOrder, MeshDetail, MeshOrder, Order, RiversOrder, TextureOrder,
-    WeightsLayout, WeightsOrder,
+    BitDepth, FramesOrder, HeightmapOrder, MapOrder, MeshDetail, MeshOrder, Order, RiversOrder, ScatterAxes,
+    ScatterOrder, TextureOrder, WeightsLayout, WeightsOrder,
 };
 use crate::files::formats::heightmap::Encoding;
 use crate::files::targets::{self, Target};
@@ -89,6 +89,7 @@ fn requested_files(options: &BuildOptions, folder: Option<&Path>, size: [usize; 
             .river_lines
             .clone()
             .map(|path| RiversOrder { path, min_area_m2: options.river_area.map(|area_km2| area_km2 * 1e6) }),
+        scatter: scatter(options, size),
         mesh: mesh(options, size),
         frames: has_frames.then(|| FramesOrder {
             folder: options.frames.clone(),
@@ -138,6 +139,18 @@ fn maps(options: &BuildOptions, size: [usize; 2], depth: BitDepth) -> Vec<MapOrd
         MapOrder { path: path.clone(), analysis_map, size, depth }
     };
     options.maps.0.iter().map(map).collect()
+}
+
+fn scatter(options: &BuildOptions, size: [usize; 2]) -> Option<ScatterOrder> {
+    let BuildOptions { scatter, scatter_density, .. } = options;
+    let is_ordered = !scatter.is_empty() || scatter_density.is_some();
+    let order = || ScatterOrder {
+        files: scatter.clone(),
+        axes: ScatterAxes::default(),
+        densities: scatter_density.clone(),
+        size,
+    };
+    is_ordered.then(order)
 }
 
 fn mesh(options: &BuildOptions, size: [usize; 2]) -> Option<MeshOrder> {

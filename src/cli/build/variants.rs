@@ -32,7 +32,9 @@ pub fn variants(options: &BuildOptions) -> Vec<BuildOptions> {
 fn move_into_subfolder(variant: &mut BuildOptions, name: &str) {
     let folder = variant.output.clone().unwrap_or_default().join(name);
     let BuildOptions { heightmap, texture, weights, mesh, frames, animation, render, maps, river_lines, .. } = variant;
-    let files = [heightmap, texture, weights, mesh, frames, animation, render, river_lines].into_iter().flatten();
-    files.chain(maps.0.iter_mut().map(|(_, path)| path)).for_each(|path| *path = folder.join(&path));
+    let BuildOptions { scatter, scatter_density, .. } = variant;
+    let files = [heightmap, texture, weights, mesh, frames, animation, render, river_lines, scatter_density];
+    let files = files.into_iter().flatten().chain(maps.0.iter_mut().map(|(_, path)| path)).chain(scatter);
+    files.for_each(|path| *path = folder.join(&path));
     variant.output = Some(folder);
 }

@@ -13,6 +13,7 @@ mod json;
 mod lengths;
 mod list;
 mod macros;
+mod schema;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ pub use self::json::{field_from_json, group_from_json, group_to_json, set_from_j
 pub use self::lengths::scale_lengths;
 pub use self::list::List;
 pub(crate) use self::macros::{choices, parameters};
+pub use self::schema::{object_schema, table_to_schema};
 pub use self::table::{Choice, Kind, Parameter, Scale, Spec, fraction_of, kind_label, percent_of};
 pub(in crate::engine) use self::types::MAX_COORDINATE_M;
 pub use self::types::{Band, Colour, FileName, Limits, Matrix, Point, Range, TextureName, Weighted};

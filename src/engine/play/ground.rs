@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::land::Land;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::distance::{Crossings, lower_to_squared_distances};
 use crate::engine::heightfield::{Grid, Heightfield};
@@ -23,7 +24,7 @@ pub(super) enum Cell {
 ///
 /// A cell between four samples is closed where its greatest slope exceeds the agent's and its range of heights the
 /// agent's step, or where water is deeper than the agent wades. The agent stands where it touches no closed cell and is
-/// at least its radius away from all of them.
+/// at least its radius away from all of them and from obstacles.
 #[derive(Clone, Debug)]
 pub struct Ground<'a> {
     terrain: &'a Heightfield,
@@ -37,13 +38,9 @@ pub struct Ground<'a> {
 }
 
 impl<'a> Ground<'a> {
-    /// The ground of a terrain. `water_m` is the depth of water at every sample, metres; `None` where it is dry.
-    pub fn new(
-        terrain: &'a Heightfield,
-        water_m: Option<&[f32]>,
-        agent: &Agent,
-        progress: &Progress,
-    ) -> Result<Self, Cancelled> {
+    /// The ground of a land.
+    pub fn new(land: Land<'a>, agent: &Agent, progress: &Progress) -> Result<Self, Cancelled> {
+        let Land { terrain, water_m, obstacles } = land;
         let grid = terrain.grid();
         let cells = cells(terrain, water_m, agent, progress)?;
         let columns = grid.width() - 1;
@@ -56,6 +53,9 @@ impl<'a> Ground<'a> {
         let mut clearance_m = vec![f32::INFINITY; grid.samples()];
         lower_to_squared_distances(&mut clearance_m, Crossings::of_samples(grid, is_closed), progress)?;
         clearance_m.par_iter_mut().for_each(|square| *square = square.sqrt());
+        if let Some(obstacles) = obstacles {
+            obstacles.lower_clearance(grid, &mut clearance_m, progress)?;
+        }
         let least_m = agent.radius_m.to_f32().max(f32::MIN_POSITIVE);
         Ok(Self { terrain, agent: agent.clone(), cells, clearance_m, least_m })
     }
@@ -176,8 +176,8 @@ mod tests {
         Heightfield::from_fn(grid, |c, _| if c <= 20 { 0.0 } else { height_m })
     }
 
-    fn ground<'a>(terrain: &'a Heightfield, water_m: Option<&[f32]>, agent: &Agent) -> Ground<'a> {
-        Ground::new(terrain, water_m, agent, &Progress::new()).expect("not cancelled")
+    fn ground<'a>(terrain: &'a Heightfield, water_m: Option<&'a [f32]>, agent: &Agent) -> Ground<'a> {
+        Ground::new(Land { water_m, ..Land::dry(terrain) }, agent, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -203,7 +203,8 @@ mod tests {
         assert_eq!(open, (0..=16).chain(25..41).collect::<Vec<_>>());
         assert_eq!(found.sample_near([17.9, 3.0]), Some(3 * 41 + 16));
         assert_eq!((found.sample_near([-1.0, 3.0]), found.sample_near([10.0, 21.0])), (None, None), "off the map");
-        let walls = Ground::new(&terrain, None, &Agent { radius_m: 15.0, ..tank }, &Progress::new()).expect("ground");
+        let walls =
+            Ground::new(Land::dry(&terrain), &Agent { radius_m: 15.0, ..tank }, &Progress::new()).expect("ground");
         assert_eq!(walls.sample_near([20.5, 3.0]), None);
     }
 

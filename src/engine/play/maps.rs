@@ -165,6 +165,7 @@ fn exposure(measures: &Measures) -> Result<Overlay, Cancelled> {
     let mut counts = vec![0_u16; grid.samples()];
     let mut rng = Stream::new(0, 0).at(0);
     let mut lookouts = 0_u16;
+    let hiding = measures.hiding_heights()?;
     // On a map that is hardly walkable, most places are of no use.
     for _ in 0..8 * LOOKOUTS {
         if usize::from(lookouts) == LOOKOUTS {
@@ -176,7 +177,7 @@ fn exposure(measures: &Measures) -> Result<Overlay, Cancelled> {
             continue;
         }
         let eye = Eye { at_m, over_ground_m: super::HEAD_M.into() };
-        let seen = seen_from(terrain, eye, super::HEAD_M, measures.progress())?;
+        let seen = seen_from(terrain, hiding.as_deref(), eye, super::HEAD_M, measures.progress())?;
         counts.iter_mut().zip(seen).for_each(|(count, seen)| *count += u16::from(seen));
         lookouts += 1;
     }

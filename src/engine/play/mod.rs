@@ -4,8 +4,10 @@
 
 mod choke;
 mod ground;
+mod land;
 mod maps;
 mod measures;
+mod obstacles;
 mod report;
 mod rules;
 mod search;
@@ -16,11 +18,13 @@ mod viewshed;
 
 pub use choke::{Choke, chokes};
 pub use ground::Ground;
+pub use land::Land;
 pub use maps::{Overlay, PlayMap, Scale, team_colour};
 pub use measures::{Aspect, FLAT_DEG, Fairness, HEAD_M, Measures, Way, memory_bytes};
+pub use obstacles::Obstacles;
 pub use report::{Island, MarkerReport, Report, WayReport};
 pub use rules::{DEFAULT_CUT_M, MEASURES, Rule, RuleError, Verdict};
-pub use search::{Found, Search};
+pub use search::{Found, Search, obstacles};
 pub use sites::{Site, sites};
 pub use territory::Territory;
 pub use travel::Travel;

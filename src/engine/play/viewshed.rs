@@ -19,13 +19,20 @@ pub struct Eye {
 }
 
 /// Which samples are seen from an eye, row by row, if something of `target_m` metres stands there, such as a head; 0 is
-/// the ground itself.
-pub fn seen_from(terrain: &Heightfield, eye: Eye, target_m: f32, progress: &Progress) -> Result<Vec<bool>, Cancelled> {
+/// the ground itself. `hiding` has the heights over which one sees if they are not those of the terrain.
+pub fn seen_from(
+    terrain: &Heightfield,
+    hiding: Option<&Heightfield>,
+    eye: Eye,
+    target_m: f32,
+    progress: &Progress,
+) -> Result<Vec<bool>, Cancelled> {
     let grid = terrain.grid();
     let sample = grid.nearest_sample(eye.at_m);
     let at = [sample % grid.width(), sample / grid.width()].map(ToInteger::to_isize);
     let eye_m = terrain.heights()[sample] + eye.over_ground_m.to_f32();
-    let sector = Sector { terrain, at, eye_m, target_m, outward: [0, 0] };
+    let hiding = hiding.unwrap_or(terrain);
+    let sector = Sector { terrain, hiding, at, eye_m, target_m, outward: [0, 0] };
     let mut seen = vec![false; grid.samples()];
     seen[sample] = true;
     for outward in [[0, -1], [1, 0], [0, 1], [-1, 0]] {
@@ -38,6 +45,7 @@ pub fn seen_from(terrain: &Heightfield, eye: Eye, target_m: f32, progress: &Prog
 #[derive(Clone, Copy)]
 struct Sector<'a> {
     terrain: &'a Heightfield,
+    hiding: &'a Heightfield,
     /// The column and row of the eye, and its height.
     at: [isize; 2],
     eye_m: f32,
@@ -50,7 +58,7 @@ impl Sector<'_> {
     fn look(&self, seen: &mut [bool], progress: &Progress) -> Result<(), Cancelled> {
         let grid = self.terrain.grid();
         let sides = [grid.width(), grid.height()].map(ToInteger::to_isize);
-        let heights = self.terrain.heights();
+        let (heights, hiding) = (self.terrain.heights(), self.hiding.heights());
         let is_along_rows = self.outward[0] == 0;
         let [along, across] = if is_along_rows { [1, 0] } else { [0, 1] };
         let sign = self.outward[along];
@@ -84,9 +92,9 @@ impl Sector<'_> {
                 if near < first || near > last || share > 0.0 && near == last {
                     continue;
                 }
-                let near_m = heights[index(out, near)];
+                let near_m = hiding[index(out, near)];
                 let height_m =
-                    if share > 0.0 { near_m + share * (heights[index(out, near + 1)] - near_m) } else { near_m };
+                    if share > 0.0 { near_m + share * (hiding[index(out, near + 1)] - near_m) } else { near_m };
                 let horizon = &mut horizons[(ray + reach).to_usize()];
                 *horizon = horizon.max(projected(height_m, out));
             }
@@ -111,7 +119,7 @@ mod tests {
     }
 
     fn seen(terrain: &Heightfield, at_m: [f64; 2], over_ground_m: f64, target_m: f32) -> Vec<bool> {
-        seen_from(terrain, Eye { at_m, over_ground_m }, target_m, &Progress::new()).expect("not cancelled")
+        seen_from(terrain, None, Eye { at_m, over_ground_m }, target_m, &Progress::new()).expect("not cancelled")
     }
 
     #[test]

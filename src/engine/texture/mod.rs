@@ -38,5 +38,5 @@ pub use recipe::{SlopeMode, TerrainType, TextureRecipe, TextureSettings, TypeBle
 pub use surface_maps::{RequiredMaps, SurfaceMapCache, SurfaceMaps};
 pub use swatch::Swatch;
 pub use texture_view::{TextureView, UNCOVERED_COLOUR, paint_view};
-pub use type_masks::{MaskScope, TypeMasks};
+pub use type_masks::{MaskScope, TypeMasks, mask_weights};
 pub use weight_maps::{WeightMaps, weight_maps};

@@ -51,7 +51,7 @@ impl TypeMasks {
         }
         let of_type = |terrain_type: &TerrainType| match terrain_type.mask.as_slice() {
             [] => Ok(None),
-            mask => weights(terrain, mask, scope, progress).map(Arc::new).map(Some),
+            mask => mask_weights(terrain, mask, scope, progress).map(Arc::new).map(Some),
         };
         recipe.active().map(of_type).collect::<Result<_, _>>().map(Self)
     }
@@ -78,8 +78,8 @@ impl TypeMasks {
     }
 }
 
-/// The weights of a mask at every sample.
-fn weights(
+/// The weights of a mask at every sample of a finished terrain, from 0 to 1.
+pub fn mask_weights(
     terrain: &Heightfield,
     mask: &[Mask],
     MaskScope { references, seed, inputs }: &MaskScope,

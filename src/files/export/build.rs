@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::report::BuildReport;
 use super::steps::{import_steps, span_m, steps_of_file};
 use super::tiles::{TileFile, Tiles};
-use super::{frames, heightmap, maps, mesh, rivers, texture, weights};
+use super::{frames, heightmap, maps, mesh, rivers, scatter, texture, weights};
 use crate::engine::cast::ToFloat;
 use crate::engine::parameters::Band;
 use crate::engine::stack::Evaluator;
@@ -101,6 +101,7 @@ pub fn stage(
     staging.painted()?;
     staging.frames()?;
     staging.maps()?;
+    staging.scatter()?;
     staging.georeference()?;
     staging.manifest()?;
     Ok((staging.staged, staging.report))
@@ -115,6 +116,7 @@ const TEXTURE_UNITS: usize = 2;
 const WEIGHTS_UNITS: usize = 4;
 const MAP_UNITS: usize = 1;
 const RIVERS_UNITS: usize = 1;
+const SCATTER_UNITS: usize = 4;
 const MESH_UNITS: usize = 4;
 const FRAME_UNITS: usize = 1;
 const MANIFEST_UNITS: usize = 1;
@@ -132,12 +134,14 @@ impl Stages {
         let weights = if order.weights.is_some() { WEIGHTS_UNITS } else { 0 };
         let mesh = if order.mesh.is_some() { MESH_UNITS } else { 0 };
         let rivers = if order.rivers.is_some() { RIVERS_UNITS } else { 0 };
+        let scatter = if order.scatter.is_some() { SCATTER_UNITS } else { 0 };
         let manifest = if order.manifest.is_some() { MANIFEST_UNITS } else { 0 };
         let units = order.heightmaps.len()
             + order.maps.len() * MAP_UNITS
             + plan.texture.len() * TEXTURE_UNITS
             + plan.frame_positions.len() * FRAME_UNITS
             + rivers
+            + scatter
             + surface
             + weights
             + mesh
@@ -257,6 +261,19 @@ impl Staging<'_> {
         if let Some(rivers) = &order.rivers {
             let staging = || rivers::stage(rivers, heights, order.sea_m, order.overwrite, progress);
             staged.push(stages.run(RIVERS_UNITS, progress, staging)?);
+        }
+        Ok(())
+    }
+
+    fn scatter(&mut self) -> Result<(), FileError> {
+        let Self { plan, heights, progress, stages, staged, report, .. } = self;
+        let order = plan.order();
+        if let Some(scatter) = &order.scatter {
+            let of = (&order.recipe, &order.inputs);
+            let staging = || scatter::stage(scatter, &plan.densities, of, heights, order.overwrite, progress);
+            let (files, note) = stages.run(SCATTER_UNITS, progress, staging)?;
+            staged.extend(files);
+            report.notes.push(note);
         }
         Ok(())
     }

@@ -118,6 +118,8 @@ impl Manifest<'_> {
             entry["types"] = json!(types);
             Ok(entry)
         });
+        let scatter = order.scatter.iter().flat_map(|scatter| &scatter.files).filter(|path| self.lists(path));
+        let scatter = scatter.map(|path| self.entry(path, checksums));
         let mesh = order.mesh.iter().filter(|mesh| self.lists(&mesh.path));
         let mesh = mesh.map(|mesh| self.entry(&mesh.path, checksums));
         Ok(json!({
@@ -143,6 +145,7 @@ impl Manifest<'_> {
             "texture": texture.collect::<Result<Vec<_>, _>>()?,
             "maps": maps.collect::<Result<Vec<_>, FileError>>()?,
             "mesh": mesh.collect::<Result<Vec<_>, FileError>>()?,
+            "scatter": scatter.collect::<Result<Vec<_>, FileError>>()?,
             "types": types.collect::<Vec<_>>(),
             "weights": weights.collect::<Result<Vec<_>, FileError>>()?,
             "markers": order.markers.iter().map(|marker| self.marker(marker)).collect::<Vec<_>>(),

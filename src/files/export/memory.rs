@@ -1,7 +1,7 @@
 //! The memory that an export needs.
 
 use super::plan::Plan;
-use super::{frames, maps, mesh, texture, weights};
+use super::{frames, maps, mesh, scatter, texture, weights};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::Water;
 use crate::engine::stack::memory;
@@ -34,7 +34,8 @@ pub fn memory_needed(plan: &Plan) -> u64 {
     let analysis_maps = order.maps.iter().map(|map| maps::bytes(map, maps(map.analysis_map.extra_maps())));
     // The lines are small compared with the maps that they are traced on.
     let rivers = order.rivers.as_ref().map(|_| maps(Water::MAPS + 1.0));
-    let with_heights = heightmaps.chain(analysis_maps).chain(rivers).max().unwrap_or(0);
+    let scattered = order.scatter.as_ref().map(|scatter| scatter::bytes(scatter, &order.recipe, order.grid));
+    let with_heights = heightmaps.chain(analysis_maps).chain(rivers).chain(scattered).max().unwrap_or(0);
     let mesh = order.mesh.as_ref().map_or(0, |mesh| mesh::bytes(mesh, order.grid));
     let frames = order.frames.as_ref().map_or(0, |frames| frames::bytes(frames, &order.recipe, order.grid));
     let painting = surface_maps.saturating_add(texture.max(weights).max(mesh));

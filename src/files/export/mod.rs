@@ -16,6 +16,7 @@ mod order;
 mod plan;
 mod report;
 mod rivers;
+mod scatter;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -30,8 +31,8 @@ pub use self::import_guide::{HelperFile, ImportFacts, ImportGuide};
 pub use self::manifest::MANIFEST_NAME;
 pub use self::memory::memory_needed;
 pub use self::order::{
-    FramesOrder, HeightmapOrder, ManifestOrder, MapOrder, MeshOrder, Order, Patches, RiversOrder, TextureOrder,
-    WeightsLayout, WeightsOrder, load_inputs, texture_size,
+    FramesOrder, HeightmapOrder, ManifestOrder, MapOrder, MeshOrder, Order, Patches, RiversOrder, ScatterOrder,
+    TextureOrder, WeightsLayout, WeightsOrder, load_inputs, texture_size,
 };
 pub use self::plan::{FileKind, Plan, PlannedFile, check_paths};
 pub use self::report::BuildReport;
@@ -39,3 +40,4 @@ pub use self::steps::{estimated_import_steps, import_steps};
 pub use self::tiles::{TileEdges, TileFile, TileNaming, TileRegion, Tiles};
 pub use crate::files::formats::mesh::MeshDetail;
 pub use crate::files::formats::png::BitDepth;
+pub use crate::files::formats::scatter::ScatterAxes;

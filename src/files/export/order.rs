@@ -14,6 +14,7 @@ use crate::engine::{Grid, Inputs, Origin, Progress, Recipe};
 use crate::files::formats::heightmap::Encoding;
 use crate::files::formats::mesh::{MeshDetail, MeshFormat};
 use crate::files::formats::png::BitDepth;
+use crate::files::formats::scatter::ScatterAxes;
 use crate::files::import::{DecodedFiles, InputFiles};
 use crate::files::io::error::FileError;
 use crate::files::io::folders::folder_of;
@@ -41,6 +42,8 @@ pub struct Order {
     pub maps: Vec<MapOrder>,
     /// The rivers to write as lines.
     pub rivers: Option<RiversOrder>,
+    /// The scattered things to write.
+    pub scatter: Option<ScatterOrder>,
     /// The sea level, at which rivers end; the import steps mention it.
     pub sea_m: Option<f32>,
     /// The places of the level, which the manifest lists.
@@ -221,6 +224,19 @@ pub struct RiversOrder {
     pub min_area_m2: Option<f64>,
 }
 
+/// The scattered things to write, of all enabled layers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScatterOrder {
+    /// The paths; their extensions select the formats.
+    pub files: Vec<PathBuf>,
+    /// The axes of tables.
+    pub axes: ScatterAxes,
+    /// The folder of the density maps, if they are written.
+    pub densities: Option<PathBuf>,
+    /// Pixels of the density maps, from west to east and from north to south.
+    pub size: [usize; 2],
+}
+
 /// A mesh to write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshOrder {
@@ -267,6 +283,7 @@ impl Order {
             weights: None,
             maps: Vec::new(),
             rivers: None,
+            scatter: None,
             sea_m: None,
             origin: None,
             mesh: None,
@@ -285,7 +302,11 @@ impl Order {
     /// or weighted, because they take time and memory.
     pub fn load_inputs(&mut self, files: &InputFiles, progress: &Progress) -> Result<(), FileError> {
         let mut needed = self.recipe.clone();
-        if !self.needs_painting() {
+        if self.scatter.is_none() {
+            needed.scatter.clear();
+        }
+        let is_on_types = needed.scatter.iter().any(|layer| layer.enabled && !layer.types.is_empty());
+        if !self.needs_painting() && !is_on_types {
             needed.texture.types.clear();
         }
         self.inputs = complete_inputs(&needed, files, progress)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::georeference::{self, PlannedMaps};
 use super::order::Order;
 use super::tiles::TileFile;
-use super::{frames, heightmap, maps, mesh, rivers, texture, weights};
+use super::{frames, heightmap, maps, mesh, rivers, scatter, texture, weights};
 use crate::engine::{Grid, Progress, stack};
 use crate::files::formats::heightmap::{Samples, WrittenFormat};
 use crate::files::formats::region::Region;
@@ -30,6 +30,8 @@ pub enum FileKind {
     Weights,
     /// An analysis map, or rivers.
     Map,
+    /// Scattered things, or a map of their density.
+    Scatter,
     /// A mesh, or its material or texture.
     Mesh,
     /// The place of a map on Earth.
@@ -83,6 +85,8 @@ pub struct Plan {
     pub(super) weights: Vec<Vec<TileFile>>,
     /// The files of each analysis map.
     pub(super) maps: Vec<Vec<TileFile>>,
+    /// The files of each density map.
+    pub(super) densities: Vec<Vec<TileFile>>,
     /// The files beside maps with their place on Earth, and their contents.
     pub(super) georeference: BTreeMap<PathBuf, String>,
     /// The iterations of the frames.
@@ -139,6 +143,14 @@ impl Plan {
             rivers::check(rivers)?;
             files.push(file(rivers.path.clone(), FileKind::Map, None, None));
         }
+        let mut densities = Vec::new();
+        if let Some(scatter) = &order.scatter {
+            densities = scatter::plan(scatter, &order.recipe, tiles)?;
+            let max_bytes = Some(scatter::max_bytes(&order.recipe));
+            files.extend(scatter.files.iter().map(|path| file(path.clone(), FileKind::Scatter, None, max_bytes)));
+            let maps = densities.iter().flatten();
+            files.extend(maps.map(|tile| PlannedFile::uncompressed(tile, FileKind::Scatter, Some(1))));
+        }
         let planned = PlannedMaps { heightmaps: &heightmaps, texture: &texture, weights: &weights, maps: &maps };
         let georeference = georeference::plan(&order, &planned);
         let georeference_files = georeference
@@ -154,7 +166,18 @@ impl Plan {
             files.push(file(manifest.path.clone(), FileKind::Manifest, None, Some(max_bytes)));
         }
         let single_tile = single_tile(&order, &heightmaps);
-        Ok(Self { order, files, heightmaps, texture, weights, maps, georeference, frame_positions, single_tile })
+        Ok(Self {
+            order,
+            files,
+            heightmaps,
+            texture,
+            weights,
+            maps,
+            densities,
+            georeference,
+            frame_positions,
+            single_tile,
+        })
     }
 
     /// The order.

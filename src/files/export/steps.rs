@@ -57,6 +57,9 @@ fn steps_of_all(plan: &Plan, own_m: Band, is_estimate: bool) -> Vec<String> {
             }
         }
     }
+    if let (Some(_), Some(target)) = (&order.scatter, order.target) {
+        all.push(target.scatter_step());
+    }
     if let (count @ 1.., Some(manifest)) = (order.markers.len(), &order.manifest) {
         let name = manifest.path.file_name().unwrap_or_default().to_string_lossy();
         let markers = if count == 1 { "marker".into() } else { format!("{count} markers") };

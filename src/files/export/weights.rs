@@ -26,7 +26,7 @@ const MAX_NAME_LENGTH: usize = 40;
 const MAX_CONTROL_TYPES: usize = 32;
 
 /// Replaces everything but letters, digits and hyphens by underscores, so that every file system accepts the name.
-fn safe_name(name: &str) -> String {
+pub(super) fn safe_name(name: &str) -> String {
     let letter = |c: char| if c.is_alphanumeric() || c == '-' { c } else { '_' };
     let safe: Vec<char> = name.trim().chars().take(MAX_NAME_LENGTH).map(letter).collect();
     // Unreal takes u, v, x and y before digits for the column and row of a tile (LandscapeTiledImage.cpp, "Tokens").

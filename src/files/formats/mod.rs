@@ -1,4 +1,4 @@
-//! File formats: heightmaps, images, meshes and sidecars. Nothing here knows about recipes or exports.
+//! File formats: heightmaps, images, meshes, scattered things and sidecars. Nothing here knows about recipes or exports.
 
 /// The mark that some programs write at the start of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -10,4 +10,5 @@ pub mod mesh;
 pub(crate) mod numbers;
 pub(crate) mod png;
 pub mod region;
+pub mod scatter;
 pub mod sidecar;

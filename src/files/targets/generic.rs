@@ -1,7 +1,7 @@
 //! All kinds of files, for programs without a target.
 
 use super::target::{Checked, DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
-use crate::files::export::{ImportFacts, WeightsLayout};
+use crate::files::export::{ImportFacts, ScatterAxes, WeightsLayout};
 use crate::files::formats::numbers::{METRE_PLACES, metres};
 
 /// The decimal places of percentages.
@@ -14,6 +14,10 @@ pub(super) static GENERIC: Target = Target {
     weights: Some((WeightsLayout::MapsAndPacks, WeightsSampling::Cells)),
     normals: Some("normals.png"),
     mesh: Some("terrain.glb"),
+    scatter: (&["scatter.csv", "scatter.json", "scatter.glb"], ScatterAxes::Metres),
+    scatter_step: "scatter.csv and scatter.json have what stands on the ground: x east, y up and z south in metres from the \
+                   north-western corner at height 0, yaw clockwise from north, pitch, roll and scale. scatter.glb has the \
+                   same as instances of simple shapes (EXT_mesh_gpu_instancing), with the middle of the map at the origin.",
     import,
     checked: Checked::Run { programs: "three.js r187, GDAL 3.6 and Pillow", on: "2026-11-24" },
     ..DEFAULTS

@@ -2,7 +2,7 @@
 //! is computed.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::sizes::{QUADS, RECOMMENDED, Sizes};
 use crate::engine::Grid;
@@ -12,7 +12,8 @@ use crate::engine::parameters::Band;
 use crate::engine::texture::{AnalysisMap, Points, TerrainType, TextureRecipe};
 use crate::files::export::{
     BitDepth, HeightmapOrder, HelperFile, ImportFacts, ImportGuide, MANIFEST_NAME, ManifestOrder, MapOrder, MeshDetail,
-    MeshOrder, Order, TextureOrder, TileEdges, TileNaming, Tiles, WeightsLayout, WeightsOrder, texture_size,
+    MeshOrder, Order, ScatterAxes, ScatterOrder, TextureOrder, TileEdges, TileNaming, Tiles, WeightsLayout,
+    WeightsOrder, texture_size,
 };
 use crate::files::formats::heightmap::{Encoding, RowOrder};
 use crate::files::formats::numbers::{decimal, metres, scale};
@@ -40,6 +41,10 @@ pub struct Target {
     pub normals: Option<&'static str>,
     /// The file name of the mesh.
     pub mesh: Option<&'static str>,
+    /// The files of scattered things, and the axes of tables.
+    pub scatter: (&'static [&'static str], ScatterAxes),
+    /// How to use them, as an import step.
+    pub scatter_step: &'static str,
     /// The heights of the smallest and of the largest value, if the program fixes them.
     pub range_m: Option<Band>,
     /// The side of the terrain, if the program fixes it.
@@ -142,6 +147,9 @@ pub(super) const DEFAULTS: Target = Target {
     weights: None,
     normals: None,
     mesh: None,
+    scatter: (&["scatter.json"], ScatterAxes::Metres),
+    scatter_step: "scatter.json has what stands on the ground, layer by layer: x east, y up and z south in metres from the \
+                   north-western corner at height 0, yaw clockwise from north, pitch, roll and scale.",
     range_m: None,
     side_m: None,
     needs_square_cells: false,
@@ -185,6 +193,10 @@ impl ImportGuide for Target {
 
     fn import_steps(&self, facts: &ImportFacts) -> Vec<String> {
         self.steps(facts)
+    }
+
+    fn scatter_step(&self) -> String {
+        format!("{}: {}", self.label, self.scatter_step)
     }
 
     fn max_layers(&self) -> Option<usize> {
@@ -484,6 +496,14 @@ impl Target {
         if order.mesh.is_none() {
             let detail = MeshDetail::Vertices(MeshDetail::DEFAULT_VERTICES);
             order.mesh = self.mesh.map(|name| MeshOrder { path: path(name), detail, texture: Some(texture) });
+        }
+        let (files, axes) = self.scatter;
+        let is_scattered = order.recipe.scatter.iter().any(|layer| layer.enabled);
+        // A tile has no things of its own: they are of the whole map.
+        if is_scattered && order.scatter.is_none() && order.tiles.is_none_or(|tiles| tiles.only.is_none()) {
+            let files: Vec<PathBuf> = files.iter().map(|name| path(name)).collect();
+            outputs.extend(files.iter().cloned());
+            order.scatter = Some(ScatterOrder { files, axes, densities: None, size: texture });
         }
         order.range_m = order.range_m.or(self.range_m);
         // Processes that write a tile each would replace each other's manifests.

@@ -4,7 +4,7 @@
 use super::sizes::Sizes;
 use super::target::{DEFAULTS, Target, WeightsSampling};
 use crate::engine::cast::ToFloat;
-use crate::files::export::{HelperFile, ImportFacts, TileEdges, WeightsLayout};
+use crate::files::export::{HelperFile, ImportFacts, ScatterAxes, TileEdges, WeightsLayout};
 use crate::files::formats::numbers::{decimal, scale, scale_places};
 
 /// The decimal places of lengths in centimetres.
@@ -29,6 +29,10 @@ pub(super) static UNREAL: Target = Target {
         },
         HelperFile { path: "upthrust_unreal.md", contents: include_str!("../../../assets/helpers/unreal/README.md") },
     ],
+    scatter: (&["scatter.csv"], ScatterAxes::Unreal),
+    scatter_step: "scatter.csv has what stands on the ground, in centimetres from the north-western corner of the landscape: \
+                   import it as a Data Table whose row structure has Layer (Name) and X, Y, Z, Yaw, Pitch, Roll and Scale \
+                   (Float), and read it in a PCG graph or a Blueprint. Not tried in Unreal itself.",
     unverified_tiles: &[
         "the order of tiles _xN_yM; x is counted eastward and y southward from the north-western tile.",
     ],

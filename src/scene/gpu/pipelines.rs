@@ -22,6 +22,7 @@ pub(super) struct ScenePipelines {
     pub(super) sky: wgpu::RenderPipeline,
     pub(super) terrain: wgpu::RenderPipeline,
     pub(super) water: wgpu::RenderPipeline,
+    pub(super) shapes: wgpu::RenderPipeline,
 }
 
 /// The layouts of the bind groups.
@@ -49,6 +50,27 @@ pub(super) struct Pipelines {
     pub(super) present: wgpu::RenderPipeline,
 }
 
+/// The layout of the buffer of chunks.
+const CHUNKS: [Option<wgpu::VertexBufferLayout>; 1] = [Some(wgpu::VertexBufferLayout {
+    array_stride: CHUNK_BYTES,
+    step_mode: wgpu::VertexStepMode::Instance,
+    attributes: &wgpu::vertex_attr_array![0 => Float32x4],
+})];
+
+/// The layouts of the buffers of the corners of shapes and of their instances.
+const SHAPES: [Option<wgpu::VertexBufferLayout>; 2] = [
+    Some(wgpu::VertexBufferLayout {
+        array_stride: 24,
+        step_mode: wgpu::VertexStepMode::Vertex,
+        attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3],
+    }),
+    Some(wgpu::VertexBufferLayout {
+        array_stride: 48,
+        step_mode: wgpu::VertexStepMode::Instance,
+        attributes: &wgpu::vertex_attr_array![2 => Float32x4, 3 => Float32x4, 4 => Float32x4],
+    }),
+];
+
 /// The properties that differ between pipelines.
 struct Options<'a> {
     label: &'static str,
@@ -56,7 +78,7 @@ struct Options<'a> {
     shader: &'a wgpu::ShaderModule,
     entry_point: &'static str,
     constants: &'a [(&'a str, f64)],
-    has_chunks: bool,
+    buffers: &'a [Option<wgpu::VertexBufferLayout<'a>>],
     depth: Option<wgpu::CompareFunction>,
     samples: u32,
     format: wgpu::TextureFormat,
@@ -70,7 +92,7 @@ impl<'a> Options<'a> {
             shader,
             entry_point: "fragment",
             constants: &[],
-            has_chunks: false,
+            buffers: &[],
             depth: None,
             samples: 1,
             format: COLOUR_FORMAT,
@@ -127,6 +149,7 @@ impl Pipelines {
         let sky_shader = shader("sky", &[common, include_str!("../shaders/sky.wgsl")]);
         let terrain_shader = shader("terrain", &[common, surface, include_str!("../shaders/terrain.wgsl")]);
         let water_shader = shader("water", &[common, surface, include_str!("../shaders/water.wgsl")]);
+        let shapes_shader = shader("shapes", &[common, surface, include_str!("../shaders/shapes.wgsl")]);
         let light_shader = shader("light", &[common, include_str!("../shaders/light.wgsl")]);
         let copy_shader = shader("copy", &[include_str!("../shaders/copy.wgsl")]);
 
@@ -143,11 +166,13 @@ impl Pipelines {
                 ..Options::new(label, layout, shader)
             };
             let terrain = options("terrain", &terrain_layout, &terrain_shader, Greater);
+            let shapes = options("shapes", &terrain_layout, &shapes_shader, Greater);
             ScenePipelines {
                 samples,
                 sky: pipeline(device, &options("sky", &sky_layout, &sky_shader, Always)),
-                terrain: pipeline(device, &Options { has_chunks: true, ..terrain }),
+                terrain: pipeline(device, &Options { buffers: &CHUNKS, ..terrain }),
                 water: pipeline(device, &options("water", &terrain_layout, &water_shader, Greater)),
+                shapes: pipeline(device, &Options { buffers: &SHAPES, ..shapes }),
             }
         };
         let bake = |entry_point, constants, format| {
@@ -182,11 +207,6 @@ fn pipeline(device: &wgpu::Device, options: &Options) -> wgpu::RenderPipeline {
         stencil: wgpu::StencilState::default(),
         bias: wgpu::DepthBiasState::default(),
     };
-    let chunks = [Some(wgpu::VertexBufferLayout {
-        array_stride: CHUNK_BYTES,
-        step_mode: wgpu::VertexStepMode::Instance,
-        attributes: &[wgpu::VertexAttribute { format: wgpu::VertexFormat::Float32x4, offset: 0, shader_location: 0 }],
-    })];
     let compilation_options = wgpu::PipelineCompilationOptions { constants: options.constants, ..Default::default() };
     device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
         label: Some(options.label),
@@ -195,7 +215,7 @@ fn pipeline(device: &wgpu::Device, options: &Options) -> wgpu::RenderPipeline {
             module: options.shader,
             entry_point: Some("vertex"),
             compilation_options: Default::default(),
-            buffers: if options.has_chunks { &chunks } else { &[] },
+            buffers: options.buffers,
         },
         primitive: wgpu::PrimitiveState::default(),
         depth_stencil: options.depth.map(depth),

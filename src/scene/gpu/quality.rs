@@ -10,19 +10,41 @@ pub(super) struct Quality {
     pub(super) sun_steps: f64,
     pub(super) sky_steps: f64,
     pub(super) anisotropy: u16,
+    /// The most scattered things in an image, and in a fast one.
+    pub(super) things: [u32; 2],
     /// Pixels of an image drawn at once. Other GPU work, mainly the window, waits at most for one such band.
     pub(super) band_px: u32,
 }
 
 impl Quality {
-    pub(super) const HARDWARE: Self =
-        Self { quad_px: 2.5, light_texels: 1025, sun_steps: 128.0, sky_steps: 12.0, anisotropy: 8, band_px: 1 << 22 };
+    pub(super) const HARDWARE: Self = Self {
+        quad_px: 2.5,
+        light_texels: 1025,
+        sun_steps: 128.0,
+        sky_steps: 12.0,
+        anisotropy: 8,
+        things: [500_000, 200_000],
+        band_px: 1 << 22,
+    };
 
     /// On a software renderer, for images that may be slow. Anisotropic filtering is most expensive there.
-    pub(super) const SOFTWARE_OFFLINE: Self =
-        Self { quad_px: 3.0, light_texels: 513, sun_steps: 96.0, sky_steps: 8.0, anisotropy: 1, band_px: 1 << 17 };
+    pub(super) const SOFTWARE_OFFLINE: Self = Self {
+        quad_px: 3.0,
+        light_texels: 513,
+        sun_steps: 96.0,
+        sky_steps: 8.0,
+        anisotropy: 1,
+        things: [200_000, 200_000],
+        band_px: 1 << 17,
+    };
 
     /// On a software renderer, while the user waits.
-    pub(super) const SOFTWARE_INTERACTIVE: Self =
-        Self { quad_px: 6.0, light_texels: 257, sun_steps: 40.0, sky_steps: 5.0, ..Self::SOFTWARE_OFFLINE };
+    pub(super) const SOFTWARE_INTERACTIVE: Self = Self {
+        quad_px: 6.0,
+        light_texels: 257,
+        sun_steps: 40.0,
+        sky_steps: 5.0,
+        things: [20_000, 4000],
+        ..Self::SOFTWARE_OFFLINE
+    };
 }

@@ -9,9 +9,11 @@ use super::readback::Readback;
 use super::resources::{Resources, ViewedTexture, buffer, uniform_buffer};
 use super::terrain_textures::{TerrainTextures, sample_stride};
 use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::scatter::ShapeInstances;
 use crate::engine::{Heightfield, Image, Progress};
 use crate::scene::frame::{Band, Frame, Uniforms};
 use crate::scene::lod::{self, Chunk, TerrainLod};
+use crate::scene::scatter::{self, ShapeDraw};
 use crate::scene::shading::ShadingMode;
 
 /// Counts each kind of work, for tests.
@@ -45,6 +47,7 @@ struct DrawnState {
     uniforms: Uniforms,
     terrain: usize,
     colours: usize,
+    shapes: Option<usize>,
     size: [u32; 2],
 }
 
@@ -61,6 +64,8 @@ pub(crate) struct SceneRenderer {
     /// The terrain before the newest, for transitions.
     older: Option<TerrainTextures>,
     target: Option<RenderTarget>,
+    /// The scattered things on the GPU: their data, the corners and the instances.
+    shapes: Option<(Arc<ShapeInstances>, wgpu::Buffer, wgpu::Buffer)>,
     drawn: Option<DrawnState>,
     pub(crate) counts: WorkCounts,
     /// The first error. Nothing is drawn after it.
@@ -97,6 +102,7 @@ impl SceneRenderer {
             newest: None,
             older: None,
             target: None,
+            shapes: None,
             drawn: None,
             counts: WorkCounts::default(),
             error: None,
@@ -112,6 +118,7 @@ impl SceneRenderer {
                 uniforms: frame.uniforms(size, Band::all(frame)),
                 terrain: Arc::as_ptr(&frame.terrain).addr(),
                 colours: Arc::as_ptr(&frame.colours).addr(),
+                shapes: frame.shapes.as_ref().map(|shapes| Arc::as_ptr(shapes).addr()),
                 size: frame.size,
             };
             if self.drawn.as_ref() == Some(&drawn) {
@@ -221,7 +228,8 @@ impl SceneRenderer {
         }
         self.resources.queue.write_buffer(&self.chunks, 0, chunk_bytes);
 
-        let ScenePipelines { sky, terrain, water, .. } = self.resources.pipelines.scene(frame.is_fast);
+        self.upload_shapes(frame.shapes.as_ref());
+        let ScenePipelines { sky, terrain, water, shapes, .. } = self.resources.pipelines.scene(frame.is_fast);
         let scene_group = self.resources.scene_group(&self.uniforms);
         let mut encoder = self.resources.device.create_command_encoder(&Default::default());
         {
@@ -236,6 +244,15 @@ impl SceneRenderer {
                 pass.set_index_buffer(self.indices.slice(..), wgpu::IndexFormat::Uint16);
                 pass.draw_indexed(0..self.index_count, 0, 0..chunks.len().to_u32());
             }
+            if let Some((_, corners, instances)) = &self.shapes {
+                pass.set_pipeline(shapes);
+                pass.set_vertex_buffer(0, corners.slice(..));
+                pass.set_vertex_buffer(1, instances.slice(..));
+                let most = self.resources.quality.things[usize::from(frame.is_fast)];
+                for ShapeDraw { corners, instances } in scatter::draws(frame, band, most) {
+                    pass.draw(corners, instances);
+                }
+            }
             if frame.environment.water.is_some() {
                 pass.set_pipeline(water);
                 pass.draw(0..30, 0..1);
@@ -243,6 +260,29 @@ impl SceneRenderer {
         }
         self.resources.queue.submit([encoder.finish()]);
         self.counts.draws += 1;
+    }
+
+    /// Uploads scattered things, unless they are there.
+    fn upload_shapes(&mut self, shapes: Option<&Arc<ShapeInstances>>) {
+        let shapes = shapes.filter(|shapes| !shapes.instances.is_empty());
+        let is_there = match (&self.shapes, shapes) {
+            (Some((known, ..)), Some(shapes)) => Arc::ptr_eq(known, shapes),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if is_there {
+            return;
+        }
+        self.shapes = shapes.map(|shapes| {
+            let upload = |label, bytes: &[u8]| {
+                let buffer = buffer(&self.resources.device, label, bytes.len() as u64, wgpu::BufferUsages::VERTEX);
+                self.resources.queue.write_buffer(&buffer, 0, bytes);
+                buffer
+            };
+            let corners = upload("corners of shapes", bytemuck::cast_slice(&shapes.corners));
+            let instances = upload("instances of shapes", bytemuck::cast_slice(&shapes.instances));
+            (shapes.clone(), corners, instances)
+        });
     }
 
     /// The chunks of the terrain that are visible in a band.

@@ -1,6 +1,9 @@
 //! Shapes in rendered images: where things are drawn, transitions, the wireframe, and glowing faults.
 
+use std::sync::Arc;
+
 use super::*;
+use crate::engine::scatter::{Instance, ScatterLayer, Scattered, Shape, ShapeInstances};
 use crate::scene::glow::GlowingFault;
 use crate::scene::shading::ShadingMode;
 
@@ -82,6 +85,38 @@ fn a_fault_glows_along_its_line_only() {
     let red = |image: &Image| colour_at(image, middle)[0];
     let faint = render(&mut renderer, &faint);
     assert!(red(&dark) < red(&faint) && red(&faint) < red(&bright), "an older fault glows less");
+}
+
+#[test]
+fn scattered_things_stand_where_they_are_and_the_ground_hides_them() {
+    let Some(mut renderer) = renderer() else { return };
+    let terrain = Heightfield::flat(Grid::new(WORLD, 33, 33));
+    let camera = Camera { azimuth: 0.7, pitch: 0.6, distance: 1.9, ..Default::default() };
+    let plain = frame(terrain.clone(), black(&terrain), &camera, [480, 320]);
+    let colour = crate::engine::parameters::Colour([255, 40, 40]);
+    let layer = ScatterLayer { shape: Shape::Box, radius_m: 60.0, height_m: 200.0, colour, ..ScatterLayer::default() };
+    let shapes = |height_m: f64| {
+        let at_m = [1500.0, height_m, 1000.0];
+        let instance = Instance { at_m, yaw_deg: 30.0, pitch_deg: 0.0, roll_deg: 0.0, scale: 1.0 };
+        let scattered = [Scattered { layer: 0, instances: vec![instance] }];
+        Some(Arc::new(ShapeInstances::new(std::slice::from_ref(&layer), &scattered, WORLD)))
+    };
+    let image = |shapes| Frame { shapes, ..plain.clone() };
+    let bare = render(&mut renderer, &plain);
+    let standing = render(&mut renderer, &image(shapes(0.0)));
+    let unit_m = plain.scale.unit_m();
+    let at = |east_m: f64, up_m: f32| {
+        let foot = plain.scale.point([1500.0 + east_m, 1000.0], 0.0);
+        pixel_of_point(&plain, foot + Vec3::new(0.0, up_m / unit_m, 0.0))
+    };
+    for up_m in [20.0, 100.0, 180.0] {
+        let [red, green, _, _] = colour_at(&standing, at(0.0, up_m));
+        assert!(red > 40 && red > 2 * green, "{red} {green} at {up_m} m");
+    }
+    for (east_m, up_m) in [(0.0, 330.0), (200.0, 100.0), (-200.0, 100.0)] {
+        assert_eq!(colour_at(&standing, at(east_m, up_m)), colour_at(&bare, at(east_m, up_m)));
+    }
+    assert!(render(&mut renderer, &image(shapes(-250.0))).pixels == bare.pixels, "it is under the ground");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod play;
 mod process;
 mod refusals;
 mod renders;
+mod scatter;
 mod sums;
 mod watch;
 

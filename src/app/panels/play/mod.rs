@@ -18,7 +18,7 @@ use crate::app::widgets::theme::colours;
 use crate::engine::Heightfield;
 use crate::engine::level::{Level, Marker, MarkerKind};
 use crate::engine::parameters::List;
-use crate::engine::play::{PlayMap, Scale};
+use crate::engine::play::{Obstacles, PlayMap, Scale};
 use crate::worker::{DrawnMap, JobError, PlayMeasurer, PlayRequest, PlayResult, Preview, Wake};
 
 /// The time for which outdated measures are shown in full, so that they do not flicker, seconds.
@@ -107,7 +107,14 @@ impl PlayPanel {
 
     /// Takes the measures from the thread, and requests those that are visible, but only while the terrain does not
     /// change in every frame.
-    pub(crate) fn request(&mut self, level: &Level, water_m: Option<f64>, shown: &Preview, at_rest: bool) {
+    pub(crate) fn request(
+        &mut self,
+        level: &Level,
+        water_m: Option<f64>,
+        obstacles: Option<Arc<Obstacles>>,
+        shown: &Preview,
+        at_rest: bool,
+    ) {
         match self.measurer.take() {
             Some(Ok(result)) => self.show(result),
             Some(Err(JobError::Failed(error) | JobError::Panicked(error))) => self.error = Some(error),
@@ -126,6 +133,7 @@ impl PlayPanel {
             terrain: shown.terrain.clone(),
             recipe: shown.request.recipe.clone(),
             water_m,
+            obstacles,
             level: level.clone(),
             map: self.map,
             report: self.is_open,

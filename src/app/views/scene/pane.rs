@@ -20,6 +20,7 @@ use crate::app::views::scene::tint::Tinted;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::light::Light;
+use crate::engine::scatter::ShapeInstances;
 use crate::engine::texture::TextureView;
 use crate::engine::{Extent, Heightfield, Image};
 use crate::scene::camera::Camera;
@@ -73,6 +74,8 @@ pub(crate) struct SceneContext<'a> {
     pub(crate) glow: &'a [GlowingFault],
     /// Whether a tool takes the primary button.
     pub(crate) has_tool: bool,
+    /// What stands on the terrain.
+    pub(crate) shapes: Option<Arc<ShapeInstances>>,
     /// The tint over the colours: the mask that is painted, or else drawn lakes.
     pub(crate) tint: Option<Arc<egui::ColorImage>>,
 }
@@ -422,6 +425,7 @@ impl ScenePane {
             is_dark,
             shading: self.shading,
             glow: context.glow.to_vec(),
+            shapes: context.shapes.clone(),
             camera: Some(self.navigation.camera),
         })
     }

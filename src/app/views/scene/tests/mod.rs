@@ -54,6 +54,7 @@ impl eframe::App for SceneWindow {
             is_playing: false,
             glow: &glow,
             has_tool: false,
+            shapes: None,
             tint: None,
         };
         let shown = self.scene.ui(ui, &context, &mut |_, _| {});

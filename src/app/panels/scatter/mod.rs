@@ -1,0 +1,378 @@
+//! The scatter panel: layers of things that stand on the ground.
+
+mod kinds;
+mod names;
+
+use std::sync::Arc;
+
+use egui::{
+    Align, CollapsingHeader, Color32, ColorImage, Layout, Rect, RichText, Stroke, TextureHandle, TextureOptions, Ui,
+};
+use egui_material_icons::icons::ICON_ADD;
+
+pub(crate) use self::kinds::KINDS;
+use self::names::{avoid_ui, types_ui};
+use crate::app::commands::{Command, FileSlot};
+use crate::app::views::map_transform::MapTransform;
+use crate::app::widgets::cards::{Card, CardAction, CardResponse, CardRow, DropPlace, cards_ui};
+use crate::app::widgets::icon_button;
+use crate::app::widgets::long_list::RowHeights;
+use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
+use crate::app::widgets::theme::colours;
+use crate::engine::Extent;
+use crate::engine::cast::ToFloat;
+use crate::engine::play::Obstacles;
+use crate::engine::recipe::Recipe;
+use crate::engine::recipe_masks::MaskOwner;
+use crate::engine::scatter::{Dots, ScatterLayer, ShapeInstances, most_places};
+use crate::worker::{InputFiles, JobError, Preview, ScatterRequest, ScatterResult, Scatterer, Wake};
+
+/// Parameters of a layer that have a control of their own on its card.
+const ON_CARD: [&str; 4] = ["enabled", "colour", "types", "avoid"];
+
+/// The most things of a new layer: with more, its spacing is wider.
+const MOST_NEW: f64 = 50_000.0;
+
+/// The most things in sight on a map that are drawn one by one.
+const MOST_DISCS: f64 = 4000.0;
+
+/// The state of the panel. None of it is part of the document.
+pub(crate) struct ScatterPanel {
+    scatterer: Scatterer,
+    is_open: bool,
+    scroll_to: bool,
+    selected: Option<usize>,
+    row_heights: RowHeights,
+    requested: Option<ScatterRequest>,
+    found: Option<Found>,
+    error: Option<String>,
+}
+
+/// What was found last.
+struct Found {
+    result: ScatterResult,
+    /// The maps of dots that were needed so far.
+    textures: Vec<Option<TextureHandle>>,
+}
+
+impl Found {
+    /// The map of dots for a world with so many pixels from west to east on the screen.
+    fn texture(&mut self, ctx: &egui::Context, width_px: f32) -> Option<&TextureHandle> {
+        let dots = &self.result.dots;
+        let level = dots.iter().rposition(|dots| dots.size[0].to_f32() >= width_px).unwrap_or_default();
+        self.textures.resize_with(dots.len(), || None);
+        let texture = self.textures.get_mut(level)?;
+        Some(texture.get_or_insert_with(|| {
+            let Dots { size, pixels } = &dots[level];
+            let pixels = pixels.iter().map(|[r, g, b, a]| Color32::from_rgba_unmultiplied(*r, *g, *b, *a));
+            ctx.load_texture("Scatter", ColorImage::new(*size, pixels.collect()), TextureOptions::LINEAR)
+        }))
+    }
+}
+
+impl ScatterPanel {
+    pub(crate) fn start(wake: Wake) -> std::io::Result<Self> {
+        Ok(Self {
+            scatterer: Scatterer::start(wake)?,
+            is_open: false,
+            scroll_to: false,
+            selected: None,
+            row_heights: RowHeights::default(),
+            requested: None,
+            found: None,
+            error: None,
+        })
+    }
+
+    /// Unfolds or folds the panel.
+    pub(crate) fn toggle(&mut self) {
+        self.is_open = !self.is_open;
+        self.scroll_to = self.is_open;
+    }
+
+    /// Adds a layer of a kind, by index, to the end of the list, and shows it.
+    pub(crate) fn add(&mut self, recipe: &mut Recipe, kind: usize) {
+        let Some(kind) = KINDS.get(kind) else { return };
+        let is_free = |name: &String| recipe.scatter.iter().all(|layer| layer.name != *name);
+        let numbered = (2..).map(|i: usize| format!("{} {i}", kind.name));
+        let name = std::iter::once(kind.name.to_string()).chain(numbered).find(is_free).unwrap_or_default();
+        let seeds = recipe.scatter.iter().map(|layer| layer.seed);
+        let seed = seeds.max().map_or(0, |seed| seed.saturating_add(1));
+        let mut layer = ScatterLayer { name, seed, ..kind.layer() };
+        // In a large world, things are farther apart at first, so that they can be seen and counted at once.
+        let places = most_places(&layer, recipe.world.extent());
+        if places > MOST_NEW {
+            layer.spacing_m = (layer.spacing_m * (places / MOST_NEW).sqrt()).round();
+        }
+        recipe.scatter.push(layer);
+        self.selected = Some(recipe.scatter.len() - 1);
+        (self.is_open, self.scroll_to) = (true, true);
+    }
+
+    /// Takes what was found from the thread, and requests what stands on the terrain that is shown, but only while it does
+    /// not change in every frame.
+    pub(crate) fn request(&mut self, recipe: &Arc<Recipe>, files: &InputFiles, shown: &Preview, at_rest: bool) {
+        match self.scatterer.take() {
+            Some(Ok(result)) => {
+                self.error = None;
+                self.found = Some(Found { result, textures: Vec::new() });
+            }
+            Some(Err(JobError::Failed(error) | JobError::Panicked(error))) => self.error = Some(error),
+            Some(Err(JobError::Cancelled)) | None => {}
+        }
+        if recipe.scatter.iter().all(|layer| !layer.enabled) {
+            (self.requested, self.found, self.error) = (None, None, None);
+            return;
+        }
+        let (terrain, recipe, files) = (shown.terrain.clone(), recipe.clone(), files.clone());
+        let request = ScatterRequest { terrain, recipe, files };
+        let is_new = self.requested.as_ref().is_none_or(|requested| !requested.is_same(&request));
+        if is_new && at_rest && !shown.coarse {
+            self.scatterer.request(request.clone());
+            self.requested = Some(request);
+        }
+    }
+
+    /// What was found on the terrain that is shown and by the layers as they are.
+    fn current(&self) -> Option<&ScatterResult> {
+        let found = self.found.as_ref().map(|found| &found.result)?;
+        self.requested.as_ref().filter(|requested| requested.is_same(&found.request)).map(|_| found)
+    }
+
+    /// The things as instances of shapes.
+    pub(crate) fn shapes(&self) -> Option<Arc<ShapeInstances>> {
+        self.found.as_ref().map(|found| found.result.shapes.clone())
+    }
+
+    /// Draws the things on a map: each as a disc where there are few, else as dots of an image.
+    pub(crate) fn draw(&mut self, ctx: &egui::Context, transform: &MapTransform, extent: Extent) {
+        let Some(found) = &mut self.found else { return };
+        let [north_west, south_east] =
+            [[0.0, 0.0], [extent.width_m, extent.depth_m]].map(|place_m| transform.pos(place_m));
+        let world = Rect::from_min_max(north_west, south_east);
+        let seen = world.intersect(transform.painter.clip_rect());
+        let share = f64::from(seen.area().max(0.0) / world.area().max(f32::MIN_POSITIVE));
+        let count = found.result.shapes.instances.len();
+        if count.to_f64() * share > MOST_DISCS {
+            if let Some(texture) = found.texture(ctx, world.width() * ctx.pixels_per_point()) {
+                let whole = Rect::from_min_max(egui::Pos2::ZERO, egui::pos2(1.0, 1.0));
+                transform.painter.image(texture.id(), world, whole, Color32::WHITE);
+            }
+            return;
+        }
+        let layers = &found.result.request.recipe.scatter;
+        for one in found.result.scattered.iter() {
+            let ScatterLayer { radius_m, colour, .. } = &layers[one.layer];
+            let [red, green, blue] = colour.0;
+            for thing in &one.instances {
+                let at = transform.pos([thing.at_m[0], thing.at_m[2]]);
+                let radius = ((radius_m * thing.scale).to_f32() * transform.pixels_per_m).max(1.5);
+                if seen.expand(radius).contains(at) {
+                    let outline = Stroke::new(1.0, Color32::from_black_alpha(120));
+                    transform.painter.circle(at, radius, Color32::from_rgb(red, green, blue), outline);
+                }
+            }
+        }
+    }
+
+    /// The things that are in the way of agents or of sight.
+    pub(crate) fn obstacles(&self) -> Option<Arc<Obstacles>> {
+        self.found.as_ref().and_then(|found| found.result.obstacles.clone())
+    }
+
+    /// What was found, for tests.
+    #[cfg(test)]
+    pub(crate) fn found(&self) -> Option<&ScatterResult> {
+        self.current()
+    }
+
+    /// Draws the panel; returns the user's command.
+    pub(crate) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        recipe: &mut Recipe,
+        files: &InputFiles,
+        parameters: &mut ParameterState,
+    ) -> Option<Command> {
+        let header = CollapsingHeader::new("Scatter").id_salt("scatter").open(Some(self.is_open));
+        let shown = header.show(ui, |ui| self.body_ui(ui, recipe, files, parameters));
+        if shown.header_response.clicked() {
+            self.toggle();
+        }
+        let response = shown.header_response.on_hover_text("Trees, rocks and other things that stand on the ground");
+        if self.scroll_to && shown.openness >= 1.0 {
+            self.scroll_to = false;
+            response.scroll_to_me(Some(Align::TOP));
+        }
+        shown.body_returned.flatten()
+    }
+
+    fn body_ui(
+        &mut self,
+        ui: &mut Ui,
+        recipe: &mut Recipe,
+        files: &InputFiles,
+        parameters: &mut ParameterState,
+    ) -> Option<Command> {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(self.summary(recipe)).color(colours(ui).weak));
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let opener = icon_button(ui, ICON_ADD, "Add a layer");
+                egui::Popup::menu(&opener).show(|ui| {
+                    for (i, kind) in KINDS.iter().enumerate() {
+                        if ui.button(kind.name).on_hover_text(kind.doc).clicked() {
+                            self.add(recipe, i);
+                        }
+                    }
+                });
+            });
+        });
+        if let Some(error) = &self.error {
+            ui.colored_label(ui.visuals().error_fg_color, error);
+        }
+        self.selected = self.selected.filter(|i| *i < recipe.scatter.len());
+        ui.spacing_mut().item_spacing.y = 4.0;
+        let rows: Vec<CardRow> = (0..recipe.scatter.len()).map(CardRow::single).collect();
+        let mut heights = std::mem::take(&mut self.row_heights);
+        let mut command = None;
+        let action = cards_ui(ui, &rows, &mut heights, |ui, i| {
+            // The list is changed only if the layer is: a changed list no longer shares its items with the document.
+            let mut layer = recipe.scatter[i].clone();
+            let (response, wants_file) = self.card_ui(ui, &mut layer, i, recipe, files, parameters);
+            if layer != recipe.scatter[i] {
+                recipe.scatter[i] = layer;
+            }
+            if wants_file.is_some() {
+                let source = parameters.take_file_item().unwrap_or_default();
+                command = Some(Command::ChooseFile(FileSlot::Mask { owner: MaskOwner::Layer(i), source }));
+            }
+            response
+        });
+        self.row_heights = heights;
+        if let Some((i, action)) = action {
+            self.apply(recipe, i, action);
+        }
+        command
+    }
+
+    /// The number of things, or why there are none.
+    fn summary(&self, recipe: &Recipe) -> String {
+        if recipe.scatter.is_empty() {
+            return "Nothing is scattered yet".into();
+        }
+        match self.current() {
+            Some(found) => {
+                let count: usize = found.scattered.iter().map(|layer| layer.instances.len()).sum();
+                format!("{} in all", grouped(count))
+            }
+            None if self.requested.is_some() => "updating…".into(),
+            None => String::new(),
+        }
+    }
+
+    fn card_ui(
+        &self,
+        ui: &mut Ui,
+        layer: &mut ScatterLayer,
+        i: usize,
+        recipe: &Recipe,
+        files: &InputFiles,
+        parameters: &mut ParameterState,
+    ) -> (CardResponse, Option<&'static str>) {
+        let is_selected = self.selected == Some(i);
+        let (name, mut enabled, mut colour) = (layer.name.clone(), layer.enabled, layer.colour);
+        let own = self.current().and_then(|found| found.scattered.iter().find(|one| one.layer == i));
+        let card = Card {
+            name: &name,
+            doc: "",
+            note: match (enabled, own) {
+                (false, _) => "off".into(),
+                (true, Some(own)) => grouped(own.instances.len()),
+                (true, None) => "…".into(),
+            },
+            note_doc: "How many there are",
+            enabled: &mut enabled,
+            colour: Some(&mut colour),
+            thumbnail: None,
+            solo: None,
+            selected: is_selected,
+            actions: &[],
+            progress: None,
+            open: None,
+        };
+        let mut wants_file = None;
+        let response = card.ui(ui, |ui| {
+            if !is_selected {
+                return;
+            }
+            let mut context = ParameterContext::new(parameters);
+            wants_file = group_ui(ui, layer, &ON_CARD, &mut context);
+            types_ui(ui, layer, &recipe.texture, parameters);
+            avoid_ui(ui, layer, &recipe.scatter[..i], parameters);
+            let mut sources = layer.mask.iter();
+            let missing = sources.find_map(|mask| mask.missing(&recipe.masks, &|name| files.contains_key(name)));
+            if let Some((_, what)) = missing {
+                let text =
+                    format!("{}. Until then nothing of the layer is placed.", crate::app::widgets::capitalised(what));
+                ui.colored_label(ui.visuals().error_fg_color, text);
+            }
+            ui.add_space(4.0);
+        });
+        (layer.enabled, layer.colour) = (enabled, colour);
+        (response, wants_file)
+    }
+
+    /// Applies the action on a layer's card.
+    fn apply(&mut self, recipe: &mut Recipe, i: usize, action: CardAction) {
+        let mut move_to = |recipe: &mut Recipe, to: usize| {
+            let to = to.min(recipe.scatter.len() - 1);
+            let layer = recipe.scatter.remove(i);
+            recipe.scatter.insert(to, layer);
+            self.selected = Some(to);
+        };
+        match action {
+            CardAction::Select | CardAction::SelectTo => {
+                self.selected = if self.selected == Some(i) { None } else { Some(i) }
+            }
+            CardAction::Rename | CardAction::ShowUpToHere => self.selected = Some(i),
+            CardAction::Drop(DropPlace { to, .. }) => move_to(recipe, to),
+            CardAction::MoveUp => move_to(recipe, i.saturating_sub(1)),
+            CardAction::MoveDown => move_to(recipe, i + 1),
+            CardAction::Delete => {
+                recipe.scatter.remove(i);
+                self.selected = None;
+            }
+            CardAction::Duplicate => {
+                let mut copy = recipe.scatter[i].clone();
+                copy.name.push_str(" copy");
+                copy.seed = copy.seed.saturating_add(1);
+                recipe.scatter.insert(i + 1, copy);
+                self.selected = Some(i + 1);
+            }
+            CardAction::Solo | CardAction::Fold | CardAction::Group | CardAction::Ungroup => {}
+        }
+    }
+}
+
+/// A count with its digits in groups of three.
+pub(crate) fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_counts_are_grouped() {
+        assert_eq!([0, 12, 999, 1000, 1_234_567].map(grouped), ["0", "12", "999", "1,000", "1,234,567"]);
+    }
+}

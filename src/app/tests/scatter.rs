@@ -1,0 +1,77 @@
+//! The Scatter panel.
+
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+
+use super::{editor, press, settle, wait};
+use crate::app::App;
+use crate::app::commands::Command;
+use crate::app::panels::scatter::{KINDS, grouped};
+use crate::engine::Step;
+use crate::engine::level::{Level, Marker};
+use crate::engine::operations::faults::Faults;
+use crate::engine::parameters::Point;
+use crate::engine::scatter::ScatterLayer;
+
+fn count(editor: &Harness<'static, App>, layer: usize) -> Option<usize> {
+    let found = editor.state().ui.scatter.found()?;
+    found.scattered.iter().find(|one| one.layer == layer).map(|one| one.instances.len())
+}
+
+#[test]
+fn layers_are_added_counted_changed_and_undone() {
+    let mut editor = editor();
+    let posts = KINDS.iter().position(|kind| kind.name == "Posts").expect("posts");
+    for _ in 0..2 {
+        editor.state_mut().execute(&egui::Context::default(), Command::AddLayer(posts));
+    }
+    assert_eq!(editor.state().document.undo_name(), Some("Add layer Posts 2"));
+    let names =
+        |app: &App| app.document.project().recipe.scatter.iter().map(|layer| layer.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(editor.state()), ["Posts", "Posts 2"]);
+    wait(&mut editor, "the things", |app| app.ui.scatter.found().is_some_and(|found| found.scattered.len() == 2));
+    editor.run_steps(12);
+    let all = count(&editor, 1).expect("posts");
+    assert!(all > 1000, "{all} posts");
+    assert!(editor.query_by_label_contains("in all").is_some());
+    // Half of them.
+    editor.state_mut().edit(|project| project.recipe.scatter[1].amount = 0.5);
+    assert_eq!(editor.state().document.undo_name(), Some("Posts 2: Amount 100 % to 50 %"));
+    wait(&mut editor, "fewer things", |app| {
+        app.ui.scatter.found().is_some_and(|found| found.scattered[1].instances.len() < all)
+    });
+    let half = count(&editor, 1).expect("posts") as f64 / all as f64;
+    assert!((half - 0.5).abs() < 0.05, "{half}");
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    wait(&mut editor, "all things again", |app| {
+        app.ui.scatter.found().is_some_and(|found| found.scattered[1].instances.len() == all)
+    });
+    // The number of each layer is on its card.
+    editor.run_steps(4);
+    let first = count(&editor, 0).expect("posts");
+    assert!(editor.query_all_by_label_contains(&grouped(first)).next().is_some());
+    editor.state_mut().edit(|project| project.recipe.scatter[1].enabled = false);
+    wait(&mut editor, "one layer", |app| app.ui.scatter.found().is_some_and(|found| found.scattered.len() == 1));
+}
+
+#[test]
+fn what_blocks_the_way_is_measured() {
+    let mut editor = editor();
+    let marker = |x_m| Marker { name: format!("at {x_m}"), at_m: Point { x_m, z_m: 2000.0 }, ..Marker::default() };
+    editor.state_mut().edit(|project| {
+        project.recipe.stack = vec![Step::new(Faults { count: 3, displacement_m: 1.0, ..Faults::default() })];
+        project.level = Level { markers: vec![marker(500.0), marker(3500.0)].into(), ..Level::default() };
+        let layer = ScatterLayer { spacing_m: 200.0, radius_m: 80.0, ..ScatterLayer::default() };
+        project.recipe.scatter = vec![layer].into();
+    });
+    settle(&mut editor);
+    editor.state_mut().ui.play.toggle();
+    let length_m = |app: &App| {
+        let report = app.ui.play.found()?.report.clone()?;
+        report.way(0, 1)?.way.map(|[_, length_m]| length_m)
+    };
+    wait(&mut editor, "the way", |app| length_m(app).is_some());
+    let straight = length_m(editor.state()).expect("a way");
+    editor.state_mut().edit(|project| project.recipe.scatter[0].blocks = true);
+    wait(&mut editor, "a longer way", |app| length_m(app).is_some_and(|length_m| length_m > 1.02 * straight));
+}

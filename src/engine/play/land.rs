@@ -1,0 +1,22 @@
+//! What a level is played on.
+
+use super::obstacles::Obstacles;
+use crate::engine::heightfield::Heightfield;
+
+/// A terrain with its water and what stands on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Land<'a> {
+    /// The heights.
+    pub terrain: &'a Heightfield,
+    /// The depth of water at every sample, metres; `None` where there is none.
+    pub water_m: Option<&'a [f32]>,
+    /// What is in the way.
+    pub obstacles: Option<&'a Obstacles>,
+}
+
+impl<'a> Land<'a> {
+    /// A terrain without water on which nothing stands.
+    pub fn dry(terrain: &'a Heightfield) -> Self {
+        Self { terrain, water_m: None, obstacles: None }
+    }
+}

@@ -1,0 +1,175 @@
+//! Scattered things as obstacles: agents go around them, and some hide what is behind them.
+
+use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::scatter::{ScatterLayer, Scattered};
+
+/// How far an obstacle lowers the clearance of the ground around it, metres: wider gaps are no choke points.
+const REACH_M: f64 = 16.0;
+
+/// Obstacles between two checks for cancellation.
+const BATCH: usize = 1 << 10;
+
+/// Something in the way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Obstacle {
+    at_m: [f64; 2],
+    radius_m: f64,
+    /// How high it hides what is behind it.
+    hides_m: f64,
+    blocks: bool,
+}
+
+/// The scattered things that are in the way of agents or of sight.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Obstacles(Vec<Obstacle>);
+
+/// The samples within a distance of a place, with their squared distances.
+fn samples_around(grid: Grid, at_m: [f64; 2], reach_m: f64) -> impl Iterator<Item = (usize, f64)> {
+    let range = |at_m: f64, spacing_m: f64, samples: usize| {
+        let first = ((at_m - reach_m) / spacing_m).ceil().max(0.0).to_usize();
+        first..(((at_m + reach_m) / spacing_m).floor().max(-1.0) + 1.0).to_usize().min(samples)
+    };
+    let columns = range(at_m[0], grid.spacing_x_m(), grid.width());
+    let rows = range(at_m[1], grid.spacing_z_m(), grid.height());
+    let samples = rows.flat_map(move |r| columns.clone().map(move |c| (c, r)));
+    let squared = move |(c, r): (usize, usize)| {
+        let [x, z] = [grid.x_m(c) - at_m[0], grid.z_m(r) - at_m[1]];
+        (r * grid.width() + c, x * x + z * z)
+    };
+    samples.map(squared).filter(move |(_, squared)| *squared <= reach_m * reach_m)
+}
+
+impl Obstacles {
+    /// Whether an enabled layer has any, so that it has to be scattered to measure a level.
+    pub fn are_in(layers: &[ScatterLayer]) -> bool {
+        layers.iter().any(|layer| layer.enabled && (layer.blocks || layer.sight_m > 0.0))
+    }
+
+    /// The obstacles among scattered things.
+    pub fn of(layers: &[ScatterLayer], scattered: &[Scattered]) -> Self {
+        let of_layer = |one: &Scattered| {
+            let ScatterLayer { radius_m, sight_m, blocks, .. } = layers[one.layer];
+            let instances = one.instances.iter().filter(|_| blocks || sight_m > 0.0);
+            let obstacle = |instance: &crate::engine::scatter::Instance| Obstacle {
+                at_m: [instance.at_m[0], instance.at_m[2]],
+                radius_m: radius_m * instance.scale,
+                hides_m: sight_m * instance.scale,
+                blocks,
+            };
+            instances.map(obstacle).collect::<Vec<_>>()
+        };
+        Self(scattered.iter().flat_map(of_layer).collect())
+    }
+
+    /// Lowers the clearance of samples to the distance from the nearest obstacle, metres; inside one it is 0.
+    pub(super) fn lower_clearance(
+        &self,
+        grid: Grid,
+        clearance_m: &mut [f32],
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
+        for batch in self.0.chunks(BATCH) {
+            progress.check()?;
+            for Obstacle { at_m, radius_m, .. } in batch.iter().filter(|obstacle| obstacle.blocks) {
+                for (sample, squared) in samples_around(grid, *at_m, radius_m + REACH_M) {
+                    let own = &mut clearance_m[sample];
+                    *own = own.min((squared.sqrt() - radius_m).max(0.0).to_f32());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The heights over which one sees: those of the terrain, with what hides on it. A thing that is smaller than the
+    /// spacing of samples hides as much as one sample. `None` if nothing hides.
+    pub(super) fn hiding_heights(
+        &self,
+        terrain: &Heightfield,
+        progress: &Progress,
+    ) -> Result<Option<Heightfield>, Cancelled> {
+        if self.0.iter().all(|obstacle| obstacle.hides_m <= 0.0) {
+            return Ok(None);
+        }
+        let grid = terrain.grid();
+        let mut heights = terrain.copied(progress)?;
+        for batch in self.0.chunks(BATCH) {
+            progress.check()?;
+            for Obstacle { at_m, radius_m, hides_m, .. } in batch.iter().filter(|obstacle| obstacle.hides_m > 0.0) {
+                let nearest = (grid.nearest_sample(*at_m), 0.0);
+                for (sample, _) in samples_around(grid, *at_m, *radius_m).chain([nearest]) {
+                    let top_m = terrain.heights()[sample] + hides_m.to_f32();
+                    let own = &mut heights.heights_mut()[sample];
+                    *own = own.max(top_m);
+                }
+            }
+        }
+        Ok(Some(heights))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::Extent;
+    use crate::engine::level::{Agent, Level, Marker};
+    use crate::engine::parameters::Point;
+    use crate::engine::play::{Land, Measures};
+    use crate::engine::scatter::Instance;
+
+    /// Flat land, 100 m square, with samples every metre, and a wall of pillars from north to south at x = 50 m, one every
+    /// `spacing_m` metres, of 1 m radius.
+    fn wall(spacing_m: f64, layer: ScatterLayer) -> (Heightfield, Obstacles) {
+        let grid = Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, 101, 101);
+        let layer = ScatterLayer { radius_m: 1.0, ..layer };
+        let at = |z: f64| Instance { at_m: [50.0, 0.0, z], yaw_deg: 0.0, pitch_deg: 0.0, roll_deg: 0.0, scale: 1.0 };
+        let instances = (0..).map(|i: u32| f64::from(i) * spacing_m).take_while(|z| *z <= 100.0).map(at).collect();
+        let scattered = [Scattered { layer: 0, instances }];
+        (Heightfield::flat(grid), Obstacles::of(&[layer], &scattered))
+    }
+
+    fn level(radius_m: f64) -> Level {
+        let marker =
+            |name: &str, x_m| Marker { name: name.into(), at_m: Point { x_m, z_m: 50.0 }, ..Marker::default() };
+        let agent = Agent { radius_m, ..Agent::default() };
+        let markers = vec![marker("west", 20.0), marker("east", 80.0)].into();
+        Level { agents: vec![agent].into(), markers, ..Level::default() }
+    }
+
+    #[test]
+    fn agents_go_between_obstacles_that_leave_room() {
+        let blocks = ScatterLayer { blocks: true, ..ScatterLayer::default() };
+        for (spacing_m, radius_m, has_way) in [(10.0, 0.5, true), (10.0, 5.0, false), (2.0, 0.5, false)] {
+            let (terrain, obstacles) = wall(spacing_m, blocks.clone());
+            let (level, progress) = (level(radius_m), Progress::new());
+            let land = Land { obstacles: Some(&obstacles), ..Land::dry(&terrain) };
+            let measures = Measures::new(land, &level, &progress);
+            let way = measures.way(0, &[0], &[1]).expect("not cancelled");
+            assert_eq!(way.is_some(), has_way, "{spacing_m} {radius_m}");
+            if has_way {
+                // Between two pillars of 1 m radius, 10 m apart.
+                let choke = measures.choke(0, &[0], &[1]).expect("not cancelled").expect("a choke point");
+                assert!((choke.width_m - 8.0).abs() < 0.1, "{choke:?}");
+            }
+        }
+        let (terrain, obstacles) = wall(2.0, ScatterLayer::default());
+        let (level, progress) = (level(0.5), Progress::new());
+        let land = Land { obstacles: Some(&obstacles), ..Land::dry(&terrain) };
+        let way = Measures::new(land, &level, &progress).way(0, &[0], &[1]).expect("not cancelled");
+        assert!((way.expect("a way").length_m - 60.0).abs() < 1e-6, "what does not block is no obstacle");
+    }
+
+    #[test]
+    fn what_hides_is_seen_over_only_from_above_it() {
+        for (sight_m, sees) in [(0.0, true), (1.0, true), (2.0, false)] {
+            let (terrain, obstacles) = wall(1.0, ScatterLayer { sight_m, ..ScatterLayer::default() });
+            let (level, progress) = (level(0.5), Progress::new());
+            let land = Land { obstacles: Some(&obstacles), ..Land::dry(&terrain) };
+            let measures = Measures::new(land, &level, &progress);
+            assert_eq!(measures.sees(&[0], &[1]), Ok(sees), "{sight_m} m against eyes at 1.7 m");
+            // Something beside the hedge is seen.
+            assert!(measures.seen(0).expect("not cancelled")[50 * 101 + 48]);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The pages of the manual that are made from the program.
+
+use std::path::Path;
+
+use upthrust::engine::AnyOperation;
+
+#[path = "../../examples/reference/pages.rs"]
+mod pages;
+
+#[test]
+fn the_pages_of_the_operations_are_up_to_date_and_listed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = root.join("docs/manual/src/operations");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+    let how = "run cargo run --release --no-default-features --example reference";
+    let operations = AnyOperation::all();
+    assert!(read("README.md") == pages::index(&operations), "the index is out of date; {how}");
+    let summary = std::fs::read_to_string(root.join("docs/manual/src/SUMMARY.md")).expect("the summary");
+    for operation in &operations {
+        let name = format!("{}.md", operation.key());
+        let page = pages::page(operation, &root.join("src/engine/operations"));
+        assert!(read(&name) == page, "{name} is out of date; {how}");
+        assert!(
+            summary.contains(&format!("- [{}](operations/{name})", operation.label())),
+            "{name} is not in the summary"
+        );
+        for picture in pages::pictures(operation) {
+            assert!(folder.join("pictures").join(&picture.file).exists(), "{} is missing; {how}", picture.file);
+        }
+    }
+}
