@@ -1,4 +1,6 @@
 //! The window's icon, drawn by the program: the scarp of a fault between two blocks.
+//!
+//! `packaging/icons` has the same picture for desktops, as SVG and in fixed sizes.
 
 use egui::IconData;
 
@@ -67,5 +69,15 @@ mod tests {
         assert_eq!(pixel(SIDE / 2, 2)[3], 255);
         assert_eq!((&pixel(20, 220)[..3], &pixel(235, 200)[..3]), (&LOW[..], &HIGH[..]));
         assert!((0..SIDE).any(|column| pixel(column, SIDE / 2)[..3] == SCARP));
+    }
+    #[test]
+    fn the_packaged_icon_is_the_same_picture() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/icons/256.png");
+        let packaged = image::open(path).expect("an image").into_rgba8().into_raw();
+        let drawn = icon().rgba;
+        assert_eq!(packaged.len(), drawn.len());
+        // Only where edges are smoothed do the renderers differ.
+        let differing = drawn.iter().zip(&packaged).filter(|(drawn, packaged)| drawn.abs_diff(**packaged) > 8).count();
+        assert!(differing * 100 < drawn.len(), "{differing} of {} values differ", drawn.len());
     }
 }
