@@ -169,6 +169,7 @@ fn open_window(file: Option<PathBuf>, window_snapshot: &WindowSnapshotSlot) -> e
             autosave.register_emergency_save();
         }
         app.window.snapshot = window_snapshot;
+        app.wait_for_first_frames();
         Ok(Box::new(app))
     });
     eframe::run_native("upthrust", options, create)
