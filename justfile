@@ -42,3 +42,11 @@ gallery:
 # Retake the screenshots in docs/ (Linux; needs Xvfb, xdotool and ImageMagick).
 screenshots:
     scripts/screenshots
+
+# Make the packages for this machine in dist/.
+package:
+    scripts/package
+
+# Install the packages on a bare Debian 12 and try them (Linux; needs root).
+check-package:
+    scripts/check-package

@@ -22,8 +22,8 @@ fn edit(file: Option<PathBuf>) -> ExitCode {
 #[cfg(not(feature = "gui"))]
 fn edit(_file: Option<PathBuf>) -> ExitCode {
     eprintln!(
-        "error: the editor is not in this build, which has the commands build, presets, operations, faults, convert, \
-         inspect and fault; see \"upthrust --help\""
+        "error: the editor is not in this build, which has the commands {}; see \"upthrust --help\"",
+        cli::subcommand_names().join(", ")
     );
     ExitCode::FAILURE
 }

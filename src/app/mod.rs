@@ -136,6 +136,7 @@ impl eframe::App for App {
             }
         }
         self.update_preview(&ctx);
+        self.end_first_frame(&ctx);
         self.ui.timings.frame_ends();
     }
 }

@@ -22,6 +22,9 @@ use crate::files::io::terminal::print_error;
 use crate::project::ProjectFile;
 use crate::worker::Exporter;
 
+/// The name by which desktops find the window's menu entry: that of the desktop file in `packaging/linux`.
+const APP_ID: &str = "org.upthrust.upthrust";
+
 /// The initial size of the window, points.
 const INITIAL_SIZE: [f32; 2] = [1440.0, 900.0];
 
@@ -150,7 +153,7 @@ fn save_for_next_start(snapshot: WindowSnapshot) {
 fn open_window(file: Option<PathBuf>, window_snapshot: &WindowSnapshotSlot) -> eframe::Result {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Upthrust")
-        .with_app_id("upthrust")
+        .with_app_id(APP_ID)
         .with_icon(icon::icon())
         .with_inner_size(INITIAL_SIZE)
         .with_min_inner_size([640.0, 360.0]);
@@ -166,6 +169,7 @@ fn open_window(file: Option<PathBuf>, window_snapshot: &WindowSnapshotSlot) -> e
             autosave.register_emergency_save();
         }
         app.window.snapshot = window_snapshot;
+        app.wait_for_first_frames();
         Ok(Box::new(app))
     });
     eframe::run_native("upthrust", options, create)
@@ -279,5 +283,19 @@ impl Drop for App {
             self.take_snapshot("it was closed by an error in the program, its libraries or the graphics driver");
         }
         self.finish_autosave();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_menu_entry_belongs_to_the_window() {
+        let packaging = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/linux");
+        let entry = std::fs::read_to_string(format!("{packaging}/{APP_ID}.desktop")).expect("the desktop file");
+        for line in [format!("Icon={APP_ID}"), format!("StartupWMClass={APP_ID}"), "Exec=upthrust %f".into()] {
+            assert!(entry.lines().any(|there| there == line), "{line}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Parser, ValueEnum, value_parser};
+use clap::{Arg, ArgGroup, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, ValueEnum, value_parser};
 
 use super::values::{PatchCounts, Range, RenderSize, SeedRange, Size, Source, TextureSize, TileCounts, TileIndex};
 use crate::engine::texture::AnalysisMap;
@@ -12,7 +12,7 @@ use crate::files::formats::image::TURNTABLE_FRAMES;
 
 /// Terrain editor and generator. Without a subcommand, opens the editor.
 #[derive(Debug, Parser)]
-#[command(name = "upthrust", version, args_conflicts_with_subcommands = true)]
+#[command(name = "upthrust", version, args_conflicts_with_subcommands = true, subcommand_value_name = "COMMAND")]
 pub struct Arguments {
     #[command(subcommand)]
     pub subcommand: Option<Subcommand>,
@@ -40,6 +40,19 @@ pub enum Subcommand {
     Search(SearchOptions),
     /// Run Krten's fault program of 1994, with its options, defaults and file format.
     Fault(FaultOptions),
+    /// Write man pages or shell completions into a folder, for packages.
+    #[command(hide = true)]
+    Generate(GenerateOptions),
+}
+
+/// The command line without the hidden subcommands, which completions would offer.
+pub fn public_command() -> Command {
+    let command = Arguments::command();
+    let subcommands = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()).cloned();
+    let public = Command::new("upthrust").version(env!("CARGO_PKG_VERSION"));
+    let public = public.args_conflicts_with_subcommands(true).subcommand_value_name("COMMAND");
+    let public = public.args(command.get_arguments().cloned()).subcommands(subcommands.collect::<Vec<_>>());
+    command.get_about().cloned().into_iter().fold(public, Command::about)
 }
 
 #[derive(Args, Debug)]
@@ -408,6 +421,24 @@ pub struct FaultOptions {
     /// The file to write, with the extension .xy.
     #[arg(value_name = "OUT.xy")]
     pub output: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub struct GenerateOptions {
+    /// What to write.
+    pub what: Generated,
+    /// The folder, whose files are replaced.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+/// What is generated from the declaration of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Generated {
+    /// A man page for the program and one for each subcommand.
+    Man,
+    /// Completions for bash, zsh, fish and PowerShell.
+    Completions,
 }
 
 /// Parses the strength of the filter: at 1 nothing would be left of the terrain.

@@ -8,6 +8,7 @@ mod convert;
 mod error;
 mod fault;
 mod faults;
+mod generate;
 mod heightmap;
 mod inspect;
 mod interrupt;
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
-use self::arguments::{Arguments, Subcommand};
+use self::arguments::{Arguments, Subcommand, public_command};
 use crate::engine::parameters::nearest_name;
 
 /// The action that the arguments request.
@@ -58,14 +59,19 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Command {
     }
 }
 
+/// The names of the subcommands, in the order of `--help`.
+pub fn subcommand_names() -> Vec<String> {
+    public_command().get_subcommands().map(|subcommand| subcommand.get_name().to_string()).collect()
+}
+
 /// What is wrong with a first argument that is no subcommand: then it is the file to open in the editor, which takes no
 /// other arguments.
 fn misused_file(arguments: &[OsString]) -> Option<String> {
     let [_, first, rest @ ..] = arguments else { return None };
     let (path, text) = (Path::new(first), first.to_string_lossy());
     let command = Arguments::command();
-    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    if text.starts_with('-') || text == "help" || names.contains(&&*text) {
+    let is_command = command.get_subcommands().any(|subcommand| subcommand.get_name() == text);
+    if text.starts_with('-') || text == "help" || is_command {
         return None;
     }
     let next = rest.first().map(|next| next.to_string_lossy());
@@ -77,7 +83,8 @@ fn misused_file(arguments: &[OsString]) -> Option<String> {
             Some(format!("\"{text}\" opens in the editor, which takes no further arguments; leave out \"{next}\""))
         }
         _ => {
-            let alike = names.iter().copied().filter(|name| name.chars().next() == text.chars().next());
+            let names = subcommand_names();
+            let alike = names.iter().map(String::as_str).filter(|name| name.chars().next() == text.chars().next());
             let nearest = nearest_name(&text, alike);
             let hint = nearest.map_or("the".into(), |name| format!("did you mean \"{name}\"? The"));
             Some(format!("\"{text}\" is neither a command nor a file; {hint} commands are {}", names.join(", ")))
@@ -98,6 +105,7 @@ pub fn run(task: &Task) -> ExitCode {
         Subcommand::Play(options) => play::run(options),
         Subcommand::Search(options) => search::run(options),
         Subcommand::Fault(options) => fault::run(options),
+        Subcommand::Generate(options) => generate::run(options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -34,7 +34,7 @@ macro_rules! embedded {
 
 /// All presets in menu order. The first one is opened at the start.
 pub fn presets() -> &'static [Preset] {
-    embedded![
+    static PRESETS: &[Preset] = embedded![
         "alpine-range",
         "young-fault-range",
         "rolling-hills",
@@ -54,7 +54,8 @@ pub fn presets() -> &'static [Preset] {
         "traagen-bsp-unstructured",
         "traagen-demo",
         "flipcode-alps",
-    ]
+    ];
+    PRESETS
 }
 
 /// Every preset with its project, parsed once.

@@ -24,11 +24,13 @@ const TEXTURE_PIXELS: usize = 128;
 pub(crate) struct Thumbnails {
     thumbnailer: Thumbnailer,
     states: BTreeMap<String, ThumbnailState>,
+    /// Whether thumbnails of textures wait to be requested again.
+    pub(crate) is_paused: bool,
 }
 
 impl Thumbnails {
     pub(crate) fn start(wake: Wake) -> std::io::Result<Self> {
-        Ok(Self { thumbnailer: Thumbnailer::start(wake)?, states: BTreeMap::new() })
+        Ok(Self { thumbnailer: Thumbnailer::start(wake)?, states: BTreeMap::new(), is_paused: false })
     }
 
     /// Requests a thumbnail of a recipe unless one with that key was requested before; `request` is only called then.
@@ -41,6 +43,9 @@ impl Thumbnails {
 
     /// Requests the thumbnail of a texture unless it was requested before.
     pub(crate) fn request_texture(&mut self, name: &TextureName, files: &InputFiles) {
+        if self.is_paused {
+            return;
+        }
         let key = texture_key(name, files);
         if self.states.contains_key(&key) {
             return;

@@ -1,7 +1,9 @@
 //! Colours, spacing and fonts: greys and one accent.
 
+use egui::epaint::text::{FontInsert, FontPriority, InsertFontFamily};
 use egui::style::{WidgetVisuals, Widgets};
-use egui::{Color32, Context, CornerRadius, FontId, Shadow, Stroke, TextStyle, Theme, Vec2};
+use egui::{Color32, Context, CornerRadius, FontData, FontFamily, FontId, Shadow, Stroke, TextStyle, Theme, Vec2};
+use egui_material_icons::FONT_FAMILY_OUTLINED;
 
 /// The colours of a theme.
 #[derive(Clone, Copy, Debug)]
@@ -82,9 +84,23 @@ pub(crate) fn colours(ui: &egui::Ui) -> Colours {
     if ui.visuals().dark_mode { DARK } else { LIGHT }
 }
 
+/// The icons that the editor uses, which `scripts/icon-font` has taken from the font of Material Symbols. That one is a
+/// hundred times as large.
+fn icon_font() -> FontInsert {
+    let mut font = FontData::from_static(include_bytes!("../../../assets/icons.ttf"));
+    // Icons are centred on the text beside them.
+    font.tweak.y_offset_factor = 0.05;
+    let icons = FontFamily::Name(FONT_FAMILY_OUTLINED.into());
+    let families = vec![
+        InsertFontFamily { family: FontFamily::Proportional, priority: FontPriority::Lowest },
+        InsertFontFamily { family: icons, priority: FontPriority::Highest },
+    ];
+    FontInsert::new(FONT_FAMILY_OUTLINED, font, families)
+}
+
 /// Installs both themes and the icon font.
 pub(crate) fn install(ctx: &Context) {
-    egui_material_icons::initialize(ctx);
+    ctx.add_font(icon_font());
     for (theme, colours) in [(Theme::Dark, DARK), (Theme::Light, LIGHT)] {
         ctx.style_mut_of(theme, |style| {
             set_colours(&mut style.visuals, &colours);
@@ -166,7 +182,34 @@ pub(crate) fn checkbox_visuals(visuals: &mut egui::Visuals, is_on: bool) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
     use super::*;
+
+    /// Adds the names of icons in all source files below a folder.
+    fn add_icons(folder: &Path, names: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                add_icons(&path, names);
+                continue;
+            }
+            let text = std::fs::read_to_string(path).expect("source");
+            let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
+            names.extend(words.filter(|word| word.starts_with(concat!("ICON", "_"))).map(String::from));
+        }
+    }
+
+    #[test]
+    fn the_icon_font_has_the_icons_in_use() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut used = BTreeSet::new();
+        add_icons(&root.join("src/app"), &mut used);
+        let list = std::fs::read_to_string(root.join("assets/icons.txt")).expect("the list");
+        let there: BTreeSet<String> = list.lines().map(String::from).collect();
+        assert_eq!(there, used, "run scripts/icon-font");
+    }
 
     /// The contrast of two colours (WCAG 2.1).
     fn contrast(a: Color32, b: Color32) -> f32 {

@@ -21,7 +21,7 @@ macro_rules! shipped {
 }
 
 /// The stamps that ship with the program, by the names that recipes use: project files.
-pub const SHIPPED_STAMPS: [(&str, &[u8]); 13] = shipped![
+pub static SHIPPED_STAMPS: [(&str, &[u8]); 13] = shipped![
     "hill",
     "crater",
     "caldera",

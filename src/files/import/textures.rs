@@ -10,7 +10,8 @@ use crate::files::formats::image_decode::decode_texture;
 use crate::files::io::error::FileError;
 
 /// The textures that ship with the program, by the names that recipes use.
-pub const SHIPPED_TEXTURES: [(&str, &[u8]); 11] = [
+/// Not a constant, whose copies in the program would be as many as its uses.
+pub static SHIPPED_TEXTURES: [(&str, &[u8]); 11] = [
     ("assets/grass.jpg", include_bytes!("../../../assets/grass.jpg")),
     ("assets/dry-grass.jpg", include_bytes!("../../../assets/dry-grass.jpg")),
     ("assets/forest-floor.jpg", include_bytes!("../../../assets/forest-floor.jpg")),
