@@ -31,7 +31,7 @@ use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::operations::sculpt::{Sculpt, Stroke};
 use upthrust::engine::operations::{AnyOperation, FaultSequence, Operation, Tree};
 use upthrust::engine::parameters::{Band, Point, TextureName};
-use upthrust::engine::play::{Land, Measures, PlayMap, Report};
+use upthrust::engine::play::{MeasuredTerrain, Measures, PlayMap, Report};
 use upthrust::engine::random::Stream;
 use upthrust::engine::scatter::{Region, ScatterLayer, density_per_m2, places, scatter};
 use upthrust::engine::stack::evaluate;
@@ -518,7 +518,7 @@ fn play(_: &str) {
         ] {
             let measured = (0..EDITOR_REPETITIONS).map(|_| {
                 milliseconds(&mut || {
-                    let measures = Measures::new(Land::dry(&terrain), &level, &progress);
+                    let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
                     black_box(map.overlay(&measures)).expect("not cancelled");
                 })
             });
@@ -526,7 +526,7 @@ fn play(_: &str) {
         }
         let measured = (0..EDITOR_REPETITIONS).map(|_| {
             milliseconds(&mut || {
-                let measures = Measures::new(Land::dry(&terrain), &level, &progress);
+                let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
                 black_box(Report::of(&measures)).expect("not cancelled");
             })
         });

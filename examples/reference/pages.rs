@@ -4,7 +4,7 @@ use std::path::Path;
 
 use upthrust::engine::operations::Role;
 use upthrust::engine::operations::faults::Faults;
-use upthrust::engine::parameters::{FileName, Kind, Parameter, Range, Scale, Value};
+use upthrust::engine::parameters::{Kind, Parameter, Range, Scale, Value};
 use upthrust::engine::{AnyOperation, Recipe, Step};
 
 /// The name of the raster that operations read in pictures.
@@ -47,25 +47,19 @@ pub fn pictures(operation: &AnyOperation) -> Vec<Picture> {
     pictures
 }
 
-/// The parameter whose effect pictures show best: the first number that variations change, counts last.
+/// The parameter whose effect pictures show best: the first length or angle, or else the first number.
 fn telling(operation: &AnyOperation) -> Option<&'static Parameter> {
     let numbers = || {
         let is_number = |parameter: &&Parameter| matches!(parameter.kind, Kind::Number | Kind::Integer);
         let applies = |parameter: &&Parameter| parameter.when.is_none() && !parameter.is_fixed && !parameter.nullable;
         operation.table().iter().filter(is_number).filter(applies)
     };
-    numbers().find(|parameter| parameter.kind_is_length()).or_else(|| numbers().next())
+    numbers().find(|parameter| is_length(parameter)).or_else(|| numbers().next())
 }
 
-/// Whether a parameter is a length or an angle.
-trait IsLength {
-    fn kind_is_length(&self) -> bool;
-}
-
-impl IsLength for Parameter {
-    fn kind_is_length(&self) -> bool {
-        matches!(self.unit, "m" | "°") && !self.key.starts_with("strike") && !self.key.contains("azimuth")
-    }
+/// Whether a parameter is a length or an angle, but no direction.
+fn is_length(parameter: &Parameter) -> bool {
+    matches!(parameter.unit, "m" | "°") && !parameter.key.starts_with("strike") && !parameter.key.contains("azimuth")
 }
 
 /// Two significant digits.
@@ -89,7 +83,7 @@ fn with_unit(number: f64, parameter: &Parameter) -> String {
 /// The operation alone, or above faults if it changes what is below it.
 fn recipe(mut operation: AnyOperation) -> Recipe {
     for parameter in operation.table().iter().filter(|parameter| matches!(parameter.kind, Kind::File)) {
-        let _ = operation.group_mut().set(parameter.key, &Value::Text(FileName(FILE.into()).0));
+        let _ = operation.group_mut().set(parameter.key, &Value::Text(FILE.into()));
     }
     let mut step = Step::new(operation);
     step.settings.seed = 1;
@@ -164,7 +158,7 @@ fn add_table(page: &mut String, table: &'static [Parameter], prefix: &str) {
     for parameter in table {
         let group = match parameter.kind {
             Kind::Group(table) => Some((table, format!("{prefix}{}.", parameter.key))),
-            Kind::List(Kind::Group(table)) => Some((table, format!("{prefix}{}.N.", parameter.key))),
+            Kind::List(Kind::Group(table)) => Some((*table, format!("{prefix}{}.N.", parameter.key))),
             _ => None,
         };
         if let Some((table, prefix)) = group {
@@ -192,7 +186,7 @@ fn values_text(parameter: &Parameter) -> String {
         Kind::Weighted => "`[value, weight]`".into(),
         Kind::Point => "`[x, z]` in metres".into(),
         Kind::Matrix => "3 × 3 or 5 × 5 numbers".into(),
-        Kind::List(of) if matches!(of, Kind::Group(_)) => "a list, see below".into(),
+        Kind::List(Kind::Group(_)) => "a list, see below".into(),
         Kind::List(_) => "a list".into(),
         Kind::Group(_) => "see below".into(),
     };

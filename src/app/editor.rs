@@ -196,7 +196,7 @@ impl App {
             let project = self.document.project();
             let recipe = self.ui.preview.recipe();
             self.ui.scatter.request(recipe, &project.files, shown, at_rest);
-            let obstacles = self.ui.scatter.obstacles();
+            let obstacles = self.ui.scatter.obstacles(recipe);
             self.ui.play.request(&project.level, project.water.water_m, obstacles, shown, at_rest);
         }
     }

@@ -92,8 +92,14 @@ impl eframe::App for App {
             if is_asked { Vec::new() } else { commands::pressed(&ctx, self.ui.operation_picker.is_open()) };
         let mut draft = self.document.draft();
         let (step, terrain_type) = (self.ui.selection.step, self.ui.texture_panel.selected);
+        let layer = self.ui.scatter.selected;
         commands.extend(self.panels_ui(ui, &mut draft));
-        self.ui.texture_panel.was_selected_last |= self.ui.texture_panel.selected != terrain_type;
+        if self.ui.texture_panel.selected != terrain_type {
+            (self.ui.texture_panel.was_selected_last, self.ui.scatter.was_selected_last) = (true, false);
+        }
+        if self.ui.scatter.selected != layer {
+            (self.ui.texture_panel.was_selected_last, self.ui.scatter.was_selected_last) = (false, true);
+        }
         commands.extend(self.modal_ui(&ctx, &mut draft));
         self.file_window_ui(&ctx);
         self.ui.timings.ui(&ctx, frame.info().cpu_usage);
@@ -124,6 +130,7 @@ impl eframe::App for App {
             self.report_closed();
         }
         self.ui.texture_panel.was_selected_last &= self.ui.selection.step == step;
+        self.ui.scatter.was_selected_last &= self.ui.selection.step == step;
         self.window.was_editing = ctx.text_edit_focused();
         self.window.drawn = self.open_window();
         if self.window.drawn != drawn {

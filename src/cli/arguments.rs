@@ -40,7 +40,7 @@ pub enum Subcommand {
     Search(SearchOptions),
     /// Run Krten's fault program of 1994, with its options, defaults and file format.
     Fault(FaultOptions),
-    /// Write man pages or shell completions into a folder, for packages.
+    /// Write man pages, shell completions or the schema of project files into a folder, for packages.
     #[command(hide = true)]
     Generate(GenerateOptions),
 }
@@ -439,6 +439,8 @@ pub enum Generated {
     Man,
     /// Completions for bash, zsh, fish and PowerShell.
     Completions,
+    /// The JSON Schema of project files.
+    Schema,
 }
 
 /// Parses the strength of the filter: at 1 nothing would be left of the terrain.

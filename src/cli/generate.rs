@@ -1,6 +1,7 @@
-//! `upthrust generate`, hidden: writes man pages and shell completions for packages.
+//! `upthrust generate`, hidden: writes man pages, shell completions and the schema of project files for packages.
 //!
-//! Both are derived from the declaration of the command line, as `--help` is.
+//! The pages and completions are derived from the declaration of the command line, as `--help` is; the schema from the
+//! tables of parameters.
 
 use std::io;
 
@@ -13,6 +14,7 @@ use super::arguments::{GenerateOptions, Generated, public_command};
 use super::error::CliError;
 use super::output::print_lines;
 use crate::files::io::atomic;
+use crate::project::project_schema;
 
 /// The exit statuses of every subcommand, for the man pages.
 const EXIT_STATUS: [(&str, &str); 4] = [
@@ -22,11 +24,12 @@ const EXIT_STATUS: [(&str, &str); 4] = [
     ("3", "A rule of a level is broken."),
 ];
 
-/// Writes the man pages or the completions into an existing folder, over those that are there.
+/// Writes the man pages, the completions or the schema into an existing folder, over those that are there.
 pub fn run(options: &GenerateOptions) -> Result<(), CliError> {
     let files = match options.what {
         Generated::Man => man_pages(),
         Generated::Completions => Ok(completions()),
+        Generated::Schema => Ok(vec![schema()]),
     };
     let files = files.map_err(|error| CliError::Output(error.to_string()))?;
     let mut staged = Vec::with_capacity(files.len());
@@ -89,6 +92,11 @@ fn man_page(command: &Command, see_also: &[String]) -> io::Result<Generation> {
     }
     end.to_writer(&mut contents)?;
     Ok((page.get_filename(), contents))
+}
+
+/// The JSON Schema of project files.
+fn schema() -> Generation {
+    ("upthrust.schema.json".into(), format!("{:#}\n", project_schema()).into_bytes())
 }
 
 /// The completions of every shell, under the names by which shells load them.

@@ -14,7 +14,9 @@ use crate::engine::cast::ToInteger;
 use crate::engine::image::Image;
 use crate::engine::lakes::water_depths;
 use crate::engine::level::{Level, MarkerKind};
-use crate::engine::play::{Land, Measures, PlayMap, Report, Verdict, memory_bytes, obstacles};
+use crate::engine::play::{
+    MeasuredTerrain, Measures, PlayMap, Report, Verdict, memory_bytes, obstacle_bytes, obstacles,
+};
 use crate::engine::stack::evaluate;
 use crate::files::export::check_paths;
 use crate::files::formats::image;
@@ -30,7 +32,7 @@ pub fn run(options: &PlayOptions) -> Result<(), CliError> {
     let mut level = project.level.clone();
     level.rules.extend(options.require.iter().cloned());
     let grid = options.size.unwrap_or(Size::longer(file.settings.export.samples)).grid(project.recipe.world.extent());
-    let bytes = memory_bytes(&level, grid.samples() as u64);
+    let bytes = memory_bytes(&level, grid.samples() as u64) + obstacle_bytes(&project.recipe, grid);
     let inputs = source::inputs(&source.to_string(), project, grid, bytes)?;
     let paths: Vec<(PlayMap, PathBuf)> = options.maps.iter().flat_map(|folder| map_paths(folder, &level)).collect();
     let mut folders = NewFolders::default();
@@ -43,8 +45,8 @@ pub fn run(options: &PlayOptions) -> Result<(), CliError> {
     let terrain = evaluate(&project.recipe, grid, None, &inputs, &progress)?;
     let water_m = water_depths(&project.recipe, project.water.water_m, &terrain);
     let obstacles = obstacles(&project.recipe, &terrain, &inputs, &progress)?;
-    let land = Land { terrain: &terrain, water_m: water_m.as_deref(), obstacles: obstacles.as_ref() };
-    let measures = Measures::new(land, &level, &progress);
+    let measured = MeasuredTerrain { terrain: &terrain, water_m: water_m.as_deref(), obstacles: obstacles.as_ref() };
+    let measures = Measures::new(measured, &level, &progress);
     let report = Report::of(&measures)?;
     let written = write_maps(&measures, &paths, options.force, &progress)?;
     folders.keep();

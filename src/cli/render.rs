@@ -8,7 +8,7 @@ use super::error::CliError;
 use super::source;
 use super::values::{Size, Source};
 use crate::engine::cast::ToFloat;
-use crate::engine::scatter::{ShapeInstances, scatter};
+use crate::engine::scatter::{ShapeInstances, memory_bytes as scatter_bytes, scatter};
 use crate::engine::stack::evaluate;
 use crate::engine::texture::paint_once;
 use crate::engine::{Grid, Progress};
@@ -71,14 +71,16 @@ fn params(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Re
     let grid = if grid.width().max(grid.height()) > max { Grid::fitted(extent, max) } else { grid };
     // Heights and colours and the renderer's textures, in addition to what the evaluation needs.
     let additional = (4 + 4) * grid.samples() as u64 + render_memory_bytes([width, height], grid.samples());
+    let is_scattered = recipe.scatter.iter().any(|layer| layer.enabled);
+    let additional = additional + if is_scattered { scatter_bytes(&recipe.scatter, grid) } else { 0 };
     let inputs = source::inputs(&source, project, grid, additional)?;
     let evaluation = || evaluate(recipe, grid, options.iterations, &inputs, progress);
     let terrain = progress.stage(0.0..0.67, evaluation)?;
     let size = [grid.width(), grid.height()];
     let painting = || paint_once(&terrain, recipe.painting(&inputs, None), size, progress);
-    let colours = progress.stage(0.67..1.0, painting)?.image;
-    let shapes = if recipe.scatter.iter().any(|layer| layer.enabled) {
-        let scattered = scatter(recipe, &terrain, &inputs, progress)?;
+    let colours = progress.stage(0.67..0.9, painting)?.image;
+    let shapes = if is_scattered {
+        let scattered = progress.stage(0.9..1.0, || scatter(recipe, &terrain, &inputs, progress))?;
         Some(Arc::new(ShapeInstances::new(&recipe.scatter, &scattered, extent)))
     } else {
         None

@@ -11,7 +11,7 @@ use super::progress::run_with_progress;
 use super::values::{SeedRange, Size};
 use super::{interrupt, source};
 use crate::engine::Grid;
-use crate::engine::play::{Found, Search, memory_bytes};
+use crate::engine::play::{Found, Search, memory_bytes, obstacle_bytes};
 
 /// Searches and prints the best seeds, the best first.
 pub fn run(options: &SearchOptions) -> Result<(), CliError> {
@@ -31,7 +31,7 @@ pub fn run(options: &SearchOptions) -> Result<(), CliError> {
         options.size.unwrap_or(Size::longer(file.settings.export.samples)).grid(extent),
     );
     // Seeds are compared side by side, one on each thread.
-    let bytes = |grid: Grid| memory_bytes(level, grid.samples() as u64);
+    let bytes = |grid: Grid| memory_bytes(level, grid.samples() as u64) + obstacle_bytes(&project.recipe, grid);
     let threads = rayon::current_num_threads() as u64;
     source::inputs(&source.to_string(), project, coarse, threads * (bytes(coarse) + 16 * coarse.samples() as u64))?;
     let inputs = source::inputs(&source.to_string(), project, fine, bytes(fine))?;

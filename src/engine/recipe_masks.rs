@@ -137,6 +137,35 @@ impl Recipe {
         true
     }
 
+    /// Renames a layer of the scatter, by its index, in the layers that avoid it.
+    pub fn follow_layer_name(&mut self, before: &str, layer: usize) {
+        let name = self.scatter[layer].name.clone();
+        if name == before {
+            return;
+        }
+        for i in layer + 1..self.scatter.len() {
+            let refers = |avoid: &Avoid| avoid.layer == before;
+            if self.scatter[i].avoid.iter().any(refers) {
+                self.scatter[i]
+                    .avoid
+                    .iter_mut()
+                    .filter(|avoid| refers(avoid))
+                    .for_each(|avoid| avoid.layer = name.clone());
+            }
+        }
+    }
+
+    /// Renames a terrain type in the layers of the scatter.
+    pub fn rename_type_in_layers(&mut self, before: &str, after: &str) {
+        let refers = |share: &TypeShare| share.name == before;
+        for i in 0..self.scatter.len() {
+            if self.scatter[i].types.iter().any(refers) {
+                let shares = self.scatter[i].types.iter_mut().filter(|share| refers(share));
+                shares.for_each(|share| share.name = after.to_string());
+            }
+        }
+    }
+
     /// The sources of a step's mask, with those of the named masks that they refer to.
     pub fn mask_sources<'a>(&'a self, settings: &'a StepSettings) -> impl Iterator<Item = &'a Mask> {
         let named = |mask: &'a Mask| match mask.source {
@@ -226,7 +255,21 @@ mod tests {
     use super::*;
     use crate::engine::mask::PaintedStroke;
     use crate::engine::operations::faults::Faults;
+    use crate::engine::scatter::layer::ScatterLayer;
     use crate::engine::texture::TextureRecipe;
+
+    #[test]
+    fn layers_follow_the_names_of_others_and_of_terrain_types() {
+        let layer = |name: &str| ScatterLayer { name: name.into(), ..ScatterLayer::default() };
+        let avoid = vec![Avoid { layer: "trees".into(), distance_m: 3.0 }].into();
+        let types = vec![TypeShare { name: "Meadow".into(), share: 0.5 }].into();
+        let rocks = ScatterLayer { avoid, types, ..layer("rocks") };
+        let mut recipe = Recipe { scatter: vec![layer("trees"), rocks].into(), ..Recipe::default() };
+        recipe.scatter[0].name = "pines".into();
+        recipe.follow_layer_name("trees", 0);
+        recipe.rename_type_in_layers("Meadow", "Grass");
+        assert_eq!((&*recipe.scatter[1].avoid[0].layer, &*recipe.scatter[1].types[0].name), ("pines", "Grass"));
+    }
 
     #[test]
     fn a_mask_is_shared_and_renamed_with_its_references() {

@@ -18,7 +18,7 @@ pub use self::document::{OpenedHeightmap, Project};
 pub use self::error::ProjectError;
 pub use self::file::ProjectFile;
 pub use self::format::{FORMAT_VERSION, IMPORT_EXTENSIONS, MAX_FILE_BYTES, PROJECT_SUFFIX};
-pub use self::presets::{Preset, preset_projects, presets};
+pub use self::presets::{Preset, example_projects, examples, preset_projects, presets};
 pub use self::schema::project_schema;
 pub use self::settings::{ExportSettings, ProjectSettings, ViewSettings, Water, view_table};
 pub use self::terrain_version::TERRAIN_VERSION;

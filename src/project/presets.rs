@@ -27,14 +27,14 @@ impl Preset {
 }
 
 macro_rules! embedded {
-    ($($name:literal),+ $(,)?) => {
-        &[ $( Preset { name: $name, json: include_str!(concat!("../../presets/", $name, ".upthrust.json")) }, )+ ]
+    ($folder:literal: $($name:literal),+ $(,)?) => {
+        &[ $( Preset { name: $name, json: include_str!(concat!("../../", $folder, "/", $name, ".upthrust.json")) }, )+ ]
     };
 }
 
 /// All presets in menu order. The first one is opened at the start.
 pub fn presets() -> &'static [Preset] {
-    static PRESETS: &[Preset] = embedded![
+    static PRESETS: &[Preset] = embedded!["presets":
         "alpine-range",
         "young-fault-range",
         "rolling-hills",
@@ -58,10 +58,32 @@ pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
+fn parsed(presets: &[Preset]) -> Vec<(Preset, ProjectFile)> {
+    presets.iter().filter_map(|preset| Some((*preset, preset.file().ok()?))).collect()
+}
+
 /// Every preset with its project, parsed once.
 pub fn preset_projects() -> &'static [(Preset, ProjectFile)] {
-    static PROJECTS: LazyLock<Vec<(Preset, ProjectFile)>> =
-        LazyLock::new(|| presets().iter().filter_map(|preset| Some((*preset, preset.file().ok()?))).collect());
+    static PROJECTS: LazyLock<Vec<(Preset, ProjectFile)>> = LazyLock::new(|| parsed(presets()));
+    &PROJECTS
+}
+
+/// The example projects, which the tutorials of the manual explain.
+pub fn examples() -> &'static [Preset] {
+    static EXAMPLES: &[Preset] = embedded!["examples/projects":
+        "mountain-pass",
+        "two-player-arena",
+        "hidden-bases",
+        "island-fortress",
+        "painted-crags",
+        "mountain-lake",
+    ];
+    EXAMPLES
+}
+
+/// Every example with its project, parsed once.
+pub fn example_projects() -> &'static [(Preset, ProjectFile)] {
+    static PROJECTS: LazyLock<Vec<(Preset, ProjectFile)>> = LazyLock::new(|| parsed(examples()));
     &PROJECTS
 }
 

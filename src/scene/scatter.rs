@@ -24,27 +24,37 @@ pub(super) struct ShapeDraw {
 /// What to draw of a frame's scattered things in a band, no more than `most` of them.
 pub(super) fn draws(frame: &Frame, band: Band, most: u32) -> Vec<ShapeDraw> {
     let Some(shapes) = &frame.shapes else { return Vec::new() };
-    let frustum = Frustum::new(&frame.projection, band.edges(frame.size[1]));
+    let [image, band] = [Band::all(frame), band].map(|band| Frustum::new(&frame.projection, band.edges(frame.size[1])));
     let up = frame.projection.up;
     let focal_px = 0.5 * frame.size[1].to_f32() * up.dot(up).sqrt();
     let wanted = |tile: &InstanceTile| {
         let size = tile.size_m / frame.scale.unit_m();
         let [low, high] = tile.bounds_m.map(|[x, y, z]| frame.scale.point([x.into(), z.into()], y));
         let (low, high) = (low - Vec3::splat(size), high + Vec3::splat(size));
-        if !frustum.may_contain(low, high) {
-            return 0.0;
+        if !image.may_contain(low, high) {
+            return (0.0, false);
         }
-        let px = size * focal_px / frustum.distance(low, high).max(1e-6);
+        let px = size * focal_px / image.distance(low, high).max(1e-6);
         let share = (px / FULL_PX).min(1.0);
-        share * share * (tile.instances.end - tile.instances.start).to_f32()
+        let count = share * share * (tile.instances.end - tile.instances.start).to_f32();
+        (count, band.may_contain(low, high))
     };
-    let wanted: Vec<(f32, &InstanceTile)> = shapes.tiles.iter().map(|tile| (wanted(tile), tile)).collect();
-    let all: f32 = wanted.iter().map(|(count, _)| count).sum();
+    let wanted: Vec<(f32, bool, &InstanceTile)> = shapes
+        .tiles
+        .iter()
+        .map(|tile| {
+            let (count, is_in_band) = wanted(tile);
+            (count, is_in_band, tile)
+        })
+        .collect();
+    // The same for every band, so that no shape is cut off at the border of one.
+    let all: f32 = wanted.iter().map(|(count, ..)| count).sum();
     let factor = (most.to_f32() / all.max(1.0)).min(1.0);
-    let draw = |(count, tile): (f32, &InstanceTile)| {
+    let draw = |(count, is_in_band, tile): (f32, bool, &InstanceTile)| {
         let InstanceTile { corners, instances, .. } = tile;
         let count = (factor * count).round().to_u32();
-        (count > 0).then(|| ShapeDraw { corners: corners.clone(), instances: instances.start..instances.start + count })
+        (is_in_band && count > 0)
+            .then(|| ShapeDraw { corners: corners.clone(), instances: instances.start..instances.start + count })
     };
     wanted.into_iter().filter_map(draw).collect()
 }

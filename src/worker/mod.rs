@@ -1,7 +1,7 @@
 //! Background threads.
 //!
-//! Each thread is a [`Runner`] with a [`Worker`]: one computes the preview, one the analysis, one the thumbnails, one
-//! runs exports; the loops of their work run on thread pools. The preview and the analysis compute the newest request
+//! Each thread is a [`Runner`] with a [`Worker`]: one computes the preview, one the analysis, one what is scattered, one the
+//! thumbnails, one runs exports; the loops of their work run on thread pools. The preview and the analysis compute the newest request
 //! and cancel stale ones; exports and thumbnails are queued. The interface submits plain requests and polls for
 //! results; it never waits. A panic in a job becomes a [`JobError`].
 

@@ -8,7 +8,7 @@ use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::engine::Heightfield;
 use crate::engine::lakes::water_depths;
 use crate::engine::level::Level;
-use crate::engine::play::{Land, Measures, Obstacles, Overlay, PlayMap, Report, memory_bytes};
+use crate::engine::play::{MeasuredTerrain, Measures, Obstacles, Overlay, PlayMap, Report, memory_bytes};
 use crate::engine::recipe::Recipe;
 use crate::files::io::memory::require_memory;
 
@@ -155,8 +155,8 @@ fn measure(
     context: &JobContext<'_, PlayResult>,
 ) -> Result<PlayResult, JobError> {
     let water_m = water_depths(&request.recipe, request.water_m, terrain);
-    let land = Land { terrain, water_m: water_m.as_deref(), obstacles: request.obstacles.as_deref() };
-    let measures = Measures::new(land, &request.level, context.progress);
+    let measured = MeasuredTerrain { terrain, water_m: water_m.as_deref(), obstacles: request.obstacles.as_deref() };
+    let measures = Measures::new(measured, &request.level, context.progress);
     let mut result = PlayResult { request: request.clone(), map: None, report: None, is_coarse };
     if let Some(map) = request.map {
         let size = [terrain.grid().width(), terrain.grid().height()];

@@ -9,12 +9,15 @@ use crate::engine::Heightfield;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::play::Obstacles;
 use crate::engine::recipe::Recipe;
-use crate::engine::scatter::{Dots, Scattered, ShapeInstances, dots, memory_bytes, scatter};
+use crate::engine::scatter::{Dots, Scattered, ShapeInstances, dots, memory_bytes, most_places, scatter};
 use crate::files::import::{DecodedFiles, InputFiles};
 use crate::files::io::memory::require_memory;
 
 /// Pixels along the longer side of the map of dots.
 const DOTS: usize = 1024;
+
+/// The bytes that drawing a thing takes: its place in the order, on the map, in 3-D, and as an obstacle.
+const DRAWN_BYTES: f64 = 24.0 + 12.0 + 48.0 + 40.0;
 
 /// The maps of dots.
 const LEVELS: usize = 4;
@@ -104,10 +107,13 @@ impl Worker for ScatterWorker {
     ) -> Result<ScatterResult, JobError> {
         let ScatterRequest { terrain, recipe, files } = &request;
         let (progress, layers) = (context.progress, &recipe.scatter);
-        require_memory(memory_bytes(layers, terrain.grid()))?;
+        let extent = terrain.grid().extent();
+        // What is drawn of each thing, and the order in which it is found.
+        let things = layers.iter().filter(|layer| layer.enabled).map(|layer| most_places(layer, extent) * layer.amount);
+        let drawn = (DRAWN_BYTES * things.sum::<f64>()).to_u64();
+        require_memory(memory_bytes(layers, terrain.grid()).saturating_add(drawn))?;
         let inputs = self.decoded.inputs(recipe, files, progress)?;
         let scattered = scatter(recipe, terrain, &inputs, progress)?;
-        let extent = terrain.grid().extent();
         let shapes = Arc::new(ShapeInstances::new(layers, &scattered, extent));
         progress.check()?;
         let longest_m = extent.width_m.max(extent.depth_m);

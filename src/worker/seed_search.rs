@@ -9,7 +9,7 @@ use super::job::{JobError, Wake};
 use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::engine::Grid;
 use crate::engine::level::Level;
-use crate::engine::play::{Found, Rule, Search, memory_bytes};
+use crate::engine::play::{Found, Rule, Search, memory_bytes, obstacle_bytes};
 use crate::engine::recipe::Recipe;
 use crate::files::import::{DecodedFiles, InputFiles};
 use crate::files::io::memory::require_memory;
@@ -89,10 +89,15 @@ impl Worker for SearchWorker {
         let read = level.rules.iter().map(|rule| Rule::read(rule, &level)).collect::<Result<Vec<_>, _>>();
         let rules = read.map_err(|error| JobError::Failed(error.to_string()))?;
         let search = Search { recipe: &recipe, inputs: &inputs, level: &level, water_m, rules: &rules };
+        // Seeds are compared side by side, one on each thread.
+        let at_once = rayon::current_num_threads() as u64;
+        require_memory(at_once.saturating_mul(obstacle_bytes(&recipe, grid)))?;
         let seeds: Vec<u32> = seeds.collect();
         let found = progress.stage(0.0..0.8, || search.best(seeds.into_par_iter(), grid, best, progress))?;
         let last = Grid::fitted(recipe.world.extent(), final_samples);
-        if last.samples() <= grid.samples() || require_memory(memory_bytes(&level, last.samples() as u64)).is_err() {
+        if last.samples() <= grid.samples()
+            || require_memory(memory_bytes(&level, last.samples() as u64) + obstacle_bytes(&recipe, last)).is_err()
+        {
             return Ok(found);
         }
         (context.publish)(found.clone());

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use upthrust::engine::AnyOperation;
+use upthrust::engine::{AnyOperation, Grid};
+use upthrust::project::project_schema;
 
 #[path = "../../examples/reference/pages.rs"]
 mod pages;
@@ -26,6 +27,14 @@ fn the_pages_of_the_operations_are_up_to_date_and_listed() {
         );
         for picture in pages::pictures(operation) {
             assert!(folder.join("pictures").join(&picture.file).exists(), "{} is missing; {how}", picture.file);
+            assert_eq!(picture.recipe.check(Grid::fitted(picture.recipe.world.extent(), 513)), Ok(()));
         }
     }
+}
+
+#[test]
+fn the_schema_of_projects_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/manual/src/upthrust.schema.json");
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(text == format!("{:#}\n", project_schema()), "run: upthrust generate schema docs/manual/src");
 }

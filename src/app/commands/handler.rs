@@ -17,6 +17,7 @@ use crate::app::panels::materials::{MATERIALS, Material};
 use crate::app::panels::status::CopyableText;
 use crate::app::panels::types;
 use crate::app::state::Side;
+use crate::app::tasks::manual::open_manual;
 use crate::app::views::View;
 use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{CameraPreset, RenderDialog};
@@ -27,7 +28,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::operations::group::{Start, StepGroup};
 use crate::engine::parameters::{Kind, Parameter, group_values};
 use crate::engine::recipe_masks::MaskOwner;
-use crate::project::{Project, ProjectFile, ProjectSettings, preset_projects};
+use crate::project::{Project, ProjectFile, ProjectSettings, example_projects, preset_projects};
 
 impl App {
     /// Changes how the project is viewed and exported, which is not an edit.
@@ -59,7 +60,9 @@ impl App {
             | C::ClearRecentFiles
             | C::OpenRecovered
             | C::OpenGallery
-            | C::OpenPreset(_) => self.execute_open(command),
+            | C::OpenPreset(_)
+            | C::OpenExample(_)
+            | C::Manual => self.execute_open(command),
             C::SavePreset => self.open_save_preset(),
             C::Save => self.save(false),
             C::SaveAs => self.save(true),
@@ -98,11 +101,12 @@ impl App {
             C::AddLayer(kind) => {
                 let mut project = (**self.document.project()).clone();
                 self.ui.scatter.add(&mut project.recipe, kind);
+                (self.ui.texture_panel.was_selected_last, self.ui.scatter.was_selected_last) = (false, true);
                 self.document.commit(project, None);
                 self.show_panel(Side::Right);
             }
             C::Scatter => {
-                self.ui.scatter.toggle();
+                self.ui.scatter.show();
                 self.show_panel(Side::Right);
             }
             C::SelectType(i) => self.select_type(i),
@@ -111,6 +115,7 @@ impl App {
             C::SelectStep(i) => {
                 (self.ui.selection.step, self.ui.selection.to) = (i, None);
                 self.ui.texture_panel.was_selected_last = false;
+                self.ui.scatter.was_selected_last = false;
             }
             C::SelectStepsTo(i) => self.ui.selection.to = Some(i),
             C::ShowParameter { of, key } => self.show_parameter(of, key),
@@ -205,6 +210,16 @@ impl App {
                 if let Some((_, file)) = preset_projects().get(i) {
                     self.open_preset(format!("Preset {}", file.project.name), file.clone());
                 }
+            }
+            Command::OpenExample(i) => {
+                if let Some((_, file)) = example_projects().get(i) {
+                    self.open_preset(format!("Example {}", file.project.name), file.clone());
+                }
+            }
+            Command::Manual => {
+                let step = self.document.project().recipe.stack.get(self.ui.selection.step);
+                let operation = step.map(|step| step.operation.clone());
+                self.services.file_tasks.run(move || open_manual(operation.as_ref()));
             }
             _ => {}
         }
@@ -415,7 +430,7 @@ impl App {
             Command::UseSeed(seed) => self.edit(|project| project.recipe.seed = seed),
             Command::ShowMeasure(map) => self.ui.play.show_map(map),
             Command::Playability => {
-                self.ui.play.toggle();
+                self.ui.play.show();
                 self.show_panel(Side::Right);
             }
             Command::PreviousSeed => {

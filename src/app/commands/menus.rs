@@ -19,7 +19,7 @@ use crate::engine::cast::ToFloat;
 use crate::engine::operations::symmetry::Kind as Symmetry;
 use crate::files::FileError;
 use crate::files::io::memory::{available_bytes, require_memory};
-use crate::project::Project;
+use crate::project::{Preset, Project, ProjectFile, example_projects};
 
 /// The preview sizes in the menu, samples per side.
 const PREVIEW_SAMPLES: [u32; 5] = [257, 513, 1025, 2049, 4097];
@@ -383,7 +383,20 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
 }
 
 fn help(context: &MenuContext) -> Vec<Entry> {
-    groups(context, &[&[Command::Palette, Command::Shortcuts], &[Command::FrameTimings, Command::About]])
+    let example = |(i, (_, file)): (usize, &(Preset, ProjectFile))| {
+        let Project { name, description, .. } = &*file.project;
+        let item = Item::new(context, Command::OpenExample(i)).named(name.clone());
+        Entry::Item(Item { doc: description.clone(), ..item })
+    };
+    let manual_doc = "In the browser, at the page of the selected step's operation".into();
+    let mut entries = vec![
+        Entry::Item(Item { doc: manual_doc, ..Item::new(context, Command::Manual) }),
+        Entry::Menu("Examples", example_projects().iter().enumerate().map(example).collect()),
+        Entry::Separator,
+    ];
+    entries
+        .extend(groups(context, &[&[Command::Palette, Command::Shortcuts], &[Command::FrameTimings, Command::About]]));
+    entries
 }
 
 /// The free memory, measured at most once a second.
@@ -406,7 +419,6 @@ impl FreeMemory {
 mod tests {
     use super::*;
     use crate::app::commands::SHORTCUTS;
-    use crate::project::ProjectFile;
 
     fn commands(entries: &[Entry], found: &mut Vec<Command>) {
         for entry in entries {

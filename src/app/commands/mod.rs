@@ -96,6 +96,10 @@ pub(crate) enum Command {
     OpenGallery,
     /// Opens a shipped preset, by index.
     OpenPreset(usize),
+    /// Opens an example project, by index.
+    OpenExample(usize),
+    /// Opens the manual in the browser.
+    Manual,
     /// Saves the project as a preset.
     SavePreset,
     Save,
@@ -149,7 +153,7 @@ pub(crate) enum Command {
     AddType(Option<usize>),
     /// Adds a layer of a kind of things to the scatter, by index.
     AddLayer(usize),
-    /// Shows or hides the layers of the scatter.
+    /// Shows the layers of the scatter.
     Scatter,
     /// Selects a terrain type, by index, and scrolls to it.
     SelectType(usize),
@@ -183,7 +187,7 @@ pub(crate) enum Command {
     ProfileLine,
     /// Shows or hides variations of the terrain.
     Variations,
-    /// Shows or hides the measures of the level.
+    /// Shows the measures of the level.
     Playability,
     /// Draws a measure of the level over the maps, or none.
     ShowMeasure(Option<PlayMap>),
@@ -315,6 +319,8 @@ impl Command {
             Self::OpenRecovered => "Recovered projects…".into(),
             Self::OpenGallery => "Presets…".into(),
             Self::OpenPreset(_) => "Open preset".into(),
+            Self::OpenExample(_) => "Open example".into(),
+            Self::Manual => "Manual".into(),
             Self::SavePreset => "Save as preset…".into(),
             Self::Save => "Save".into(),
             Self::SaveAs => "Save as…".into(),

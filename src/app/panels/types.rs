@@ -91,7 +91,7 @@ fn list_ui(
     let shares = Shares::new(context.shown);
     let (indices, sets) = (panel.listed(&recipe.texture), panel.sets(&recipe.texture));
     let (texture, named) = (&mut recipe.texture, &recipe.masks);
-    let mut command = None;
+    let (mut command, mut renamed) = (None, None);
     let mut heights = std::mem::take(&mut panel.row_heights);
     let top = ui.cursor().top();
     let rows: Vec<CardRow> = indices.iter().copied().map(CardRow::single).collect();
@@ -106,7 +106,10 @@ fn list_ui(
         let mut terrain_type = texture.types[i].clone();
         let (response, wants_file) = card_ui(ui, &mut terrain_type, i, panel, parameters, &extras);
         if terrain_type != texture.types[i] {
-            texture.types[i] = terrain_type;
+            let before = std::mem::replace(&mut texture.types[i], terrain_type);
+            if before.name != texture.types[i].name {
+                renamed = Some((before.name, texture.types[i].name.clone()));
+            }
         }
         match wants_file {
             None => {}
@@ -131,6 +134,9 @@ fn list_ui(
         Some((i, action)) => command.or(apply_action(texture, panel, i, action)),
         None => command,
     };
+    if let Some((before, after)) = renamed {
+        recipe.rename_type_in_layers(&before, &after);
+    }
     let selected = panel.selected.map(MaskOwner::Type);
     command.or(selected.and_then(|owner| share_ui(ui, recipe, owner)))
 }

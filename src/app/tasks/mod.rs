@@ -12,6 +12,7 @@ pub(crate) mod external_changes;
 pub(crate) mod file_tasks;
 pub(crate) mod file_windows;
 pub(crate) mod folder_lock;
+pub(crate) mod manual;
 pub(crate) mod recent_files;
 pub(crate) mod recovery;
 pub(crate) mod results;

@@ -31,7 +31,7 @@ fn level_editor(rules: &[&str]) -> Harness<'static, App> {
         project.level = Level { markers: markers.into(), rules, ..Level::default() };
     });
     settle(&mut editor);
-    editor.state_mut().ui.play.toggle();
+    editor.state_mut().ui.play.show();
     wait(&mut editor, "the measures", |app| app.ui.play.found().is_some_and(|found| found.report.is_some()));
     editor.run_steps(12);
     editor

@@ -65,7 +65,7 @@ fn what_blocks_the_way_is_measured() {
         project.recipe.scatter = vec![layer].into();
     });
     settle(&mut editor);
-    editor.state_mut().ui.play.toggle();
+    editor.state_mut().ui.play.show();
     let length_m = |app: &App| {
         let report = app.ui.play.found()?.report.clone()?;
         report.way(0, 1)?.way.map(|[_, length_m]| length_m)

@@ -211,7 +211,7 @@ mod tests {
     use crate::engine::texture::TextureRecipe;
 
     fn selected(step: usize) -> Selected {
-        Selected { step, terrain_type: None, only_there: true }
+        Selected { step, last: None, only_there: true }
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn painting_adds_one_painted_source_to_the_mask_of_what_was_selected_last() {
         let mut recipe = Recipe { stack: vec![Step::new(Faults::default())], ..Default::default() };
-        let of_type = Selected { step: 0, terrain_type: Some(1), only_there: true };
+        let of_type = Selected { step: 0, last: Some(MaskOwner::Type(1)), only_there: true };
         recipe.stack[0].settings.mask = vec![Mask { source: MaskSource::Slope, ..Mask::default() }].into();
         for _ in 0..2 {
             assert_eq!(PaintedStroke::default().prepare(&mut recipe, selected(0)), Some(MaskOwner::Step(0)));
@@ -251,7 +251,7 @@ mod tests {
         let mut recipe = Recipe { texture: TextureRecipe::starter(), ..Default::default() };
         let before = recipe.texture.types.clone();
         let snow = before.len() - 1;
-        let adds = Selected { step: 0, terrain_type: Some(snow), only_there: false };
+        let adds = Selected { step: 0, last: Some(MaskOwner::Type(snow)), only_there: false };
         assert_eq!(PaintedStroke::default().prepare(&mut recipe, adds), Some(MaskOwner::Type(snow + 1)));
         let types = &recipe.texture.types;
         assert_eq!(types[..=snow], before[..]);
@@ -259,10 +259,13 @@ mod tests {
         assert_eq!((added.colour, added.blend, added.mask.len()), (before[snow].colour, TypeBlend::Cover, 1));
         assert_eq!(added.name, format!("{}, painted", before[snow].name));
         // The next strokes go to the same type, and erasing adds none.
-        let next = Selected { terrain_type: Some(snow + 1), ..adds };
+        let next = Selected { last: Some(MaskOwner::Type(snow + 1)), ..adds };
         assert_eq!(PaintedStroke::default().prepare(&mut recipe, next), Some(MaskOwner::Type(snow + 1)));
         let erases = PaintedStroke { erase: true, ..PaintedStroke::default() };
-        assert_eq!(erases.prepare(&mut recipe, Selected { terrain_type: Some(0), ..adds }), Some(MaskOwner::Type(0)));
+        assert_eq!(
+            erases.prepare(&mut recipe, Selected { last: Some(MaskOwner::Type(0)), ..adds }),
+            Some(MaskOwner::Type(0))
+        );
         assert_eq!(recipe.texture.types.len(), before.len() + 1);
     }
 }

@@ -116,7 +116,7 @@ impl<S: BrushStroke> BrushTool<S> {
         }
         self.drawn = Some(DrawnStroke { stroke, owner, index, view, before });
         match owner {
-            MaskOwner::Type(i) if selected.terrain_type != Some(i) => Some(Command::SelectType(i)),
+            MaskOwner::Type(i) if selected.last != Some(owner) => Some(Command::SelectType(i)),
             MaskOwner::Type(_) | MaskOwner::Step(_) | MaskOwner::Layer(_) | MaskOwner::Named(_) => None,
         }
     }

@@ -13,8 +13,8 @@ pub(crate) struct ToolContext<'a> {
     pub(crate) level: &'a mut Level,
     /// The step whose parameters are shown.
     pub(crate) selected_step: &'a mut usize,
-    /// The selected terrain type, if it was selected later than the step.
-    pub(crate) selected_type: Option<usize>,
+    /// The selected terrain type or layer of the scatter, if it was selected later than the step.
+    pub(crate) selected_last: Option<MaskOwner>,
     /// The terrain that is shown.
     pub(crate) terrain: Option<&'a Heightfield>,
     /// The reports on the parts of the selected step, as it is shown.
@@ -35,23 +35,23 @@ pub(crate) struct ToolContext<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selected {
     pub(super) step: usize,
-    /// The terrain type, if it was selected later than the step.
-    pub(super) terrain_type: Option<usize>,
+    /// The terrain type or the layer of the scatter, if it was selected later than the step.
+    pub(super) last: Option<MaskOwner>,
     /// Whether the first stroke confines a type to where it is painted, rather than adding it there.
     pub(super) only_there: bool,
 }
 
 impl Selected {
-    /// The step or terrain type that was selected last, whose mask is painted.
+    /// The step, terrain type or layer that was selected last, whose mask is painted.
     pub(super) fn mask_owner(self) -> MaskOwner {
-        self.terrain_type.map_or(MaskOwner::Step(self.step), MaskOwner::Type)
+        self.last.unwrap_or(MaskOwner::Step(self.step))
     }
 }
 
 impl ToolContext<'_> {
     /// What is selected in the panels.
     pub(super) fn selected(&self) -> Selected {
-        Selected { step: *self.selected_step, terrain_type: self.selected_type, only_there: false }
+        Selected { step: *self.selected_step, last: self.selected_last, only_there: false }
     }
 }
 

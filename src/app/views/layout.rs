@@ -285,7 +285,9 @@ impl App {
             }
         }
         let selected_type = self.ui.texture_panel.selected.filter(|_| self.ui.texture_panel.was_selected_last);
-        let painted = selected_type.map_or(MaskOwner::Step(self.ui.selection.step), MaskOwner::Type);
+        let selected_layer = self.ui.scatter.selected_last().map(MaskOwner::Layer);
+        let selected_last = selected_layer.or(selected_type.map(MaskOwner::Type));
+        let painted = selected_last.unwrap_or(MaskOwner::Step(self.ui.selection.step));
         let total = self.total();
         let at = (!self.ui.playback.is_playing()).then(|| self.ui.playback.position(total));
         let thumbnails = &mut self.services.thumbnails;
@@ -301,7 +303,7 @@ impl App {
             recipe: &mut project.recipe,
             level: &mut project.level,
             selected_step: &mut self.ui.selection.step,
-            selected_type,
+            selected_last,
             tools: &mut self.ui.tools,
             before,
             profile: self.settings.unfolded.contains(Section::Profile.title()).then_some(&mut self.ui.profile),
@@ -374,7 +376,7 @@ struct Panes<'a> {
     level: &'a mut Level,
     selected_step: &'a mut usize,
     /// The selected terrain type, if it was selected later than the step.
-    selected_type: Option<usize>,
+    selected_last: Option<MaskOwner>,
     tools: &'a mut Tools,
     reports: &'a [PartReport],
     /// The note while the state before the last edit is shown.
@@ -401,7 +403,7 @@ impl Panes<'_> {
             recipe: &mut *self.recipe,
             level: &mut *self.level,
             selected_step: &mut *self.selected_step,
-            selected_type: self.selected_type,
+            selected_last: self.selected_last,
             terrain: self.shown.map(|shown| &*shown.terrain),
             reports: self.reports,
             range_m: self.range_m,
@@ -452,7 +454,7 @@ impl Panes<'_> {
             }
             View::Scene => {
                 let light = self.recipe.light.clone();
-                let painted = self.selected_type.map_or(MaskOwner::Step(*self.selected_step), MaskOwner::Type);
+                let painted = self.selected_last.unwrap_or(MaskOwner::Step(*self.selected_step));
                 let context = SceneContext {
                     extent,
                     light: &light,

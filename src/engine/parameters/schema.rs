@@ -12,7 +12,9 @@ pub fn table_to_schema(table: &[Parameter]) -> Map<String, Json> {
 
 /// An object with these properties and no others.
 pub fn object_schema(properties: Map<String, Json>) -> Json {
-    json!({"type": "object", "properties": properties, "additionalProperties": false})
+    let mut schema = json!({"type": "object", "additionalProperties": false});
+    schema["properties"] = Json::Object(properties);
+    schema
 }
 
 impl Parameter {

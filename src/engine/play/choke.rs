@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
     use crate::engine::level::Agent;
-    use crate::engine::play::Land;
+    use crate::engine::play::MeasuredTerrain;
 
     /// Two halls 100 m long, divided by a wall from x = 50 m to 54 m, with gates of 10 m and 20 m.
     fn halls() -> Heightfield {
@@ -133,7 +133,8 @@ mod tests {
     #[test]
     fn the_wider_gate_is_the_choke_point() {
         let terrain = halls();
-        let ground = Ground::new(Land::dry(&terrain), &Agent::default(), &Progress::new()).expect("not cancelled");
+        let ground =
+            Ground::new(MeasuredTerrain::dry(&terrain), &Agent::default(), &Progress::new()).expect("not cancelled");
         let places = [15 * 101 + 20, 15 * 101 + 80, 40 * 101 + 20];
         let found = chokes(&ground, &places, &Progress::new()).expect("not cancelled");
         let across = found[1][0].expect("a way");
@@ -148,7 +149,7 @@ mod tests {
     fn there_is_none_where_no_way_leads() {
         let terrain = halls();
         let wide = Agent { radius_m: 10.5, ..Default::default() };
-        let ground = Ground::new(Land::dry(&terrain), &wide, &Progress::new()).expect("not cancelled");
+        let ground = Ground::new(MeasuredTerrain::dry(&terrain), &wide, &Progress::new()).expect("not cancelled");
         let found = chokes(&ground, &[15 * 101 + 20, 15 * 101 + 80], &Progress::new()).expect("not cancelled");
         assert_eq!(found, [vec![], vec![None]]);
     }

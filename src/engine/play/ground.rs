@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::land::Land;
+use super::measured_terrain::MeasuredTerrain;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::distance::{Crossings, lower_to_squared_distances};
 use crate::engine::heightfield::{Grid, Heightfield};
@@ -38,9 +38,9 @@ pub struct Ground<'a> {
 }
 
 impl<'a> Ground<'a> {
-    /// The ground of a land.
-    pub fn new(land: Land<'a>, agent: &Agent, progress: &Progress) -> Result<Self, Cancelled> {
-        let Land { terrain, water_m, obstacles } = land;
+    /// The ground of a measured.
+    pub fn new(measured: MeasuredTerrain<'a>, agent: &Agent, progress: &Progress) -> Result<Self, Cancelled> {
+        let MeasuredTerrain { terrain, water_m, obstacles } = measured;
         let grid = terrain.grid();
         let cells = cells(terrain, water_m, agent, progress)?;
         let columns = grid.width() - 1;
@@ -54,7 +54,7 @@ impl<'a> Ground<'a> {
         lower_to_squared_distances(&mut clearance_m, Crossings::of_samples(grid, is_closed), progress)?;
         clearance_m.par_iter_mut().for_each(|square| *square = square.sqrt());
         if let Some(obstacles) = obstacles {
-            obstacles.lower_clearance(grid, &mut clearance_m, progress)?;
+            obstacles.lower_clearance(grid, agent.radius_m, &mut clearance_m, progress)?;
         }
         let least_m = agent.radius_m.to_f32().max(f32::MIN_POSITIVE);
         Ok(Self { terrain, agent: agent.clone(), cells, clearance_m, least_m })
@@ -177,7 +177,8 @@ mod tests {
     }
 
     fn ground<'a>(terrain: &'a Heightfield, water_m: Option<&'a [f32]>, agent: &Agent) -> Ground<'a> {
-        Ground::new(Land { water_m, ..Land::dry(terrain) }, agent, &Progress::new()).expect("not cancelled")
+        Ground::new(MeasuredTerrain { water_m, ..MeasuredTerrain::dry(terrain) }, agent, &Progress::new())
+            .expect("not cancelled")
     }
 
     #[test]
@@ -203,8 +204,8 @@ mod tests {
         assert_eq!(open, (0..=16).chain(25..41).collect::<Vec<_>>());
         assert_eq!(found.sample_near([17.9, 3.0]), Some(3 * 41 + 16));
         assert_eq!((found.sample_near([-1.0, 3.0]), found.sample_near([10.0, 21.0])), (None, None), "off the map");
-        let walls =
-            Ground::new(Land::dry(&terrain), &Agent { radius_m: 15.0, ..tank }, &Progress::new()).expect("ground");
+        let walls = Ground::new(MeasuredTerrain::dry(&terrain), &Agent { radius_m: 15.0, ..tank }, &Progress::new())
+            .expect("ground");
         assert_eq!(walls.sample_near([20.5, 3.0]), None);
     }
 

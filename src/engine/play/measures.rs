@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::choke::{Choke, chokes};
 use super::ground::Ground;
-use super::land::Land;
+use super::measured_terrain::MeasuredTerrain;
 use super::sites::{Site, sites};
 use super::territory::Territory;
 use super::travel::Travel;
@@ -117,7 +117,7 @@ type Kept<K, T> = RefCell<BTreeMap<K, Rc<T>>>;
 
 /// The measures of a level on a terrain.
 pub struct Measures<'a> {
-    land: Land<'a>,
+    measured: MeasuredTerrain<'a>,
     level: &'a Level,
     agents: Vec<Agent>,
     progress: &'a Progress,
@@ -133,10 +133,10 @@ pub struct Measures<'a> {
 
 impl<'a> Measures<'a> {
     /// The measures of a level.
-    pub fn new(land: Land<'a>, level: &'a Level, progress: &'a Progress) -> Self {
+    pub fn new(measured: MeasuredTerrain<'a>, level: &'a Level, progress: &'a Progress) -> Self {
         let agents = level.agents();
         Self {
-            land,
+            measured,
             level,
             agents,
             progress,
@@ -151,14 +151,14 @@ impl<'a> Measures<'a> {
 
     /// The terrain.
     pub fn terrain(&self) -> &'a Heightfield {
-        self.land.terrain
+        self.measured.terrain
     }
 
     /// The heights over which one sees: those of the terrain, with what hides on it.
     pub(super) fn hiding_heights(&self) -> Result<Option<Rc<Heightfield>>, Cancelled> {
         if self.hiding.borrow().is_none() {
-            let found = match self.land.obstacles {
-                Some(obstacles) => obstacles.hiding_heights(self.land.terrain, self.progress)?,
+            let found = match self.measured.obstacles {
+                Some(obstacles) => obstacles.hiding_heights(self.measured.terrain, self.progress)?,
                 None => None,
             };
             *self.hiding.borrow_mut() = Some(found.map(Rc::new));
@@ -192,7 +192,7 @@ impl<'a> Measures<'a> {
 
     /// The ground of an agent, by its index.
     pub fn ground(&self, agent: usize) -> Result<Rc<Ground<'a>>, Cancelled> {
-        kept(&self.grounds, agent, || Ground::new(self.land, &self.agents[agent], self.progress))
+        kept(&self.grounds, agent, || Ground::new(self.measured, &self.agents[agent], self.progress))
     }
 
     /// The samples at which markers stand; those where the agent cannot stand are left out.
@@ -250,7 +250,7 @@ impl<'a> Measures<'a> {
 
     /// The length of a line over samples, metres, over the surface.
     fn length_m(&self, samples: &[usize]) -> f64 {
-        let grid = self.land.terrain.grid();
+        let grid = self.measured.terrain.grid();
         let cell = |sample: usize| [sample % grid.width(), sample / grid.width()];
         let line = |pair: &[usize]| {
             let [[from_c, from_r], [to_c, to_r]] = [cell(pair[0]), cell(pair[1])];
@@ -260,7 +260,7 @@ impl<'a> Measures<'a> {
             let height = |piece: usize| {
                 let share = piece.to_f64() / pieces.to_f64();
                 let [x_m, z_m] = [0, 1].map(|axis| from[axis] + share * (to[axis] - from[axis]));
-                f64::from(self.land.terrain.height_at(x_m, z_m))
+                f64::from(self.measured.terrain.height_at(x_m, z_m))
             };
             (1..=pieces).map(|piece| libm::hypot(flat_m, height(piece) - height(piece - 1))).sum::<f64>()
         };
@@ -302,7 +302,7 @@ impl<'a> Measures<'a> {
     fn seen_from(&self, marker: usize, over_ground_m: f64, target_m: f32) -> Result<Rc<Vec<bool>>, Cancelled> {
         kept(&self.seen, (marker, over_ground_m.to_bits(), target_m.to_bits()), || {
             let (eye, hiding) = (Eye { at_m: self.place_m(marker), over_ground_m }, self.hiding_heights()?);
-            seen_from(self.land.terrain, hiding.as_deref(), eye, target_m, self.progress)
+            seen_from(self.measured.terrain, hiding.as_deref(), eye, target_m, self.progress)
         })
     }
 
@@ -311,7 +311,7 @@ impl<'a> Measures<'a> {
         for (a, b) in from.iter().flat_map(|a| to.iter().map(move |b| (*a, *b))) {
             let [eye_m, target_m] = [a, b].map(|marker| self.level.markers[marker].eye_m);
             let seen = self.seen_from(a, eye_m, target_m.to_f32())?;
-            if seen[self.land.terrain.grid().nearest_sample(self.place_m(b))] {
+            if seen[self.measured.terrain.grid().nearest_sample(self.place_m(b))] {
                 return Ok(true);
             }
         }
@@ -321,7 +321,7 @@ impl<'a> Measures<'a> {
     /// The share of the first agent's walkable ground from which a head at some markers is seen.
     pub fn exposure(&self, markers: &[usize]) -> Result<f64, Cancelled> {
         let ground = self.ground(0)?;
-        let mut exposed = vec![false; self.land.terrain.grid().samples()];
+        let mut exposed = vec![false; self.measured.terrain.grid().samples()];
         for marker in markers {
             // Between heads of the same height it does not matter who looks.
             let seen = self.seen_from(*marker, HEAD_M.into(), HEAD_M)?;
@@ -348,9 +348,9 @@ impl<'a> Measures<'a> {
     /// The places where a pad of these sides fits with no more than `cut_m` of cut and fill: all, or those whose middle a
     /// team reaches first.
     pub fn sites(&self, size_m: [f64; 2], cut_m: f64, team: Option<&str>) -> Result<Vec<Site>, Cancelled> {
-        let mut found = sites(self.land.terrain, self.land.water_m, size_m, cut_m, self.progress)?;
+        let mut found = sites(self.measured.terrain, self.measured.water_m, size_m, cut_m, self.progress)?;
         if let Some(team) = team {
-            let (territory, grid) = (self.territory()?, self.land.terrain.grid());
+            let (territory, grid) = (self.territory()?, self.measured.terrain.grid());
             let index = self.teams().iter().position(|known| known.eq_ignore_ascii_case(team));
             let first = |site: &Site| territory.first[grid.nearest_sample(site.at_m)].map(usize::from);
             found.retain(|site| index.is_some() && first(site) == index);
@@ -396,12 +396,12 @@ impl<'a> Measures<'a> {
 
     /// The area of the flat walkable ground that a team reaches first, m².
     fn flat_m2(&self, team: usize) -> Result<f64, Cancelled> {
-        let (territory, grid) = (self.territory()?, self.land.terrain.grid());
+        let (territory, grid) = (self.territory()?, self.measured.terrain.grid());
         let tangent = libm::tanf(FLAT_DEG.to_radians());
         let in_row = |r: usize| {
             let is_own = |c: &usize| territory.first[r * grid.width() + c].map(usize::from) == Some(team);
             let is_flat = |c: &usize| {
-                let [east, south] = self.land.terrain.gradient(*c, r);
+                let [east, south] = self.measured.terrain.gradient(*c, r);
                 east * east + south * south <= tangent * tangent
             };
             self.progress.check().map(|()| (0..grid.width()).filter(is_own).filter(is_flat).count())
@@ -414,10 +414,10 @@ impl<'a> Measures<'a> {
     fn height_over_mean_m(&self, spawns: &[usize]) -> f64 {
         let height = |marker: &usize| {
             let [x_m, z_m] = self.place_m(*marker);
-            f64::from(self.land.terrain.height_at(x_m, z_m))
+            f64::from(self.measured.terrain.height_at(x_m, z_m))
         };
-        let mean = self.land.terrain.heights().iter().copied().map(f64::from).sum::<f64>()
-            / self.land.terrain.grid().samples().to_f64();
+        let mean = self.measured.terrain.heights().iter().copied().map(f64::from).sum::<f64>()
+            / self.measured.terrain.grid().samples().to_f64();
         spawns.iter().map(height).sum::<f64>() / spawns.len().max(1).to_f64() - mean
     }
 }

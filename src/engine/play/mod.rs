@@ -4,8 +4,8 @@
 
 mod choke;
 mod ground;
-mod land;
 mod maps;
+mod measured_terrain;
 mod measures;
 mod obstacles;
 mod report;
@@ -18,13 +18,13 @@ mod viewshed;
 
 pub use choke::{Choke, chokes};
 pub use ground::Ground;
-pub use land::Land;
 pub use maps::{Overlay, PlayMap, Scale, team_colour};
+pub use measured_terrain::MeasuredTerrain;
 pub use measures::{Aspect, FLAT_DEG, Fairness, HEAD_M, Measures, Way, memory_bytes};
-pub use obstacles::Obstacles;
+pub use obstacles::{Obstacles, obstacle_bytes, obstacles};
 pub use report::{Island, MarkerReport, Report, WayReport};
 pub use rules::{DEFAULT_CUT_M, MEASURES, Rule, RuleError, Verdict};
-pub use search::{Found, Search, obstacles};
+pub use search::{Found, Search};
 pub use sites::{Site, sites};
 pub use territory::Territory;
 pub use travel::Travel;

@@ -2,10 +2,12 @@
 
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::inputs::Inputs;
 use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::scatter::{ScatterLayer, Scattered};
+use crate::engine::recipe::Recipe;
+use crate::engine::scatter::{Instance, ScatterLayer, Scattered, memory_bytes, scatter};
 
-/// How far an obstacle lowers the clearance of the ground around it, metres: wider gaps are no choke points.
+/// How far an obstacle lowers the clearance of the ground around it at least, metres: wider gaps are no choke points.
 const REACH_M: f64 = 16.0;
 
 /// Obstacles between two checks for cancellation.
@@ -52,7 +54,7 @@ impl Obstacles {
         let of_layer = |one: &Scattered| {
             let ScatterLayer { radius_m, sight_m, blocks, .. } = layers[one.layer];
             let instances = one.instances.iter().filter(|_| blocks || sight_m > 0.0);
-            let obstacle = |instance: &crate::engine::scatter::Instance| Obstacle {
+            let obstacle = |instance: &Instance| Obstacle {
                 at_m: [instance.at_m[0], instance.at_m[2]],
                 radius_m: radius_m * instance.scale,
                 hides_m: sight_m * instance.scale,
@@ -63,17 +65,23 @@ impl Obstacles {
         Self(scattered.iter().flat_map(of_layer).collect())
     }
 
-    /// Lowers the clearance of samples to the distance from the nearest obstacle, metres; inside one it is 0.
+    /// Lowers the clearance of samples to the distance from the nearest obstacle, metres; inside one it is 0. It is exact up to
+    /// twice the radius of an agent.
+    ///
+    /// An agent passes between samples whatever stands there: things smaller than the spacing are in the way only where
+    /// they are near a sample, since the way around each of them is short.
     pub(super) fn lower_clearance(
         &self,
         grid: Grid,
+        agent_radius_m: f64,
         clearance_m: &mut [f32],
         progress: &Progress,
     ) -> Result<(), Cancelled> {
+        let reach_m = REACH_M.max(2.0 * agent_radius_m);
         for batch in self.0.chunks(BATCH) {
             progress.check()?;
             for Obstacle { at_m, radius_m, .. } in batch.iter().filter(|obstacle| obstacle.blocks) {
-                for (sample, squared) in samples_around(grid, *at_m, radius_m + REACH_M) {
+                for (sample, squared) in samples_around(grid, *at_m, radius_m + reach_m) {
                     let own = &mut clearance_m[sample];
                     *own = own.min((squared.sqrt() - radius_m).max(0.0).to_f32());
                 }
@@ -109,16 +117,34 @@ impl Obstacles {
     }
 }
 
+/// The obstacles on the terrain of a recipe; `None` if its layers have none.
+pub fn obstacles(
+    recipe: &Recipe,
+    terrain: &Heightfield,
+    inputs: &Inputs,
+    progress: &Progress,
+) -> Result<Option<Obstacles>, Cancelled> {
+    if !Obstacles::are_in(&recipe.scatter) {
+        return Ok(None);
+    }
+    let scattered = scatter(recipe, terrain, inputs, progress)?;
+    Ok(Some(Obstacles::of(&recipe.scatter, &scattered)))
+}
+
+/// What [`obstacles`] takes at most, bytes.
+pub fn obstacle_bytes(recipe: &Recipe, grid: Grid) -> u64 {
+    if Obstacles::are_in(&recipe.scatter) { memory_bytes(&recipe.scatter, grid) } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::heightfield::Extent;
     use crate::engine::level::{Agent, Level, Marker};
     use crate::engine::parameters::Point;
-    use crate::engine::play::{Land, Measures};
-    use crate::engine::scatter::Instance;
+    use crate::engine::play::{MeasuredTerrain, Measures};
 
-    /// Flat land, 100 m square, with samples every metre, and a wall of pillars from north to south at x = 50 m, one every
+    /// Flat measured, 100 m square, with samples every metre, and a wall of pillars from north to south at x = 50 m, one every
     /// `spacing_m` metres, of 1 m radius.
     fn wall(spacing_m: f64, layer: ScatterLayer) -> (Heightfield, Obstacles) {
         let grid = Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, 101, 101);
@@ -143,8 +169,8 @@ mod tests {
         for (spacing_m, radius_m, has_way) in [(10.0, 0.5, true), (10.0, 5.0, false), (2.0, 0.5, false)] {
             let (terrain, obstacles) = wall(spacing_m, blocks.clone());
             let (level, progress) = (level(radius_m), Progress::new());
-            let land = Land { obstacles: Some(&obstacles), ..Land::dry(&terrain) };
-            let measures = Measures::new(land, &level, &progress);
+            let measured = MeasuredTerrain { obstacles: Some(&obstacles), ..MeasuredTerrain::dry(&terrain) };
+            let measures = Measures::new(measured, &level, &progress);
             let way = measures.way(0, &[0], &[1]).expect("not cancelled");
             assert_eq!(way.is_some(), has_way, "{spacing_m} {radius_m}");
             if has_way {
@@ -155,8 +181,8 @@ mod tests {
         }
         let (terrain, obstacles) = wall(2.0, ScatterLayer::default());
         let (level, progress) = (level(0.5), Progress::new());
-        let land = Land { obstacles: Some(&obstacles), ..Land::dry(&terrain) };
-        let way = Measures::new(land, &level, &progress).way(0, &[0], &[1]).expect("not cancelled");
+        let measured = MeasuredTerrain { obstacles: Some(&obstacles), ..MeasuredTerrain::dry(&terrain) };
+        let way = Measures::new(measured, &level, &progress).way(0, &[0], &[1]).expect("not cancelled");
         assert!((way.expect("a way").length_m - 60.0).abs() < 1e-6, "what does not block is no obstacle");
     }
 
@@ -165,8 +191,8 @@ mod tests {
         for (sight_m, sees) in [(0.0, true), (1.0, true), (2.0, false)] {
             let (terrain, obstacles) = wall(1.0, ScatterLayer { sight_m, ..ScatterLayer::default() });
             let (level, progress) = (level(0.5), Progress::new());
-            let land = Land { obstacles: Some(&obstacles), ..Land::dry(&terrain) };
-            let measures = Measures::new(land, &level, &progress);
+            let measured = MeasuredTerrain { obstacles: Some(&obstacles), ..MeasuredTerrain::dry(&terrain) };
+            let measures = Measures::new(measured, &level, &progress);
             assert_eq!(measures.sees(&[0], &[1]), Ok(sees), "{sight_m} m against eyes at 1.7 m");
             // Something beside the hedge is seen.
             assert!(measures.seen(0).expect("not cancelled")[50 * 101 + 48]);

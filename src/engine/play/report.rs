@@ -206,7 +206,7 @@ mod tests {
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
     use crate::engine::level::{Level, Marker};
     use crate::engine::parameters::Point;
-    use crate::engine::play::Land;
+    use crate::engine::play::MeasuredTerrain;
     use crate::engine::progress::Progress;
 
     fn spawn(team: &str, x_m: f64, z_m: f64) -> Marker {
@@ -225,7 +225,8 @@ mod tests {
             ..Default::default()
         };
         let progress = Progress::new();
-        let report = Report::of(&Measures::new(Land::dry(&terrain), &level, &progress)).expect("not cancelled");
+        let report =
+            Report::of(&Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress)).expect("not cancelled");
         // The samples on the mesa that touch no cliff.
         let area = report.islands.iter().map(|island| island.area_m2).collect::<Vec<_>>();
         assert_eq!(area, [19.0 * 39.0 * 4.0]);
@@ -251,7 +252,7 @@ mod tests {
         let level =
             Level { markers: vec![spawn("red", 20.0, 40.0), spawn("blue", 160.0, 40.0)].into(), ..Default::default() };
         let progress = Progress::new();
-        let measures = Measures::new(Land::dry(&terrain), &level, &progress);
+        let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
         // Columns 0 to 39 and 43 to 122: those beside the wall touch it.
         let fairness = measures.fairness(Aspect::Territory).expect("not cancelled");
         assert_eq!(fairness.ratio, 0.5, "{fairness:?}");

@@ -459,7 +459,7 @@ mod tests {
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
     use crate::engine::level::{Agent, Marker, MarkerKind};
     use crate::engine::parameters::Point;
-    use crate::engine::play::Land;
+    use crate::engine::play::MeasuredTerrain;
     use crate::engine::progress::Progress;
 
     fn marker(kind: MarkerKind, name: &str, team: &str, x_m: f64) -> Marker {
@@ -483,7 +483,7 @@ mod tests {
 
     fn check(rule: &str) -> (bool, String) {
         let (terrain, level, progress) = (plane(), level(), Progress::new());
-        let measures = Measures::new(Land::dry(&terrain), &level, &progress);
+        let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
         let rule = Rule::read(rule, &level).unwrap_or_else(|error| panic!("{error}"));
         let verdict = rule.check(&measures).expect("not cancelled");
         (verdict.holds, verdict.found)
@@ -520,7 +520,7 @@ mod tests {
         let width = terrain.grid().width();
         (0..terrain.grid().height()).for_each(|r| terrain.heights_mut()[r * width + 40] = 90.0);
         let (level, progress) = (level(), Progress::new());
-        let measures = Measures::new(Land::dry(&terrain), &level, &progress);
+        let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
         for rule in ["path(red, blue) >= 60 s", "length(red, blue) >= 1 m", "choke(red, blue) <= 12 m"] {
             let verdict = Rule::read(rule, &level).expect("a rule").check(&measures).expect("not cancelled");
             assert_eq!((verdict.holds, verdict.found.as_str(), verdict.score), (false, "no way", 0.0), "{rule}");

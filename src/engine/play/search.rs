@@ -4,18 +4,17 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 
-use super::land::Land;
+use super::measured_terrain::MeasuredTerrain;
 use super::measures::Measures;
-use super::obstacles::Obstacles;
+use super::obstacles::obstacles;
 use super::rules::{Rule, Verdict};
 use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Grid, Heightfield};
+use crate::engine::heightfield::Grid;
 use crate::engine::inputs::Inputs;
 use crate::engine::lakes::water_depths;
 use crate::engine::level::Level;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::recipe::Recipe;
-use crate::engine::scatter::scatter;
 use crate::engine::stack::evaluate;
 
 /// What is searched.
@@ -63,20 +62,6 @@ impl Found {
     }
 }
 
-/// The obstacles on the terrain of a recipe; `None` if its layers have none.
-pub fn obstacles(
-    recipe: &Recipe,
-    terrain: &Heightfield,
-    inputs: &Inputs,
-    progress: &Progress,
-) -> Result<Option<Obstacles>, Cancelled> {
-    if !Obstacles::are_in(&recipe.scatter) {
-        return Ok(None);
-    }
-    let scattered = scatter(recipe, terrain, inputs, progress)?;
-    Ok(Some(Obstacles::of(&recipe.scatter, &scattered)))
-}
-
 impl Search<'_> {
     /// Checks the rules on the terrain of a seed.
     pub fn check(&self, seed: u32, grid: Grid, progress: &Progress) -> Result<Found, Cancelled> {
@@ -84,8 +69,9 @@ impl Search<'_> {
         let terrain = evaluate(&recipe, grid, None, self.inputs, progress)?;
         let water_m = water_depths(&recipe, self.water_m, &terrain);
         let obstacles = obstacles(&recipe, &terrain, self.inputs, progress)?;
-        let land = Land { terrain: &terrain, water_m: water_m.as_deref(), obstacles: obstacles.as_ref() };
-        let measures = Measures::new(land, self.level, progress);
+        let measured =
+            MeasuredTerrain { terrain: &terrain, water_m: water_m.as_deref(), obstacles: obstacles.as_ref() };
+        let measures = Measures::new(measured, self.level, progress);
         let verdicts = self.rules.iter().map(|rule| rule.check(&measures)).collect::<Result<_, _>>()?;
         Ok(Found { seed, verdicts })
     }

@@ -60,13 +60,14 @@ mod tests {
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
     use crate::engine::level::Agent;
     use crate::engine::play::Ground;
-    use crate::engine::play::Land;
+    use crate::engine::play::MeasuredTerrain;
 
     #[test]
     fn a_strip_is_divided_in_the_middle() {
         // 41 columns: teams at columns 0 and 26 meet at column 13, which nobody leads; 13 and 27 columns remain.
         let terrain = Heightfield::flat(Grid::new(Extent { width_m: 40.0, depth_m: 4.0 }, 41, 5));
-        let ground = Ground::new(Land::dry(&terrain), &Agent::default(), &Progress::new()).expect("not cancelled");
+        let ground =
+            Ground::new(MeasuredTerrain::dry(&terrain), &Agent::default(), &Progress::new()).expect("not cancelled");
         let travel = |start: usize| Travel::from(&ground, &[2 * 41 + start], &Progress::new()).expect("not cancelled");
         let [west, east] = [0, 26].map(travel);
         let found = Territory::of(&[&west, &east], &Progress::new()).expect("not cancelled");

@@ -307,14 +307,14 @@ impl Queue {
 mod tests {
     use super::*;
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::play::Land;
+    use crate::engine::play::MeasuredTerrain;
 
     fn grid(samples: usize) -> Grid {
         Grid::new(Extent { width_m: 200.0, depth_m: 200.0 }, samples, samples)
     }
 
     fn travel(terrain: &Heightfield, agent: &Agent, starts: &[usize]) -> Travel {
-        let ground = Ground::new(Land::dry(terrain), agent, &Progress::new()).expect("not cancelled");
+        let ground = Ground::new(MeasuredTerrain::dry(terrain), agent, &Progress::new()).expect("not cancelled");
         Travel::from(&ground, starts, &Progress::new()).expect("not cancelled")
     }
 

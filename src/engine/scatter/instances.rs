@@ -15,6 +15,23 @@ use crate::engine::image::linear_from_srgb;
 /// Tiles along the longer side of the map.
 const TILES: usize = 16;
 
+/// The most instances that are drawn in 3-D: uploading more of them would take longer than a frame.
+const MOST_INSTANCES: usize = 500_000;
+
+/// A thing on a map: metres east and south, and the radius, metres.
+pub type MapThing = [f32; 3];
+
+/// The things of a layer in a part of the map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapTile {
+    /// The index of the layer in the recipe.
+    pub layer: usize,
+    /// The westernmost and northernmost, and the easternmost and southernmost place, metres.
+    pub bounds_m: [[f32; 2]; 2],
+    /// The things.
+    pub things: Vec<MapThing>,
+}
+
 /// The shapes of the layers, and their instances.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShapeInstances {
@@ -23,8 +40,10 @@ pub struct ShapeInstances {
     /// The instances: metres east, up and south, the scale; the rotation as a quaternion x, y, z, w; the linear colour,
     /// and 1.
     pub instances: Vec<[f32; 12]>,
-    /// The instances of a layer in a part of the map.
+    /// The instances of a layer in a part of the map; if there are too many, a part of them.
     pub tiles: Vec<InstanceTile>,
+    /// All things, for maps.
+    pub map_tiles: Vec<MapTile>,
 }
 
 /// The instances of a layer in a part of the map.
@@ -44,6 +63,8 @@ impl ShapeInstances {
     /// The instances of scattered things.
     pub fn new(layers: &[ScatterLayer], scattered: &[Scattered], extent: Extent) -> Self {
         let mut all = Self::default();
+        let count: usize = scattered.iter().map(|one| one.instances.len()).sum();
+        let share = (MOST_INSTANCES.to_f64() / count.max(1).to_f64()).min(1.0);
         for one in scattered {
             let layer = &layers[one.layer];
             let first = all.corners.len().to_u32();
@@ -51,12 +72,20 @@ impl ShapeInstances {
                 let [nx, ny, nz] = normal(triangle);
                 all.corners.extend(triangle.map(|[x, y, z]| [x, y, z, nx, ny, nz]));
             }
-            all.add(layer, &one.instances, first..all.corners.len().to_u32(), extent);
+            all.add((one.layer, layer), &one.instances, first..all.corners.len().to_u32(), extent, share);
         }
         all
     }
 
-    fn add(&mut self, layer: &ScatterLayer, instances: &[Instance], corners: Range<u32>, extent: Extent) {
+    /// Adds the instances of a layer, or a share of them.
+    fn add(
+        &mut self,
+        (index, layer): (usize, &ScatterLayer),
+        instances: &[Instance],
+        corners: Range<u32>,
+        extent: Extent,
+        share: f64,
+    ) {
         let side_m = extent.width_m.max(extent.depth_m) / TILES.to_f64();
         let tile = |at_m: [f64; 3]| {
             let [column, row] = [at_m[0], at_m[2]].map(|m| (m / side_m).to_usize().min(TILES - 1));
@@ -75,24 +104,34 @@ impl ShapeInstances {
             let ([x, y, z], [qx, qy, qz, qw]) = (one.at_m.map(ToFloat::to_f32), one.rotation().map(ToFloat::to_f32));
             [x, y, z, one.scale.to_f32(), qx, qy, qz, qw, red, green, blue, 1.0]
         };
-        let first = self.instances.len();
-        self.instances.par_extend(order.par_iter().map(data));
         let size_m = (layer.height_m.max(2.0 * layer.radius_m) * layer.scale.max).to_f32();
-        let mut begin = 0;
         for group in order.chunk_by(|a, b| a.0 == b.0) {
-            let range = first + begin..first + begin + group.len();
-            begin += group.len();
-            let mut bounds_m = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
-            for instance in &self.instances[range.clone()] {
-                for (axis, at) in instance[..3].iter().enumerate() {
-                    bounds_m[0][axis] = bounds_m[0][axis].min(*at);
-                    bounds_m[1][axis] = bounds_m[1][axis].max(*at);
-                }
-            }
-            let instances = range.start.to_u32()..range.end.to_u32();
-            self.tiles.push(InstanceTile { corners: corners.clone(), instances, bounds_m, size_m });
+            let thing = |(_, _, i): &(usize, u64, usize)| {
+                let Instance { at_m: [x, _, z], scale, .. } = instances[*i];
+                [x.to_f32(), z.to_f32(), (layer.radius_m * scale).to_f32()]
+            };
+            let things: Vec<MapThing> = group.par_iter().map(thing).collect();
+            let drawn = (share * group.len().to_f64()).ceil().to_usize();
+            let first = self.instances.len();
+            self.instances.par_extend(group[..drawn].par_iter().map(data));
+            let heights = self.instances[first..].iter().map(|instance| instance[1]);
+            let [low_m, high_m] = limits(heights);
+            let [west_m, east_m] = limits(things.iter().map(|thing| thing[0]));
+            let [north_m, south_m] = limits(things.iter().map(|thing| thing[1]));
+            self.tiles.push(InstanceTile {
+                corners: corners.clone(),
+                instances: first.to_u32()..self.instances.len().to_u32(),
+                bounds_m: [[west_m, low_m, north_m], [east_m, high_m, south_m]],
+                size_m,
+            });
+            self.map_tiles.push(MapTile { layer: index, bounds_m: [[west_m, north_m], [east_m, south_m]], things });
         }
     }
+}
+
+/// The least and the greatest of some numbers.
+fn limits(numbers: impl Iterator<Item = f32>) -> [f32; 2] {
+    numbers.fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], number| [low.min(number), high.max(number)])
 }
 
 /// Things as dots on a map.
@@ -175,6 +214,8 @@ mod tests {
             assert!(found.instances[instances.start as usize..instances.end as usize].iter().all(inside));
             assert!(bounds_m[1][0] - bounds_m[0][0] <= 62.5 && bounds_m[1][2] - bounds_m[0][2] <= 62.5);
         }
+        let on_maps: usize = found.map_tiles.iter().map(|tile| tile.things.len()).sum();
+        assert_eq!((on_maps, found.map_tiles.len()), (1000, found.tiles.len()));
         let drawn = dots(&layers, &scattered, extent, [10, 5]);
         assert!(drawn.pixels.iter().filter(|pixel| pixel[3] > 0).count() > 40 && drawn.pixels.len() == 50);
     }

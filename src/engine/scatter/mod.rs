@@ -11,7 +11,7 @@ mod packing;
 mod placement;
 mod shapes;
 
-pub use instances::{Dots, InstanceTile, ShapeInstances, dots};
+pub use instances::{Dots, InstanceTile, MapTile, ShapeInstances, dots};
 pub use layer::{Avoid, ScatterLayer, Shape, Turn, TypeShare};
 pub use packing::{Place, Region, density_per_m2, places};
 pub use placement::{Instance, Scattered, density_map, memory_bytes, most_places, scatter};

@@ -61,7 +61,8 @@ pub fn most_places(layer: &ScatterLayer, extent: Extent) -> f64 {
 pub fn memory_bytes(layers: &[ScatterLayer], grid: Grid) -> u64 {
     let enabled = || layers.iter().filter(|layer| layer.enabled);
     let kept = enabled().map(|layer| most_places(layer, grid.extent()) * layer.amount);
-    let instances = kept.sum::<f64>() * (size_of::<Instance>() as u64).to_f64();
+    // Those of all layers, and those of one again while they are put into one list.
+    let instances = 2.0 * kept.sum::<f64>() * (size_of::<Instance>() as u64).to_f64();
     let world = world_of(grid.extent());
     let packing = enabled().map(|layer| packing::memory_bytes(layer.spacing_m, &world)).max().unwrap_or_default();
     // The terrain, the weights and the maps that types and masks need, at four bytes a sample.
@@ -91,9 +92,10 @@ pub fn scatter(
     for (i, layer) in enabled.iter().map(|i| &recipe.scatter[*i]).enumerate() {
         let (from, layer_index) = (i.to_f32() * share, enabled[i]);
         let found = progress.stage(from..from + 0.5 * share, || {
-            places(layer.spacing_m, seed(recipe.seed, layer.seed), world_of(extent), progress)
+            places(layer.spacing_m, seed(recipe.seed, layer), world_of(extent), progress)
         })?;
-        let ground = Ground::new(recipe, layer, terrain, &scope, progress)?;
+        let ground = progress
+            .stage(from + 0.5 * share..from + 0.9 * share, || Ground::new(recipe, layer, terrain, &scope, progress))?;
         let avoided = avoided(recipe, layer, &scattered, extent);
         let taken = |place: &Place| {
             let mut random = Random(place.random);
@@ -106,6 +108,7 @@ pub fn scatter(
             Ok(chunk.iter().filter_map(taken).collect::<Vec<_>>())
         };
         let chunks: Vec<Vec<Instance>> = found.par_chunks(CHUNK).map(of_chunk).collect::<Result<_, _>>()?;
+        drop(found);
         progress.report(from + share);
         scattered.push(Scattered { layer: layer_index, instances: chunks.concat() });
     }
@@ -153,9 +156,9 @@ pub fn density_map(
 /// Places per parallel task, after which cancellation is checked.
 const CHUNK: usize = 1 << 13;
 
-/// The seed of a layer's places in a recipe.
-fn seed(recipe_seed: u32, layer_seed: u32) -> u64 {
-    u64::from(recipe_seed) << 32 | u64::from(layer_seed)
+/// The seed of a layer's places in a recipe. Layers with the same seed and another spacing are not alike.
+fn seed(recipe_seed: u32, layer: &ScatterLayer) -> u64 {
+    mixed(u64::from(recipe_seed) << 32 | u64::from(layer.seed)) ^ layer.spacing_m.to_bits()
 }
 
 /// Random numbers of a place.

@@ -36,6 +36,8 @@ pub(crate) struct PlayPanel {
     /// The measure that is drawn over the maps.
     map: Option<PlayMap>,
     requested: Option<PlayRequest>,
+    /// Whether what stands in the way is still looked for.
+    awaits_obstacles: bool,
     /// The terrain that is shown.
     shown: Option<Arc<Heightfield>>,
     /// The markers, by whose names those of the map and of the way are found again in a list that has changed.
@@ -76,6 +78,7 @@ impl PlayPanel {
             scroll_to: false,
             map: None,
             requested: None,
+            awaits_obstacles: false,
             shown: None,
             markers: List::default(),
             measured: None,
@@ -88,10 +91,9 @@ impl PlayPanel {
         })
     }
 
-    /// Unfolds or folds the panel.
-    pub(crate) fn toggle(&mut self) {
-        self.is_open = !self.is_open;
-        self.scroll_to = self.is_open;
+    /// Unfolds the panel and scrolls to it.
+    pub(crate) fn show(&mut self) {
+        (self.is_open, self.scroll_to) = (true, true);
     }
 
     /// The measures so far.
@@ -111,12 +113,12 @@ impl PlayPanel {
         &mut self,
         level: &Level,
         water_m: Option<f64>,
-        obstacles: Option<Arc<Obstacles>>,
+        obstacles: Option<Option<Arc<Obstacles>>>,
         shown: &Preview,
         at_rest: bool,
     ) {
         match self.measurer.take() {
-            Some(Ok(result)) => self.show(result),
+            Some(Ok(result)) => self.take(result),
             Some(Err(JobError::Failed(error) | JobError::Panicked(error))) => self.error = Some(error),
             Some(Err(JobError::Cancelled)) | None => {}
         }
@@ -129,6 +131,8 @@ impl PlayPanel {
             (self.requested, self.measured) = (None, None);
             return;
         }
+        self.awaits_obstacles = obstacles.is_none();
+        let Some(obstacles) = obstacles else { return };
         let request = PlayRequest {
             terrain: shown.terrain.clone(),
             recipe: shown.request.recipe.clone(),
@@ -167,7 +171,7 @@ impl PlayPanel {
     }
 
     /// Takes new measures; those that they lack remain.
-    fn show(&mut self, result: PlayResult) {
+    fn take(&mut self, result: PlayResult) {
         self.error = None;
         if let Some(map) = &result.map {
             let pixels = map.overlay.pixels.iter();
@@ -213,7 +217,8 @@ impl PlayPanel {
 
     /// Whether that is what was requested last, of the terrain that is shown.
     fn is_current(&self, request: &PlayRequest) -> bool {
-        self.requested.as_ref().is_some_and(|requested| requested.is_same(request))
+        !self.awaits_obstacles
+            && self.requested.as_ref().is_some_and(|requested| requested.is_same(request))
             && self.shown.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &request.terrain))
     }
 
@@ -231,7 +236,8 @@ impl PlayPanel {
         let header = CollapsingHeader::new("Playability").id_salt("play").open(Some(self.is_open));
         let shown = header.show(ui, |ui| self.body_ui(ui, context, seeds, parameters, now));
         if shown.header_response.clicked() {
-            self.toggle();
+            self.is_open = !self.is_open;
+            self.scroll_to = self.is_open;
         }
         let tooltip = "Where players can go and how fast, what they see, and whether the level is fair";
         let response = shown.header_response.on_hover_text(tooltip);

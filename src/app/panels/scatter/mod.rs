@@ -24,7 +24,7 @@ use crate::engine::cast::ToFloat;
 use crate::engine::play::Obstacles;
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
-use crate::engine::scatter::{Dots, ScatterLayer, ShapeInstances, most_places};
+use crate::engine::scatter::{Dots, MapTile, ScatterLayer, ShapeInstances, most_places};
 use crate::worker::{InputFiles, JobError, Preview, ScatterRequest, ScatterResult, Scatterer, Wake};
 
 /// Parameters of a layer that have a control of their own on its card.
@@ -41,8 +41,12 @@ pub(crate) struct ScatterPanel {
     scatterer: Scatterer,
     is_open: bool,
     scroll_to: bool,
-    selected: Option<usize>,
+    pub(crate) selected: Option<usize>,
+    /// Whether it was selected later than the step and the terrain type.
+    pub(crate) was_selected_last: bool,
     row_heights: RowHeights,
+    /// What is to be scattered now, and what was requested last.
+    wanted: Option<ScatterRequest>,
     requested: Option<ScatterRequest>,
     found: Option<Found>,
     error: Option<String>,
@@ -77,27 +81,29 @@ impl ScatterPanel {
             is_open: false,
             scroll_to: false,
             selected: None,
+            was_selected_last: false,
             row_heights: RowHeights::default(),
+            wanted: None,
             requested: None,
             found: None,
             error: None,
         })
     }
 
-    /// Unfolds or folds the panel.
-    pub(crate) fn toggle(&mut self) {
-        self.is_open = !self.is_open;
-        self.scroll_to = self.is_open;
+    /// The selected layer, if it was selected later than the step and the terrain type.
+    pub(crate) fn selected_last(&self) -> Option<usize> {
+        self.selected.filter(|_| self.was_selected_last)
+    }
+
+    /// Unfolds the panel and scrolls to it.
+    pub(crate) fn show(&mut self) {
+        (self.is_open, self.scroll_to) = (true, true);
     }
 
     /// Adds a layer of a kind, by index, to the end of the list, and shows it.
     pub(crate) fn add(&mut self, recipe: &mut Recipe, kind: usize) {
         let Some(kind) = KINDS.get(kind) else { return };
-        let is_free = |name: &String| recipe.scatter.iter().all(|layer| layer.name != *name);
-        let numbered = (2..).map(|i: usize| format!("{} {i}", kind.name));
-        let name = std::iter::once(kind.name.to_string()).chain(numbered).find(is_free).unwrap_or_default();
-        let seeds = recipe.scatter.iter().map(|layer| layer.seed);
-        let seed = seeds.max().map_or(0, |seed| seed.saturating_add(1));
+        let (name, seed) = (unused_name(recipe, kind.name), unused_seed(recipe));
         let mut layer = ScatterLayer { name, seed, ..kind.layer() };
         // In a large world, things are farther apart at first, so that they can be seen and counted at once.
         let places = most_places(&layer, recipe.world.extent());
@@ -106,7 +112,7 @@ impl ScatterPanel {
         }
         recipe.scatter.push(layer);
         self.selected = Some(recipe.scatter.len() - 1);
-        (self.is_open, self.scroll_to) = (true, true);
+        self.show();
     }
 
     /// Takes what was found from the thread, and requests what stands on the terrain that is shown, but only while it does
@@ -117,17 +123,25 @@ impl ScatterPanel {
                 self.error = None;
                 self.found = Some(Found { result, textures: Vec::new() });
             }
-            Some(Err(JobError::Failed(error) | JobError::Panicked(error))) => self.error = Some(error),
+            Some(Err(JobError::Failed(error) | JobError::Panicked(error))) => {
+                (self.error, self.found) = (Some(error), None);
+            }
             Some(Err(JobError::Cancelled)) | None => {}
         }
         if recipe.scatter.iter().all(|layer| !layer.enabled) {
-            (self.requested, self.found, self.error) = (None, None, None);
+            (self.wanted, self.requested, self.found, self.error) = (None, None, None, None);
             return;
         }
+        // Until the terrain of the recipe is shown, another one would be scattered.
+        let of = &shown.request.recipe;
+        let is_its_terrain = Arc::ptr_eq(of, recipe)
+            || (of.seed, &of.world, &of.masks) == (recipe.seed, &recipe.world, &recipe.masks)
+                && of.stack == recipe.stack;
         let (terrain, recipe, files) = (shown.terrain.clone(), recipe.clone(), files.clone());
         let request = ScatterRequest { terrain, recipe, files };
         let is_new = self.requested.as_ref().is_none_or(|requested| !requested.is_same(&request));
-        if is_new && at_rest && !shown.coarse {
+        self.wanted = Some(request.clone());
+        if is_new && is_its_terrain && at_rest && !shown.coarse {
             self.scatterer.request(request.clone());
             self.requested = Some(request);
         }
@@ -136,7 +150,7 @@ impl ScatterPanel {
     /// What was found on the terrain that is shown and by the layers as they are.
     fn current(&self) -> Option<&ScatterResult> {
         let found = self.found.as_ref().map(|found| &found.result)?;
-        self.requested.as_ref().filter(|requested| requested.is_same(&found.request)).map(|_| found)
+        self.wanted.as_ref().filter(|wanted| wanted.is_same(&found.request)).map(|_| found)
     }
 
     /// The things as instances of shapes.
@@ -152,7 +166,7 @@ impl ScatterPanel {
         let world = Rect::from_min_max(north_west, south_east);
         let seen = world.intersect(transform.painter.clip_rect());
         let share = f64::from(seen.area().max(0.0) / world.area().max(f32::MIN_POSITIVE));
-        let count = found.result.shapes.instances.len();
+        let count: usize = found.result.scattered.iter().map(|one| one.instances.len()).sum();
         if count.to_f64() * share > MOST_DISCS {
             if let Some(texture) = found.texture(ctx, world.width() * ctx.pixels_per_point()) {
                 let whole = Rect::from_min_max(egui::Pos2::ZERO, egui::pos2(1.0, 1.0));
@@ -161,23 +175,29 @@ impl ScatterPanel {
             return;
         }
         let layers = &found.result.request.recipe.scatter;
-        for one in found.result.scattered.iter() {
-            let ScatterLayer { radius_m, colour, .. } = &layers[one.layer];
-            let [red, green, blue] = colour.0;
-            for thing in &one.instances {
-                let at = transform.pos([thing.at_m[0], thing.at_m[2]]);
-                let radius = ((radius_m * thing.scale).to_f32() * transform.pixels_per_m).max(1.5);
+        let place = |[x_m, z_m]: [f32; 2]| transform.pos([x_m.into(), z_m.into()]);
+        let outline = Stroke::new(1.0, Color32::from_black_alpha(120));
+        for MapTile { layer, bounds_m: [from_m, to_m], things } in &found.result.shapes.map_tiles {
+            let [red, green, blue] = layers[*layer].colour.0;
+            let largest = (layers[*layer].radius_m * layers[*layer].scale.max).to_f32() * transform.pixels_per_m;
+            if !seen.expand(largest).intersects(Rect::from_two_pos(place(*from_m), place(*to_m))) {
+                continue;
+            }
+            for [x_m, z_m, radius_m] in things {
+                let (at, radius) = (place([*x_m, *z_m]), (radius_m * transform.pixels_per_m).max(1.5));
                 if seen.expand(radius).contains(at) {
-                    let outline = Stroke::new(1.0, Color32::from_black_alpha(120));
                     transform.painter.circle(at, radius, Color32::from_rgb(red, green, blue), outline);
                 }
             }
         }
     }
 
-    /// The things that are in the way of agents or of sight.
-    pub(crate) fn obstacles(&self) -> Option<Arc<Obstacles>> {
-        self.found.as_ref().and_then(|found| found.result.obstacles.clone())
+    /// The things that are in the way of agents or of sight on the terrain that is shown; `None` while they are looked for.
+    pub(crate) fn obstacles(&self, recipe: &Recipe) -> Option<Option<Arc<Obstacles>>> {
+        if !Obstacles::are_in(&recipe.scatter) {
+            return Some(None);
+        }
+        self.current().map(|found| found.obstacles.clone())
     }
 
     /// What was found, for tests.
@@ -197,7 +217,8 @@ impl ScatterPanel {
         let header = CollapsingHeader::new("Scatter").id_salt("scatter").open(Some(self.is_open));
         let shown = header.show(ui, |ui| self.body_ui(ui, recipe, files, parameters));
         if shown.header_response.clicked() {
-            self.toggle();
+            self.is_open = !self.is_open;
+            self.scroll_to = self.is_open;
         }
         let response = shown.header_response.on_hover_text("Trees, rocks and other things that stand on the ground");
         if self.scroll_to && shown.openness >= 1.0 {
@@ -240,7 +261,8 @@ impl ScatterPanel {
             let mut layer = recipe.scatter[i].clone();
             let (response, wants_file) = self.card_ui(ui, &mut layer, i, recipe, files, parameters);
             if layer != recipe.scatter[i] {
-                recipe.scatter[i] = layer;
+                let before = std::mem::replace(&mut recipe.scatter[i], layer);
+                recipe.follow_layer_name(&before.name, i);
             }
             if wants_file.is_some() {
                 let source = parameters.take_file_item().unwrap_or_default();
@@ -265,7 +287,7 @@ impl ScatterPanel {
                 let count: usize = found.scattered.iter().map(|layer| layer.instances.len()).sum();
                 format!("{} in all", grouped(count))
             }
-            None if self.requested.is_some() => "updating…".into(),
+            None if self.wanted.is_some() && self.error.is_none() => "updating…".into(),
             None => String::new(),
         }
     }
@@ -343,15 +365,28 @@ impl ScatterPanel {
                 self.selected = None;
             }
             CardAction::Duplicate => {
-                let mut copy = recipe.scatter[i].clone();
-                copy.name.push_str(" copy");
-                copy.seed = copy.seed.saturating_add(1);
+                let copy = recipe.scatter[i].clone();
+                let (name, seed) = (unused_name(recipe, &copy.name), unused_seed(recipe));
+                let copy = ScatterLayer { name, seed, ..copy };
                 recipe.scatter.insert(i + 1, copy);
                 self.selected = Some(i + 1);
             }
             CardAction::Solo | CardAction::Fold | CardAction::Group | CardAction::Ungroup => {}
         }
     }
+}
+
+/// A name that no layer has: this one, or with a number.
+fn unused_name(recipe: &Recipe, name: &str) -> String {
+    let is_free = |name: &String| recipe.scatter.iter().all(|layer| layer.name != *name);
+    let numbered = (2..).map(|i: usize| format!("{name} {i}"));
+    std::iter::once(name.to_string()).chain(numbered).find(is_free).unwrap_or_default()
+}
+
+/// The smallest seed that no layer has.
+fn unused_seed(recipe: &Recipe) -> u32 {
+    let is_free = |seed: &u32| recipe.scatter.iter().all(|layer| layer.seed != *seed);
+    (0..).find(is_free).unwrap_or_default()
 }
 
 /// A count with its digits in groups of three.

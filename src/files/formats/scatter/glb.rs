@@ -18,6 +18,8 @@ const ARRAY_BUFFER: u32 = 34_962;
 /// Writes a node with instances for each layer. Like the mesh of the terrain, the world is centred on the origin.
 pub(super) fn write(writer: &mut dyn Write, contents: ScatterContents, progress: &Progress) -> io::Result<()> {
     let counter = progress.counter(contents.batches());
+    // Centred before they are rounded to single precision.
+    let Extent { width_m, depth_m } = contents.recipe.world.extent();
     let mut buffer = Buffer::default();
     let (mut nodes, mut meshes, mut materials) = (Vec::new(), Vec::new(), Vec::new());
     // A node without instances would be an accessor without elements, which glTF does not allow.
@@ -29,7 +31,8 @@ pub(super) fn write(writer: &mut dyn Write, contents: ScatterContents, progress:
         let normals = buffer.vectors(&normals, Some(ARRAY_BUFFER), false);
         let (mut places, mut turns, mut scales) = (Vec::new(), Vec::new(), Vec::new());
         for batch in instances.chunks(BATCH) {
-            places.extend(batch.iter().map(|one| one.at_m.map(ToFloat::to_f32)));
+            let centred = |[x, y, z]: [f64; 3]| [x - 0.5 * width_m, y, z - 0.5 * depth_m].map(ToFloat::to_f32);
+            places.extend(batch.iter().map(|one| centred(one.at_m)));
             turns.extend(batch.iter().map(|one| one.rotation().map(ToFloat::to_f32)));
             scales.extend(batch.iter().map(|one| [one.scale.to_f32(); 3]));
             counter.add_one().map_err(cancelled_error)?;
@@ -55,9 +58,8 @@ pub(super) fn write(writer: &mut dyn Write, contents: ScatterContents, progress:
             "extensions": {"EXT_mesh_gpu_instancing": {"attributes": attributes}},
         }));
     }
-    let Extent { width_m, depth_m } = contents.recipe.world.extent();
     let children: Vec<usize> = (0..nodes.len()).collect();
-    let mut root = json!({"name": "Scatter", "translation": [-0.5 * width_m, 0.0, -0.5 * depth_m]});
+    let mut root = json!({"name": "Scatter"});
     let mut gltf = json!({
         "asset": {"version": "2.0", "generator": concat!("Upthrust ", env!("CARGO_PKG_VERSION"))},
         "scene": 0,

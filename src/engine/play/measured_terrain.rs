@@ -5,7 +5,7 @@ use crate::engine::heightfield::Heightfield;
 
 /// A terrain with its water and what stands on it.
 #[derive(Clone, Copy, Debug)]
-pub struct Land<'a> {
+pub struct MeasuredTerrain<'a> {
     /// The heights.
     pub terrain: &'a Heightfield,
     /// The depth of water at every sample, metres; `None` where there is none.
@@ -14,7 +14,7 @@ pub struct Land<'a> {
     pub obstacles: Option<&'a Obstacles>,
 }
 
-impl<'a> Land<'a> {
+impl<'a> MeasuredTerrain<'a> {
     /// A terrain without water on which nothing stands.
     pub fn dry(terrain: &'a Heightfield) -> Self {
         Self { terrain, water_m: None, obstacles: None }
