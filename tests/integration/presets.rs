@@ -135,7 +135,10 @@ fn example_projects_open_and_have_no_problems() {
         names.push(file.project.name.clone());
     }
     names.sort();
-    assert_eq!(names, ["Hidden bases", "Island fortress", "Mountain pass", "Painted crags", "Two-player arena"]);
+    assert_eq!(
+        names,
+        ["Hidden bases", "Island fortress", "Mountain lake", "Mountain pass", "Painted crags", "Two-player arena"]
+    );
 }
 
 #[test]

@@ -144,7 +144,8 @@ pub struct Dots {
 }
 
 impl Dots {
-    /// The same with half as many pixels along both sides: the mean colour of the dots, and the mean alpha.
+    /// The same with half as many pixels along both sides: the mean colour of the dots, and an alpha between their mean and the
+    /// highest, so that single dots do not vanish.
     #[must_use]
     pub fn halved(&self) -> Self {
         let size = self.size.map(|side| side.div_ceil(2));
@@ -152,14 +153,18 @@ impl Dots {
             let inside = |x: &usize, y: &usize| *x < self.size[0] && *y < self.size[1];
             let four = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[x, y]| [2 * i + x, 2 * j + y]);
             let four = four.into_iter().filter(|[x, y]| inside(x, y));
-            let mut sums = [0_u32; 4];
+            let (mut sums, mut highest) = ([0_u32; 4], 0);
             for [red, green, blue, alpha] in four.map(|[x, y]| self.pixels[y * self.size[0] + x].map(u32::from)) {
                 for (sum, part) in sums.iter_mut().zip([red * alpha, green * alpha, blue * alpha, alpha]) {
                     *sum += part;
                 }
+                highest = highest.max(alpha);
             }
             let [red, green, blue, alpha] = sums;
-            [red, green, blue].map(|sum| (sum / alpha.max(1)).to_u8()).into_iter().chain([(alpha / 4).to_u8()])
+            [red, green, blue]
+                .map(|sum| (sum / alpha.max(1)).to_u8())
+                .into_iter()
+                .chain([((alpha / 4 + highest) / 2).to_u8()])
         };
         let places = (0..size[1]).flat_map(|j| (0..size[0]).map(move |i| (i, j)));
         let pixels = places.map(|(i, j)| {
@@ -225,7 +230,7 @@ mod tests {
         let mut pixels = vec![[0; 4]; 15];
         (pixels[0], pixels[6], pixels[4]) = ([200, 100, 40, 220], [100, 100, 40, 220], [9, 8, 7, 200]);
         let halved = Dots { size: [5, 3], pixels }.halved();
-        assert_eq!((halved.size, halved.pixels[0], halved.pixels[2]), ([3, 2], [150, 100, 40, 110], [9, 8, 7, 50]));
+        assert_eq!((halved.size, halved.pixels[0], halved.pixels[2]), ([3, 2], [150, 100, 40, 165], [9, 8, 7, 125]));
         assert_eq!(halved.pixels[5], [0; 4]);
     }
 }
