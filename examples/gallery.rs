@@ -7,22 +7,26 @@
 //! Without projects, `operations.png` shows every operation with defaults in grey, alone or, if it is a modifier, above
 //! faults.
 
+#[path = "reference/rings.rs"]
+mod rings;
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use self::rings::inputs;
 use font8x8::legacy::BASIC_LEGACY;
 use image::{Rgba, RgbaImage, imageops};
 use upthrust::engine::analysis::{self, Summary};
 use upthrust::engine::operations::Role;
 use upthrust::engine::operations::faults::Faults;
-use upthrust::engine::parameters::{FileName, Kind};
+use upthrust::engine::parameters::Kind;
 use upthrust::engine::relief::relief;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::paint_once;
-use upthrust::engine::{AnyOperation, Grid, Heightfield, Image, Inputs, Progress, Raster, Recipe, SampleScale, Step};
+use upthrust::engine::{AnyOperation, Grid, Heightfield, Image, Progress, Recipe, Step};
 use upthrust::files::export::load_inputs;
 use upthrust::project::{Project, ProjectFile, presets};
 
@@ -108,19 +112,6 @@ fn plain_example(mut operation: AnyOperation) -> Result<Recipe, Box<dyn Error>> 
         Role::Modifier => vec![Step::new(Faults::default()), step],
     };
     Ok(Recipe { stack, ..Default::default() })
-}
-
-/// A raster for the operations that read one: rings of hills around the centre.
-fn inputs() -> Inputs {
-    const SIDE: usize = 129;
-    let centred = |i: usize| (2 * i) as f32 / (SIDE - 1) as f32 - 1.0;
-    let brightness = |i: usize| {
-        let away = libm::hypotf(centred(i % SIDE), centred(i / SIDE));
-        65_535.0 * (0.5 + 0.5 * libm::cosf(12.0 * away)) * (1.0 - 0.6 * away)
-    };
-    let samples = (0..SIDE * SIDE).map(brightness).collect();
-    let raster = Raster { width: SIDE, height: SIDE, samples, scale: SampleScale::Integers { max_value: 65_535.0 } };
-    Inputs { rasters: [(FileName(FILE.into()), Arc::new(raster))].into(), ..Default::default() }
 }
 
 fn print_header(what: &str) {
@@ -248,7 +239,7 @@ impl Drawn {
 fn timed(recipe: &Recipe, position: Option<u32>) -> Result<(Heightfield, f64), Box<dyn Error>> {
     let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
     let begun = Instant::now();
-    let terrain = evaluate(recipe, grid, position, &inputs(), &Progress::new()).map_err(|_| CANCELLED)?;
+    let terrain = evaluate(recipe, grid, position, &inputs(FILE), &Progress::new()).map_err(|_| CANCELLED)?;
     Ok((terrain, begun.elapsed().as_secs_f64() * 1e3))
 }
 

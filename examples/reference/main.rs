@@ -6,17 +6,16 @@
 //! and "Command line".
 
 mod pages;
+mod rings;
 
 use std::error::Error;
 use std::path::Path;
-use std::sync::Arc;
 
 use image::RgbImage;
 use image::codecs::jpeg::JpegEncoder;
-use upthrust::engine::parameters::FileName;
 use upthrust::engine::relief::relief;
 use upthrust::engine::stack::evaluate;
-use upthrust::engine::{AnyOperation, Grid, Inputs, Progress, Raster, Recipe, SampleScale};
+use upthrust::engine::{AnyOperation, Grid, Progress, Recipe};
 
 /// Samples along the longer side of a picture's terrain, and its pixels.
 const SAMPLES: usize = 513;
@@ -45,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn draw(recipe: &Recipe, path: &Path) -> Result<(), Box<dyn Error>> {
     let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
     let progress = Progress::new();
-    let terrain = evaluate(recipe, grid, None, &inputs(), &progress).map_err(|_| "cancelled")?;
+    let terrain = evaluate(recipe, grid, None, &rings::inputs(pages::FILE), &progress).map_err(|_| "cancelled")?;
     let image = relief(&terrain, [PIXELS, PIXELS], &progress).map_err(|_| "cancelled")?;
     let picture = RgbImage::from_fn(image.width as u32, image.height as u32, |x, y| {
         let [red, green, blue, _] = image.pixels[y as usize * image.width + x as usize];
@@ -55,17 +54,4 @@ fn draw(recipe: &Recipe, path: &Path) -> Result<(), Box<dyn Error>> {
     JpegEncoder::new_with_quality(&mut bytes, QUALITY).encode_image(&picture)?;
     std::fs::write(path, bytes)?;
     Ok(())
-}
-
-/// A raster for the operations that read one: rings of hills around the centre.
-fn inputs() -> Inputs {
-    const SIDE: usize = 129;
-    let centred = |i: usize| (2 * i) as f32 / (SIDE - 1) as f32 - 1.0;
-    let brightness = |i: usize| {
-        let away = libm::hypotf(centred(i % SIDE), centred(i / SIDE));
-        65_535.0 * (0.5 + 0.5 * libm::cosf(12.0 * away)) * (1.0 - 0.6 * away)
-    };
-    let samples = (0..SIDE * SIDE).map(brightness).collect();
-    let raster = Raster { width: SIDE, height: SIDE, samples, scale: SampleScale::Integers { max_value: 65_535.0 } };
-    Inputs { rasters: [(FileName(pages::FILE.into()), Arc::new(raster))].into(), ..Inputs::default() }
 }

@@ -94,7 +94,7 @@ pub struct BuildOptions {
     /// sidecars contain the values to enter there.
     #[arg(long = "for", id = "target", value_name = "TARGET")]
     pub target: Option<String>,
-    /// The output folder, for height.png and texture.png or the files of the target.
+    /// The output folder, for height.png, texture.png and what is scattered, or the files of the target.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Samples along the longer side, or of both sides [default: the project's].

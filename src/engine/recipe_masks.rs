@@ -231,6 +231,9 @@ impl Recipe {
             let path = format!("scatter.{index}.{path}");
             Err(ParameterError { path, problem: Problem::Conflict(what) })
         };
+        if self.scatter.iter().take(index).any(|other| other.name == layer.name) {
+            return error("name".into(), format!("another layer is called \"{}\" too", layer.name));
+        }
         for (i, TypeShare { name, .. }) in layer.types.iter().enumerate() {
             if self.texture.types.iter().all(|one| one.name != *name) {
                 return error(format!("types.{i}.name"), format!("there is no terrain type \"{name}\""));

@@ -9,7 +9,7 @@ use crate::engine::Heightfield;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::play::Obstacles;
 use crate::engine::recipe::Recipe;
-use crate::engine::scatter::{Dots, Scattered, ShapeInstances, dots, memory_bytes, most_places, scatter};
+use crate::engine::scatter::{Dots, ScatterLayer, Scattered, ShapeInstances, dots, memory_bytes, most_places, scatter};
 use crate::files::import::{DecodedFiles, InputFiles};
 use crate::files::io::memory::require_memory;
 
@@ -111,7 +111,14 @@ impl Worker for ScatterWorker {
         // What is drawn of each thing, and the order in which it is found.
         let things = layers.iter().filter(|layer| layer.enabled).map(|layer| most_places(layer, extent) * layer.amount);
         let drawn = (DRAWN_BYTES * things.sum::<f64>()).to_u64();
-        require_memory(memory_bytes(layers, terrain.grid()).saturating_add(drawn))?;
+        require_memory(memory_bytes(layers, terrain.grid()).saturating_add(drawn)).map_err(|_| {
+            let count = |layer: &&ScatterLayer| (most_places(layer, extent) * layer.amount).to_u64();
+            let largest = layers.iter().filter(|layer| layer.enabled).max_by_key(count);
+            let name = largest.map_or("", |layer| &layer.name);
+            let what =
+                format!("there is not enough memory for that many {name}; widen their spacing or lower their amount");
+            JobError::Failed(what)
+        })?;
         let inputs = self.decoded.inputs(recipe, files, progress)?;
         let scattered = scatter(recipe, terrain, &inputs, progress)?;
         let shapes = Arc::new(ShapeInstances::new(layers, &scattered, extent));
@@ -133,7 +140,6 @@ impl Worker for ScatterWorker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::scatter::ScatterLayer;
     use crate::engine::{Extent, Grid};
     use crate::worker::test_support::{no_wake, wait};
 

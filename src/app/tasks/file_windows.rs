@@ -147,9 +147,13 @@ impl App {
     }
 }
 
-/// A path with the suffix of project files.
+/// A path with the suffix of project files, once: a name that is typed whole may get it a second time.
 fn with_project_ending(path: &Path) -> PathBuf {
-    let name = file_name(path);
+    let mut name = file_name(path);
+    while let Some(stem) = name.strip_suffix(PROJECT_SUFFIX).filter(|stem| stem.ends_with(PROJECT_SUFFIX)) {
+        name = stem.to_string();
+    }
+    let path = &path.with_file_name(&name);
     if name.ends_with(".json") { path.to_path_buf() } else { path.with_file_name(format!("{name}{PROJECT_SUFFIX}")) }
 }
 

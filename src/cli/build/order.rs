@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::cli::arguments::{BuildOptions, DepthOption, NormalsY, WeightsAt};
 use crate::cli::error::CliError;
 use crate::cli::values::{Range, Size, Source, TextureSize, TileCounts};
-use crate::engine::Progress;
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Extent;
 use crate::engine::parameters::nearest_name;
 use crate::engine::texture::{AnalysisMap, Points};
+use crate::engine::{Progress, Recipe};
 use crate::files::export::{
     BitDepth, FramesOrder, HeightmapOrder, MapOrder, MeshDetail, MeshOrder, Order, RiversOrder, ScatterAxes,
     ScatterOrder, TextureOrder, WeightsLayout, WeightsOrder,
@@ -89,7 +89,7 @@ fn requested_files(options: &BuildOptions, folder: Option<&Path>, size: [usize; 
             .river_lines
             .clone()
             .map(|path| RiversOrder { path, min_area_m2: options.river_area.map(|area_km2| area_km2 * 1e6) }),
-        scatter: scatter(options, size),
+        scatter: scatter(options, folder, &order.recipe, size),
         mesh: mesh(options, size),
         frames: has_frames.then(|| FramesOrder {
             folder: options.frames.clone(),
@@ -141,15 +141,14 @@ fn maps(options: &BuildOptions, size: [usize; 2], depth: BitDepth) -> Vec<MapOrd
     options.maps.0.iter().map(map).collect()
 }
 
-fn scatter(options: &BuildOptions, size: [usize; 2]) -> Option<ScatterOrder> {
+/// What is scattered, in the named files or else in that of the output folder.
+fn scatter(options: &BuildOptions, folder: Option<&Path>, recipe: &Recipe, size: [usize; 2]) -> Option<ScatterOrder> {
     let BuildOptions { scatter, scatter_density, .. } = options;
-    let is_ordered = !scatter.is_empty() || scatter_density.is_some();
-    let order = || ScatterOrder {
-        files: scatter.clone(),
-        axes: ScatterAxes::default(),
-        densities: scatter_density.clone(),
-        size,
-    };
+    let is_scattered = options.tile.is_none() && recipe.scatter.iter().any(|layer| layer.enabled);
+    let default = folder.filter(|_| is_scattered && scatter.is_empty()).map(|folder| folder.join("scatter.csv"));
+    let files: Vec<PathBuf> = scatter.iter().cloned().chain(default).collect();
+    let is_ordered = !files.is_empty() || scatter_density.is_some();
+    let order = || ScatterOrder { files, axes: ScatterAxes::default(), densities: scatter_density.clone(), size };
     is_ordered.then(order)
 }
 

@@ -60,6 +60,11 @@ pub struct InstanceTile {
 }
 
 impl ShapeInstances {
+    /// The number of things.
+    pub fn count(&self) -> usize {
+        self.map_tiles.iter().map(|tile| tile.things.len()).sum()
+    }
+
     /// The instances of scattered things.
     pub fn new(layers: &[ScatterLayer], scattered: &[Scattered], extent: Extent) -> Self {
         let mut all = Self::default();

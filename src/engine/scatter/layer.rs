@@ -69,7 +69,7 @@ parameters! {
         /// The range of their sizes, as a factor.
         scale: Band = Band { min: 0.8, max: 1.2 }, Spec::number("Scale", 0.001, 1000.0).slider(0.1, 3.0);
         /// Which way they face.
-        turn: Turn = Turn::Random, Spec::new("Turn");
+        turn: Turn = Turn::Random, Spec::new("Facing");
         /// The compass direction that they face, clockwise from north.
         bearing_deg: f64 = 0.0, Spec::number("Bearing", -360.0, 360.0).slider(0.0, 360.0).unit("°").when("turn", &["bearing"]);
         /// How far they lean with the ground: 0 stands upright, 1 is at right angles to the slope.
@@ -85,9 +85,9 @@ parameters! {
         /// The colour of the shape, in sRGB.
         colour: Colour = Colour([0x3f, 0x6b, 0x35]), Spec::new("Colour");
         /// Whether they are obstacles: agents go around them.
-        blocks: bool = false, Spec::new("Block agents");
-        /// How high they hide what is behind them; 0: they hide nothing.
-        sight_m: f64 = 0.0, Spec::number("Hide up to", 0.0, 10_000.0).slider(0.0, 30.0).unit("m");
+        blocks: bool = false, Spec::new("Blocks agents");
+        /// Up to which height nobody sees through them; 0: they hide nothing.
+        sight_m: f64 = 0.0, Spec::number("Blocks sight up to", 0.0, 10_000.0).slider(0.0, 30.0).unit("m");
         /// Selects the random numbers of the layer.
         seed: u32 = 0, Spec::number("Seed", 0.0, 4_294_967_295.0).slider(0.0, 1000.0);
     }

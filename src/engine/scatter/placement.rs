@@ -214,7 +214,8 @@ impl<'a> Ground<'a> {
         let layer = self.layer;
         let grid = self.coarse.grid();
         let along = |axis: usize| grid.interpolated([x_m, z_m], |c, r| f64::from(self.coarse.gradient(c, r)[axis]));
-        let slope = [along(0), along(1)];
+        let needs_slope = layer.align > 0.0 || layer.turn == Turn::Downhill;
+        let slope = if needs_slope { [along(0), along(1)] } else { [0.0; 2] };
         let steepness = (slope[0] * slope[0] + slope[1] * slope[1]).sqrt();
         let (turned, sized) = (random.unit(), random.unit());
         let scale = layer.scale.min + sized * (layer.scale.max - layer.scale.min);

@@ -174,6 +174,11 @@ impl SceneRenderer {
         Ok(Image { width: columns, height: rows, pixels })
     }
 
+    /// The most scattered things that are drawn at once.
+    pub(crate) fn most_things(&self) -> usize {
+        self.resources.quality.things[0] as usize
+    }
+
     fn read(&self, texture: &wgpu::Texture) -> Readback {
         Readback::submit(&self.resources.device, &self.resources.queue, texture)
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::cast::ToFloat;
 use crate::engine::{Extent, Grid};
-use crate::files::export::{HeightmapOrder, Order, TextureOrder, Tiles, texture_size};
+use crate::files::export::{HeightmapOrder, Order, ScatterOrder, TextureOrder, Tiles, texture_size};
 use crate::files::targets::{Sizes, Target};
 use crate::project::{ExportSettings, Project};
 
@@ -152,6 +152,10 @@ impl Choices {
                 order.heightmaps = heightmap.into_iter().map(HeightmapOrder::new).collect();
                 let texture = self.texture.then(|| folder.join(format!("{stem}{suffix}.png")));
                 order.texture = texture.map(|path| TextureOrder::new(path, pixels));
+                if order.recipe.scatter.iter().any(|layer| layer.enabled) {
+                    let files = vec![folder.join(format!("{stem}_scatter.csv"))];
+                    order.scatter = Some(ScatterOrder { files, ..ScatterOrder::default() });
+                }
             }
         }
         Ok(order)

@@ -60,11 +60,11 @@ pub(crate) const KINDS: [Kind; 5] = [
     },
     Kind {
         name: "Rocks",
-        doc: "On slopes from 20° to 50°; they block the way",
+        doc: "On slopes of more than 20°; they block the way",
         shape: Shape::Box,
         colour: [0x80, 0x7b, 0x72],
         sizes_m: [12.0, 1.2, 1.6],
-        slope_deg: [20.0, 50.0],
+        slope_deg: [20.0, 90.0],
         align: 0.8,
         sink_m: 0.5,
         blocks: true,

@@ -15,10 +15,10 @@ use self::names::{avoid_ui, types_ui};
 use crate::app::commands::{Command, FileSlot};
 use crate::app::views::map_transform::MapTransform;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, CardRow, DropPlace, cards_ui};
-use crate::app::widgets::icon_button;
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::{grouped, icon_button};
 use crate::engine::Extent;
 use crate::engine::cast::ToFloat;
 use crate::engine::play::Obstacles;
@@ -261,6 +261,13 @@ impl ScatterPanel {
             let mut layer = recipe.scatter[i].clone();
             let (response, wants_file) = self.card_ui(ui, &mut layer, i, recipe, files, parameters);
             if layer != recipe.scatter[i] {
+                let mut others = recipe.scatter.iter().enumerate().filter(|(at, _)| *at != i);
+                if layer.name.trim().is_empty() {
+                    layer.name.clone_from(&recipe.scatter[i].name);
+                } else if others.any(|(_, other)| other.name == layer.name) {
+                    parameters.say(format!("There is a layer called {} already; choose another name", layer.name));
+                    layer.name.clone_from(&recipe.scatter[i].name);
+                }
                 let before = std::mem::replace(&mut recipe.scatter[i], layer);
                 recipe.follow_layer_name(&before.name, i);
             }
@@ -327,6 +334,10 @@ impl ScatterPanel {
             if !is_selected {
                 return;
             }
+            if let Some(own) = own {
+                let text = format!("{} stand on this terrain", grouped(own.instances.len()));
+                ui.label(RichText::new(text).size(11.0).color(colours(ui).weak));
+            }
             let mut context = ParameterContext::new(parameters);
             wants_file = group_ui(ui, layer, &ON_CARD, &mut context);
             types_ui(ui, layer, &recipe.texture, parameters);
@@ -387,27 +398,4 @@ fn unused_name(recipe: &Recipe, name: &str) -> String {
 fn unused_seed(recipe: &Recipe) -> u32 {
     let is_free = |seed: &u32| recipe.scatter.iter().all(|layer| layer.seed != *seed);
     (0..).find(is_free).unwrap_or_default()
-}
-
-/// A count with its digits in groups of three.
-pub(crate) fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn large_counts_are_grouped() {
-        assert_eq!([0, 12, 999, 1000, 1_234_567].map(grouped), ["0", "12", "999", "1,000", "1,234,567"]);
-    }
 }

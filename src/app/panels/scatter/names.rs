@@ -18,7 +18,7 @@ pub(super) fn types_ui(
 ) {
     let names: Vec<&str> = texture.types.iter().map(|one| one.name.as_str()).collect();
     let new = |name: &str| TypeShare { name: name.into(), ..TypeShare::default() };
-    let texts = ["On terrain types", "all", "Stands only on these types, on each with its share"];
+    let texts = ["On terrain types", "all", "Stands only on these types, on each with its share", "(missing)"];
     named_ui(ui, texts, &mut layer.types, &names, (|one: &TypeShare| one.name.clone(), new), "name", parameters);
 }
 
@@ -29,15 +29,16 @@ pub(super) fn avoid_ui(ui: &mut Ui, layer: &mut ScatterLayer, above: &[ScatterLa
         return;
     }
     let new = |name: &str| Avoid { layer: name.into(), ..Avoid::default() };
-    let texts = ["Keep away from", "none", "Keeps a distance from layers above it in the list"];
+    let texts =
+        ["Keep away from", "none", "Keeps a distance from layers above it in the list", "(not above this layer)"];
     named_ui(ui, texts, &mut layer.avoid, &names, (|one: &Avoid| one.layer.clone(), new), "layer", parameters);
 }
 
 /// Draws a list of items with a name: a menu that adds one of the names that are left, and the items with their other
-/// parameters. `[label, none, doc]` are the texts of the list, `key` is that of the name.
+/// parameters. `[label, none, doc, lacks]` are the texts of the list, `key` is that of the name.
 fn named_ui<T: Group + Clone + PartialEq>(
     ui: &mut Ui,
-    [label, none, doc]: [&str; 3],
+    [label, none, doc, lacks]: [&str; 4],
     items: &mut List<T>,
     names: &[&str],
     (name_of, new): (impl Fn(&T) -> String, impl Fn(&str) -> T),
@@ -48,7 +49,7 @@ fn named_ui<T: Group + Clone + PartialEq>(
         ui.label(label).on_hover_text(doc);
         let is_left = |name: &&&str| items.iter().all(|item| name_of(item) != **name);
         let left: Vec<&str> = names.iter().filter(is_left).copied().collect();
-        let text = if items.is_empty() { none } else { "add…" };
+        let text = if items.is_empty() { none } else { "add another…" };
         ui.add_enabled_ui(!left.is_empty(), |ui| {
             ComboBox::from_id_salt(label).selected_text(text).show_ui(ui, |ui| {
                 for name in left {
@@ -68,7 +69,7 @@ fn named_ui<T: Group + Clone + PartialEq>(
                 let text = if names.contains(&name.as_str()) {
                     egui::RichText::new(&name)
                 } else {
-                    egui::RichText::new(format!("{name} (missing)")).color(ui.visuals().error_fg_color)
+                    egui::RichText::new(format!("{name} {lacks}")).color(ui.visuals().error_fg_color)
                 };
                 ui.label(text);
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -17,6 +17,7 @@ use crate::app::views::scene::navigation::{Block, CameraPreset, Navigation};
 use crate::app::views::scene::overlay::{hint_position, paint_crosshair};
 use crate::app::views::scene::picker::{Picker, SceneTransform};
 use crate::app::views::scene::tint::Tinted;
+use crate::app::widgets::grouped;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::light::Light;
@@ -353,6 +354,11 @@ impl ScenePane {
             ramp_legend(ui, &painter, bar, &format!("{}, {unit}", self.shading.label()), ramp, numbers)
         });
         result.water_m = self.settings_ui(ui, pane, context.water_m, now);
+        let most = self.gpu.renderer().map_or(usize::MAX, |renderer| renderer.most_things());
+        if let Some(count) = context.shapes.as_ref().map(|shapes| shapes.count()).filter(|count| *count > most) {
+            let text = format!("At most {} of {} scattered things are drawn", grouped(most), grouped(count));
+            note(ui, &painter, Align2::LEFT_TOP, pane.left_top() + Vec2::new(8.0, 44.0), &text);
+        }
         let (preset, presets) = presets_ui(ui, pane, self.navigation.camera.azimuth);
         if let Some(preset) = preset {
             self.apply_preset(preset, context.extent, now);
