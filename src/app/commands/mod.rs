@@ -422,9 +422,7 @@ impl Command {
             Self::TogglePlay => "animation timeline",
             Self::NewSeed => "random shuffle",
             Self::Variations => "random alternatives mutate",
-            Self::Scatter | Self::AddLayer(_) => {
-                "trees forest rocks bushes grass foliage vegetation props objects instances"
-            }
+            Self::Scatter | Self::AddLayer(_) => "forest foliage vegetation props objects instances",
             Self::Playability => {
                 "level measures rules fairness path time reach sight view territory choke agent walkable search"
             }

@@ -34,9 +34,9 @@ pub(super) fn plan(
         let problem = "scattered things are written for the whole map, not for one tile; omit --tile";
         return Err(FileError::invalid(any, problem));
     }
-    image::check_size(Path::new("a.png"), order.size)?;
-    let folder = order.densities.iter();
-    let files = folder.flat_map(|folder| layers(recipe).map(move |layer| density_path(folder, recipe, layer)));
+    let Some(folder) = &order.densities else { return Ok(Vec::new()) };
+    image::check_size(&folder.join("density.png"), order.size)?;
+    let files = layers(recipe).map(|layer| density_path(folder, recipe, layer));
     files.map(|path| TileFile::of_pixels(tiles, &path, order.size)).collect()
 }
 
@@ -108,4 +108,28 @@ pub(super) fn stage(
     let counts = scattered.iter().map(|one| format!("{} {}", one.instances.len(), recipe.scatter[one.layer].name));
     let note = format!("scattered {}", counts.collect::<Vec<_>>().join(", "));
     Ok((staged, note))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::scatter::ScatterLayer;
+
+    #[test]
+    fn only_density_maps_need_a_size() {
+        let layer = |name: &str, enabled| ScatterLayer { name: name.into(), enabled, ..ScatterLayer::default() };
+        let scatter = vec![layer("a", true), layer("b", false), layer("c d", true)].into();
+        let recipe = Recipe { scatter, ..Recipe::default() };
+        let order = ScatterOrder { files: vec!["a.csv".into()], ..ScatterOrder::default() };
+        assert_eq!(plan(&order, &recipe, None), Ok(Vec::new()));
+        let order = ScatterOrder { densities: Some("maps".into()), size: [64, 32], ..order };
+        let planned = plan(&order, &recipe, None).expect("possible");
+        let paths: Vec<PathBuf> = planned.into_iter().flatten().map(|file| file.path).collect();
+        assert_eq!(paths, ["maps/density_00_a.png", "maps/density_02_c_d.png"].map(PathBuf::from));
+        let nothing = Recipe { scatter: vec![layer("b", false)].into(), ..Recipe::default() };
+        assert!(
+            plan(&order, &nothing, None).is_err()
+                && plan(&ScatterOrder { size: [0; 2], ..order }, &recipe, None).is_err()
+        );
+    }
 }
