@@ -1,6 +1,6 @@
 //! Scatter: what stands on the ground, such as trees and rocks.
 //!
-//! A [layer](ScatterLayer) is a kind of thing with a least distance between two of them. Its [places](packing) follow
+//! A [layer](ScatterLayer) is a kind of thing with a least distance between two of them. Its [places] follow
 //! from the seed and the position alone. The layer's amount, mask and terrain types then decide which of them are
 //! taken, and the terrain how each one stands.
 

@@ -36,6 +36,9 @@ pub(super) fn command_line(
             words.extend(option("--texture-size", size(texture.size)));
         }
     }
+    // A target writes what it takes.
+    let scattered = order.scatter.iter().filter(|_| target.is_none()).flat_map(|scatter| &scatter.files);
+    words.extend(scattered.flat_map(|path| option("--scatter", path.clone().into())));
     if let Some(tiles) = order.tiles {
         words.extend(option("--tiles", size(tiles.counts)));
     }
@@ -60,6 +63,18 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{Grid, Recipe};
+    use crate::files::export::ScatterOrder;
+
+    #[test]
+    fn what_is_scattered_is_written_too() {
+        let recipe = Recipe::default();
+        let grid = Grid::fitted(recipe.world.extent(), 65);
+        let scatter = Some(ScatterOrder { files: vec!["out/a_scatter.csv".into()], ..ScatterOrder::default() });
+        let order = Order { scatter, ..Order::new("a", recipe, grid) };
+        let line = command_line(Path::new("a.json"), None, Path::new("out"), &order, false);
+        assert_eq!(line, "upthrust build a.json --size 65x65 --scatter out/a_scatter.csv");
+    }
 
     #[test]
     fn words_are_quoted_if_a_shell_would_split_or_expand_them() {
