@@ -112,17 +112,28 @@ pub fn places(spacing_m: f64, seed: u64, region: Region, progress: &Progress) ->
     let of_block = |[columns, rows]: [[i64; 2]; 2]| {
         let mut block = Block::new(seed, columns, rows);
         for round in 0..ROUNDS {
-            progress.check()?;
-            block.throw(round);
-            progress.check()?;
-            block.settle(round);
+            block.throw(round, progress)?;
+            block.settle(round, progress)?;
         }
         counter.add_one()?;
         Ok(block.places(side_m, &region))
     };
     let found: Vec<Vec<Place>> = rects.into_par_iter().map(of_block).collect::<Result<_, _>>()?;
-    Ok(found.concat())
+    joined(&found, progress)
 }
+
+/// The items of several lists in one, like `concat`, but it can be cancelled between two of them.
+pub(super) fn joined<T: Copy>(lists: &[Vec<T>], progress: &Progress) -> Result<Vec<T>, Cancelled> {
+    let mut all = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+    for list in lists {
+        all.extend_from_slice(list);
+        progress.check()?;
+    }
+    Ok(all)
+}
+
+/// Cells between two checks for cancellation.
+const BATCH: usize = 1 << 12;
 
 /// Places are so much farther apart than the spacing that they still are when their positions are rounded to a tenth of a
 /// millimetre.
@@ -199,8 +210,11 @@ impl Block {
     }
 
     /// Every open cell throws a dart.
-    fn throw(&mut self, round: i64) {
+    fn throw(&mut self, round: i64, progress: &Progress) -> Result<(), Cancelled> {
         for i in 0..self.open.len() {
+            if i.is_multiple_of(BATCH) {
+                progress.check()?;
+            }
             let (cell, free) = self.open[i];
             let mut random = self.hash(cell, round);
             self.priorities[cell] = 0;
@@ -215,6 +229,7 @@ impl Block {
                 random = mixed(random);
             }
         }
+        Ok(())
     }
 
     /// Whether a position in a cell is too close to a place.
@@ -226,7 +241,7 @@ impl Block {
     }
 
     /// The darts with the highest priority among those that are too close to them become places.
-    fn settle(&mut self, round: i64) {
+    fn settle(&mut self, round: i64, progress: &Progress) -> Result<(), Cancelled> {
         let wins = |&(cell, _): &(usize, u64)| {
             let own = self.priorities[cell];
             let beats = |neighbour: &Neighbour| {
@@ -236,7 +251,11 @@ impl Block {
             };
             own > 0 && !self.neighbours.iter().any(beats)
         };
-        let won: Vec<usize> = self.open.iter().filter(|open| wins(open)).map(|(cell, _)| *cell).collect();
+        let mut won: Vec<usize> = Vec::new();
+        for batch in self.open.chunks(BATCH) {
+            progress.check()?;
+            won.extend(batch.iter().filter(|open| wins(open)).map(|(cell, _)| *cell));
+        }
         for (cell, _) in &self.open {
             self.priorities[*cell] = 0;
         }
@@ -244,7 +263,10 @@ impl Block {
             (self.states[cell], self.places[cell]) = (State::Taken, self.darts[cell]);
         }
         // Cells that a place covers whole are full.
-        for &cell in &won {
+        for (i, &cell) in won.iter().enumerate() {
+            if i.is_multiple_of(BATCH) {
+                progress.check()?;
+            }
             for neighbour in &self.neighbours {
                 let other = cell.wrapping_add_signed(neighbour.offset);
                 let from_other = [0, 1].map(|axis| i64::from(self.places[cell][axis]) - neighbour.at[axis]);
@@ -256,13 +278,17 @@ impl Block {
         }
         self.open.retain(|(cell, _)| self.states[*cell] == State::Open);
         if round >= PARTS_FROM {
-            self.find_free_parts();
+            self.find_free_parts(progress)?;
         }
+        Ok(())
     }
 
     /// Finds the parts of the open cells that no place covers whole.
-    fn find_free_parts(&mut self) {
-        for (cell, free) in &mut self.open {
+    fn find_free_parts(&mut self, progress: &Progress) -> Result<(), Cancelled> {
+        for (i, (cell, free)) in self.open.iter_mut().enumerate() {
+            if i.is_multiple_of(BATCH) {
+                progress.check()?;
+            }
             *free = u64::MAX;
             for neighbour in &self.neighbours {
                 let other = cell.wrapping_add_signed(neighbour.offset);
@@ -275,6 +301,7 @@ impl Block {
             }
         }
         self.open.retain(|(_, free)| *free != 0);
+        Ok(())
     }
 
     /// The places of the block in a region.

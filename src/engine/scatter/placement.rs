@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::bins::Bins;
 use super::layer::{Avoid, ScatterLayer, Turn};
-use super::packing::{self, Place, Region, mixed, places};
+use super::packing::{self, Place, Region, joined, mixed, places};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::inputs::Inputs;
@@ -110,7 +110,7 @@ pub fn scatter(
         let chunks: Vec<Vec<Instance>> = found.par_chunks(CHUNK).map(of_chunk).collect::<Result<_, _>>()?;
         drop(found);
         progress.report(from + share);
-        scattered.push(Scattered { layer: layer_index, instances: chunks.concat() });
+        scattered.push(Scattered { layer: layer_index, instances: joined(&chunks, progress)? });
     }
     Ok(scattered)
 }
