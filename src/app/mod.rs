@@ -30,6 +30,7 @@ use egui::{Context, Event, Key, Modifiers, Ui};
 
 use crate::app::commands::Command;
 pub(crate) use crate::app::editor::App;
+use crate::app::state::CardList;
 pub use crate::app::window::run;
 use crate::app::window_state::OpenWindow;
 use crate::app::window_state::wake_of;
@@ -95,10 +96,10 @@ impl eframe::App for App {
         let layer = self.ui.scatter.selected;
         commands.extend(self.panels_ui(ui, &mut draft));
         if self.ui.texture_panel.selected != terrain_type {
-            (self.ui.texture_panel.was_selected_last, self.ui.scatter.was_selected_last) = (true, false);
+            self.ui.selection.last = CardList::Types;
         }
         if self.ui.scatter.selected != layer {
-            (self.ui.texture_panel.was_selected_last, self.ui.scatter.was_selected_last) = (false, true);
+            self.ui.selection.last = CardList::Layers;
         }
         commands.extend(self.modal_ui(&ctx, &mut draft));
         self.file_window_ui(&ctx);
@@ -129,8 +130,9 @@ impl eframe::App for App {
             self.remove_undone_message();
             self.report_closed();
         }
-        self.ui.texture_panel.was_selected_last &= self.ui.selection.step == step;
-        self.ui.scatter.was_selected_last &= self.ui.selection.step == step;
+        if self.ui.selection.step != step {
+            self.ui.selection.last = CardList::Stack;
+        }
         self.window.was_editing = ctx.text_edit_focused();
         self.window.drawn = self.open_window();
         if self.window.drawn != drawn {

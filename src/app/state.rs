@@ -35,6 +35,7 @@ use crate::app::views::maps::Maps;
 use crate::app::views::scene::ScenePane;
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::ParameterState;
+use crate::engine::recipe_masks::MaskOwner;
 use crate::files::io::disk_state::DiskState;
 use crate::project::ProjectFile;
 use crate::worker::Wake;
@@ -82,6 +83,15 @@ pub(crate) struct UiState {
 }
 
 impl UiState {
+    /// The terrain type or the layer of the scatter, if it was selected later than the step.
+    pub(crate) fn selected_last(&self) -> Option<MaskOwner> {
+        match self.selection.last {
+            CardList::Stack => None,
+            CardList::Types => self.texture_panel.selected.map(MaskOwner::Type),
+            CardList::Layers => self.scatter.selected.map(MaskOwner::Layer),
+        }
+    }
+
     /// The interface as the editor opens, before anything is computed.
     pub(crate) fn new(
         document: &Document,
@@ -129,11 +139,22 @@ impl UiState {
     }
 }
 
+/// A list of cards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CardList {
+    #[default]
+    Stack,
+    Types,
+    Layers,
+}
+
 /// What is selected in the stack.
 #[derive(Default)]
 pub(crate) struct Selection {
     /// The index of the selected step.
     pub(crate) step: usize,
+    /// The list in which a card was selected last: its mask is painted, and keys move it.
+    pub(crate) last: CardList,
     /// The step up to which the steps from the selected one on are selected, to be grouped.
     pub(crate) to: Option<usize>,
     /// The seeds of the groups whose members are not listed.

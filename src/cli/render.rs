@@ -71,15 +71,14 @@ fn params(file: &ProjectFile, options: &BuildOptions, progress: &Progress) -> Re
     let grid = if grid.width().max(grid.height()) > max { Grid::fitted(extent, max) } else { grid };
     // Heights and colours and the renderer's textures, in addition to what the evaluation needs.
     let additional = (4 + 4) * grid.samples() as u64 + render_memory_bytes([width, height], grid.samples());
-    let is_scattered = recipe.scatter.iter().any(|layer| layer.enabled);
-    let additional = additional + if is_scattered { scatter_bytes(&recipe.scatter, grid) } else { 0 };
+    let additional = additional + if recipe.is_scattered() { scatter_bytes(&recipe.scatter, grid) } else { 0 };
     let inputs = source::inputs(&source, project, grid, additional)?;
     let evaluation = || evaluate(recipe, grid, options.iterations, &inputs, progress);
     let terrain = progress.stage(0.0..0.67, evaluation)?;
     let size = [grid.width(), grid.height()];
     let painting = || paint_once(&terrain, recipe.painting(&inputs, None), size, progress);
     let colours = progress.stage(0.67..0.9, painting)?.image;
-    let shapes = if is_scattered {
+    let shapes = if recipe.is_scattered() {
         let scattered = progress.stage(0.9..1.0, || scatter(recipe, &terrain, &inputs, progress))?;
         Some(Arc::new(ShapeInstances::new(&recipe.scatter, &scattered, extent)))
     } else {

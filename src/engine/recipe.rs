@@ -154,6 +154,11 @@ impl Recipe {
         placements(&self.stack)
     }
 
+    /// Whether anything is scattered: a layer is enabled.
+    pub fn is_scattered(&self) -> bool {
+        self.scatter.iter().any(|layer| layer.enabled)
+    }
+
     /// The steps that have an effect, with their indices: they and the groups around them are enabled.
     pub fn active_steps(&self) -> impl DoubleEndedIterator<Item = (usize, &Step)> + Clone {
         let placed = self.stack.iter().zip(self.placements()).enumerate();

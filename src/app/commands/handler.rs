@@ -16,11 +16,12 @@ use crate::app::panels::hints;
 use crate::app::panels::materials::{MATERIALS, Material};
 use crate::app::panels::status::CopyableText;
 use crate::app::panels::types;
-use crate::app::state::Side;
+use crate::app::state::{CardList, Side};
 use crate::app::tasks::manual::open_manual;
 use crate::app::views::View;
 use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{CameraPreset, RenderDialog};
+use crate::app::widgets::cards::CardAction;
 use crate::app::widgets::cards::index_after_move;
 use crate::engine::Step;
 use crate::engine::groups::{block, dissolve, enclose, move_block, siblings};
@@ -101,7 +102,7 @@ impl App {
             C::AddLayer(kind) => {
                 let mut project = (**self.document.project()).clone();
                 self.ui.scatter.add(&mut project.recipe, kind);
-                (self.ui.texture_panel.was_selected_last, self.ui.scatter.was_selected_last) = (false, true);
+                self.ui.selection.last = CardList::Layers;
                 self.document.commit(project, None);
                 self.show_panel(Side::Right);
             }
@@ -114,8 +115,7 @@ impl App {
             C::MoveDown => self.move_selected(ctx, false),
             C::SelectStep(i) => {
                 (self.ui.selection.step, self.ui.selection.to) = (i, None);
-                self.ui.texture_panel.was_selected_last = false;
-                self.ui.scatter.was_selected_last = false;
+                self.ui.selection.last = CardList::Stack;
             }
             C::SelectStepsTo(i) => self.ui.selection.to = Some(i),
             C::ShowParameter { of, key } => self.show_parameter(of, key),
@@ -533,13 +533,21 @@ impl App {
     /// Moves the selected card of the list in which a card was selected last.
     fn move_selected(&mut self, ctx: &Context, up: bool) {
         let recipe = &self.document.project().recipe;
-        let terrain_type = self.ui.texture_panel.selected.filter(|_| self.ui.texture_panel.was_selected_last);
-        let Some(from) = terrain_type else {
-            let (from, rows) = (self.ui.selection.step, stack_rows(&recipe.stack, &self.ui.selection.folded));
-            if let Some(to) = place_beside(&recipe.stack, &rows, from, up) {
-                self.execute(ctx, Command::MoveStep { from, to });
+        let from = match self.ui.selected_last() {
+            Some(MaskOwner::Type(from)) => from,
+            Some(MaskOwner::Layer(layer)) => {
+                let mut project = (**self.document.project()).clone();
+                let action = if up { CardAction::MoveUp } else { CardAction::MoveDown };
+                self.ui.scatter.apply(&mut project.recipe, layer, action);
+                return self.document.commit(project, None);
             }
-            return;
+            Some(MaskOwner::Step(_) | MaskOwner::Named(_)) | None => {
+                let (from, rows) = (self.ui.selection.step, stack_rows(&recipe.stack, &self.ui.selection.folded));
+                if let Some(to) = place_beside(&recipe.stack, &rows, from, up) {
+                    self.execute(ctx, Command::MoveStep { from, to });
+                }
+                return;
+            }
         };
         let places = self.ui.texture_panel.listed(&recipe.texture);
         let Some(at) = places.iter().position(|place| *place == from) else { return };
@@ -552,7 +560,7 @@ impl App {
     /// Selects a step and scrolls to one of its parameters.
     fn show_parameter(&mut self, of: ParameterOwner, key: &'static str) {
         if let ParameterOwner::Step(step) = of {
-            (self.ui.selection.step, self.ui.texture_panel.was_selected_last) = (step, false);
+            (self.ui.selection.step, self.ui.selection.last) = (step, CardList::Stack);
         }
         self.show_panel(if of == ParameterOwner::Light { Side::Right } else { Side::Left });
         self.ui.selection.reveal = Some((of, key));
@@ -563,14 +571,15 @@ impl App {
         let mut project = (**self.document.project()).clone();
         let range_m = types::range_m(&project.recipe, self.ui.preview.shown.as_ref());
         types::add_type(&mut project.recipe.texture, &mut self.ui.texture_panel, range_m, material);
-        self.ui.texture_panel.was_selected_last = true;
+        self.ui.selection.last = CardList::Types;
         self.document.commit(project, None);
         self.show_panel(Side::Right);
     }
 
     fn select_type(&mut self, i: usize) {
         let panel = &mut self.ui.texture_panel;
-        (panel.selected, panel.scrolls_to_selected, panel.was_selected_last) = (Some(i), true, true);
+        (panel.selected, panel.scrolls_to_selected) = (Some(i), true);
+        self.ui.selection.last = CardList::Types;
         self.show_panel(Side::Right);
     }
 

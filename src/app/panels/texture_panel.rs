@@ -55,8 +55,6 @@ pub(crate) struct TexturePanelState {
     pub(crate) selected: Option<usize>,
     /// The index of the only type that is displayed.
     pub(crate) solo: Option<usize>,
-    /// Whether the last selection was of a type, not of a step.
-    pub(crate) was_selected_last: bool,
     pub(crate) display: TextureDisplay,
     pub(crate) diagram: Diagram,
     /// Whether the list scrolls to the selected type, which was just added.

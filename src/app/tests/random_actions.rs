@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::app::commands::stack_edits::StepPlace;
 use crate::app::commands::{Command, ParameterOwner};
 use crate::app::dialogs::file_dialogs::DialogBackend;
+use crate::app::state::CardList;
 use crate::app::tasks::settings::UserFolders;
 use crate::app::tools::tool::Tool;
 use crate::project::{Project, preset_projects};
@@ -253,8 +254,8 @@ fn use_tools(editor: &mut Harness<'static, App>, rng: &mut Rng, frame: &mut Fram
         }
         5 => {
             let types = editor.state().document.project().recipe.texture.types.len();
-            let panel = &mut editor.state_mut().ui.texture_panel;
-            (panel.selected, panel.was_selected_last) = (Some(below(rng, types.max(1))), true);
+            let ui = &mut editor.state_mut().ui;
+            (ui.texture_panel.selected, ui.selection.last) = (Some(below(rng, types.max(1))), CardList::Types);
             return "select a type".into();
         }
         6 => {

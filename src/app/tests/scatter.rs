@@ -12,6 +12,7 @@ use crate::engine::Step;
 use crate::engine::level::{Level, Marker};
 use crate::engine::operations::faults::Faults;
 use crate::engine::parameters::Point;
+use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::scatter::ScatterLayer;
 
 fn count(editor: &Harness<'static, App>, layer: usize) -> Option<usize> {
@@ -75,4 +76,22 @@ fn what_blocks_the_way_is_measured() {
     let straight = length_m(editor.state()).expect("a way");
     editor.state_mut().edit(|project| project.recipe.scatter[0].blocks = true);
     wait(&mut editor, "a longer way", |app| length_m(app).is_some_and(|length_m| length_m > 1.02 * straight));
+}
+
+#[test]
+fn keys_move_the_layer_and_the_brush_paints_the_type_that_was_selected_last() {
+    let mut editor = editor();
+    for kind in 0..2 {
+        editor.state_mut().execute(&egui::Context::default(), Command::AddLayer(kind));
+    }
+    let names =
+        |app: &App| app.document.project().recipe.scatter.iter().map(|layer| layer.name.clone()).collect::<Vec<_>>();
+    let before = names(editor.state());
+    editor.state_mut().execute(&egui::Context::default(), Command::MoveUp);
+    assert_eq!(names(editor.state()), [before[1].clone(), before[0].clone()]);
+    assert_eq!(editor.state().ui.selected_last(), Some(MaskOwner::Layer(0)));
+    editor.state_mut().execute(&egui::Context::default(), Command::SelectType(1));
+    assert_eq!(editor.state().ui.selected_last(), Some(MaskOwner::Type(1)));
+    editor.state_mut().execute(&egui::Context::default(), Command::SelectStep(0));
+    assert_eq!(editor.state().ui.selected_last(), None);
 }

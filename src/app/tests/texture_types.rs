@@ -5,6 +5,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
 use crate::app::App;
+use crate::app::state::CardList;
 use crate::app::tests::{chosen, editor, editor_with, pause, press, settle, texture, type_of, type_text, wait};
 use crate::engine::parameters::{Band, TextureName};
 use crate::engine::texture::{TerrainType, TextureRecipe, TextureSettings, TextureView, Unit};
@@ -262,7 +263,7 @@ fn disabled_limits_are_shown_as_any() {
 #[test]
 fn a_type_that_was_added_is_what_the_brush_paints() {
     let mut editor = editor();
-    editor.state_mut().ui.texture_panel.was_selected_last = false;
+    editor.state_mut().ui.selection.last = CardList::Layers;
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::P);
     type_text(&mut editor, "add terrain type snow");
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
@@ -270,5 +271,5 @@ fn a_type_that_was_added_is_what_the_brush_paints() {
     let app = editor.state();
     let last = app.document.project().recipe.texture.types.last().cloned().expect("a type");
     assert_eq!(last.texture.map(|name| name.0), Some("assets/snow.jpg".into()));
-    assert!(app.ui.texture_panel.was_selected_last, "and not a step");
+    assert_eq!(app.ui.selection.last, CardList::Types, "and no step or layer");
 }

@@ -6,6 +6,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
 use crate::app::App;
+use crate::app::state::CardList;
 use crate::app::tests::{editor, pause, press};
 use crate::engine::level::{Marker, MarkerKind};
 use crate::engine::mask::MaskSource;
@@ -303,8 +304,8 @@ fn the_mask_brush_paints_the_terrain_type_that_was_selected_after_the_step() {
     let mut editor = editor();
     pause(&mut editor);
     let types = editor.state().document.project().recipe.texture.types.clone();
-    let panel = &mut editor.state_mut().ui.texture_panel;
-    (panel.selected, panel.was_selected_last) = (Some(1), true);
+    let ui = &mut editor.state_mut().ui;
+    (ui.texture_panel.selected, ui.selection.last) = (Some(1), CardList::Types);
     press(&mut editor, Modifiers::SHIFT, Key::B);
     let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
     dab(&mut editor, middle, Modifiers::NONE);

@@ -284,9 +284,7 @@ impl App {
                 }
             }
         }
-        let selected_type = self.ui.texture_panel.selected.filter(|_| self.ui.texture_panel.was_selected_last);
-        let selected_layer = self.ui.scatter.selected_last().map(MaskOwner::Layer);
-        let selected_last = selected_layer.or(selected_type.map(MaskOwner::Type));
+        let selected_last = self.ui.selected_last();
         let painted = selected_last.unwrap_or(MaskOwner::Step(self.ui.selection.step));
         let total = self.total();
         let at = (!self.ui.playback.is_playing()).then(|| self.ui.playback.position(total));
@@ -375,7 +373,7 @@ struct Panes<'a> {
     recipe: &'a mut Recipe,
     level: &'a mut Level,
     selected_step: &'a mut usize,
-    /// The selected terrain type, if it was selected later than the step.
+    /// The selected terrain type or layer of the scatter, if it was selected later than the step.
     selected_last: Option<MaskOwner>,
     tools: &'a mut Tools,
     reports: &'a [PartReport],

@@ -144,7 +144,7 @@ fn maps(options: &BuildOptions, size: [usize; 2], depth: BitDepth) -> Vec<MapOrd
 /// What is scattered, in the named files or else in that of the output folder.
 fn scatter(options: &BuildOptions, folder: Option<&Path>, recipe: &Recipe, size: [usize; 2]) -> Option<ScatterOrder> {
     let BuildOptions { scatter, scatter_density, .. } = options;
-    let is_scattered = options.tile.is_none() && recipe.scatter.iter().any(|layer| layer.enabled);
+    let is_scattered = options.tile.is_none() && recipe.is_scattered();
     let default = folder.filter(|_| is_scattered && scatter.is_empty()).map(|folder| folder.join("scatter.csv"));
     let files: Vec<PathBuf> = scatter.iter().cloned().chain(default).collect();
     let is_ordered = !files.is_empty() || scatter_density.is_some();

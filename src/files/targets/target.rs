@@ -498,9 +498,11 @@ impl Target {
             order.mesh = self.mesh.map(|name| MeshOrder { path: path(name), detail, texture: Some(texture) });
         }
         let (files, axes) = self.scatter;
-        let is_scattered = order.recipe.scatter.iter().any(|layer| layer.enabled);
         // A tile has no things of its own: they are of the whole map.
-        if is_scattered && order.scatter.is_none() && order.tiles.is_none_or(|tiles| tiles.only.is_none()) {
+        if order.recipe.is_scattered()
+            && order.scatter.is_none()
+            && order.tiles.is_none_or(|tiles| tiles.only.is_none())
+        {
             let files: Vec<PathBuf> = files.iter().map(|name| path(name)).collect();
             outputs.extend(files.iter().cloned());
             order.scatter = Some(ScatterOrder { files, axes, densities: None, size: texture });

@@ -152,7 +152,7 @@ impl Choices {
                 order.heightmaps = heightmap.into_iter().map(HeightmapOrder::new).collect();
                 let texture = self.texture.then(|| folder.join(format!("{stem}{suffix}.png")));
                 order.texture = texture.map(|path| TextureOrder::new(path, pixels));
-                if order.recipe.scatter.iter().any(|layer| layer.enabled) {
+                if order.recipe.is_scattered() {
                     let files = vec![folder.join(format!("{stem}_scatter.csv"))];
                     order.scatter = Some(ScatterOrder { files, ..ScatterOrder::default() });
                 }

@@ -42,8 +42,6 @@ pub(crate) struct ScatterPanel {
     is_open: bool,
     scroll_to: bool,
     pub(crate) selected: Option<usize>,
-    /// Whether it was selected later than the step and the terrain type.
-    pub(crate) was_selected_last: bool,
     row_heights: RowHeights,
     /// What is to be scattered now, and what was requested last.
     wanted: Option<ScatterRequest>,
@@ -81,18 +79,12 @@ impl ScatterPanel {
             is_open: false,
             scroll_to: false,
             selected: None,
-            was_selected_last: false,
             row_heights: RowHeights::default(),
             wanted: None,
             requested: None,
             found: None,
             error: None,
         })
-    }
-
-    /// The selected layer, if it was selected later than the step and the terrain type.
-    pub(crate) fn selected_last(&self) -> Option<usize> {
-        self.selected.filter(|_| self.was_selected_last)
     }
 
     /// Unfolds the panel and scrolls to it.
@@ -128,7 +120,7 @@ impl ScatterPanel {
             }
             Some(Err(JobError::Cancelled)) | None => {}
         }
-        if recipe.scatter.iter().all(|layer| !layer.enabled) {
+        if !recipe.is_scattered() {
             (self.wanted, self.requested, self.found, self.error) = (None, None, None, None);
             return;
         }
@@ -356,7 +348,7 @@ impl ScatterPanel {
     }
 
     /// Applies the action on a layer's card.
-    fn apply(&mut self, recipe: &mut Recipe, i: usize, action: CardAction) {
+    pub(crate) fn apply(&mut self, recipe: &mut Recipe, i: usize, action: CardAction) {
         let mut move_to = |recipe: &mut Recipe, to: usize| {
             let to = to.min(recipe.scatter.len() - 1);
             let layer = recipe.scatter.remove(i);
