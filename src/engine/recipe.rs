@@ -154,6 +154,12 @@ impl Recipe {
         placements(&self.stack)
     }
 
+    /// Whether both give the same terrain, however it is painted and lit and whatever stands on it.
+    pub fn has_same_terrain(&self, other: &Self) -> bool {
+        let Self { seed, world, stack, masks, texture: _, light: _, scatter: _ } = self;
+        (seed, world, masks) == (&other.seed, &other.world, &other.masks) && *stack == other.stack
+    }
+
     /// Whether anything is scattered: a layer is enabled.
     pub fn is_scattered(&self) -> bool {
         self.scatter.iter().any(|layer| layer.enabled)

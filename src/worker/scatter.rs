@@ -38,11 +38,8 @@ impl ScatterRequest {
     pub fn is_same(&self, other: &Self) -> bool {
         let Self { terrain, recipe, files } = self;
         let same_recipe = || {
-            let Recipe { seed, world, stack, masks, texture, light: _, scatter } = &**recipe;
             let other = &*other.recipe;
-            (seed, world, masks, texture, scatter)
-                == (&other.seed, &other.world, &other.masks, &other.texture, &other.scatter)
-                && *stack == other.stack
+            recipe.scatter == other.scatter && recipe.texture == other.texture && recipe.has_same_terrain(other)
         };
         Arc::ptr_eq(terrain, &other.terrain)
             && *files == other.files

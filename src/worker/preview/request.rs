@@ -49,11 +49,7 @@ impl PreviewRequest {
     /// Whether both requests show the same heights, however they are painted, lit and drawn.
     pub(super) fn same_terrain(&self, other: &Self) -> bool {
         let Self { recipe, files, samples, position, .. } = self;
-        let Recipe { seed, world, stack, masks, texture: _, light: _, scatter: _ } = &**recipe;
-        let Recipe { seed: other_seed, world: other_world, stack: other_stack, masks: other_masks, .. } =
-            &*other.recipe;
-        let same_recipe = Arc::ptr_eq(recipe, &other.recipe)
-            || (seed == other_seed && world == other_world && stack == other_stack && masks == other_masks);
+        let same_recipe = Arc::ptr_eq(recipe, &other.recipe) || recipe.has_same_terrain(&other.recipe);
         same_recipe && *samples == other.samples && *position == other.position && *files == other.files
     }
 }

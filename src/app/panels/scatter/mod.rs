@@ -124,18 +124,23 @@ impl ScatterPanel {
             (self.wanted, self.requested, self.found, self.error) = (None, None, None, None);
             return;
         }
+        let is_wanted = |wanted: &ScatterRequest| {
+            Arc::ptr_eq(&wanted.terrain, &shown.terrain)
+                && Arc::ptr_eq(&wanted.recipe, recipe)
+                && wanted.files == *files
+        };
+        if !self.wanted.as_ref().is_some_and(is_wanted) {
+            let (terrain, recipe, files) = (shown.terrain.clone(), recipe.clone(), files.clone());
+            self.wanted = Some(ScatterRequest { terrain, recipe, files });
+        }
+        let is_requested = |wanted: &ScatterRequest| self.requested.as_ref().is_some_and(|known| known.is_same(wanted));
+        let Some(wanted) = self.wanted.as_ref().filter(|wanted| !is_requested(wanted)) else { return };
         // Until the terrain of the recipe is shown, another one would be scattered.
         let of = &shown.request.recipe;
-        let is_its_terrain = Arc::ptr_eq(of, recipe)
-            || (of.seed, &of.world, &of.masks) == (recipe.seed, &recipe.world, &recipe.masks)
-                && of.stack == recipe.stack;
-        let (terrain, recipe, files) = (shown.terrain.clone(), recipe.clone(), files.clone());
-        let request = ScatterRequest { terrain, recipe, files };
-        let is_new = self.requested.as_ref().is_none_or(|requested| !requested.is_same(&request));
-        self.wanted = Some(request.clone());
-        if is_new && is_its_terrain && at_rest && !shown.coarse {
-            self.scatterer.request(request.clone());
-            self.requested = Some(request);
+        let is_its_terrain = Arc::ptr_eq(of, recipe) || of.has_same_terrain(recipe);
+        if is_its_terrain && at_rest && !shown.coarse {
+            self.scatterer.request(wanted.clone());
+            self.requested = Some(wanted.clone());
         }
     }
 
