@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import bmesh  # of bpy, which has to be imported first
 import numpy
 from PIL import Image
 
@@ -36,14 +37,22 @@ TYPES = [
     for name, colour, low, high in BANDS
 ] + [{"name": "Moss", "colour": "#c0ff60", "elevation": [0, 50], "slope_deg": [0, 90], "blend": "multiply"}]
 RELOAD_LIMIT_S = 2.0
+# A tree for every hundred square metres, rocks that lie on the slope, and a few of a kind that all face the same way.
+LAYERS = [
+    {"name": "Trees", "spacing_m": 8, "align": 0.3, "sink_m": 0.4, "scale": [0.6, 1.4], "colour": "#2f5533"},
+    {"name": "Rocks", "spacing_m": 70, "turn": "downhill", "align": 1, "shape": "box", "radius_m": 1, "height_m": 1.5},
+    {"name": "Oaks", "spacing_m": 200, "turn": "bearing", "bearing_deg": 70, "shape": "ball", "amount": 0.5},
+]
 
 # Blender prints a line for every report and render.
 silence_other_output()
 
 
-def write_project(folder: Path, seed: int, world: tuple[float, float], water_m: float | None, types=TYPES) -> Path:
+def write_project(
+    folder: Path, seed: int, world: tuple[float, float], water_m: float | None, types=TYPES, layers=()
+) -> Path:
     view = {} if water_m is None else {"water_m": water_m}
-    recipe = {"texture": {"unit": "percent", "types": types}}
+    recipe = {"texture": {"unit": "percent", "types": types}, "scatter": list(layers)}
     return common.write_project(folder, seed, world, recipe, name="Test", view=view)
 
 
@@ -249,6 +258,8 @@ def state(terrain: bpy.types.Object) -> dict[str, Any]:
         entry.image.pixels.foreach_get(values)
         images.append((entry.image.name, entry.crc32, zlib.crc32(values.tobytes())))
     return {
+        "instances": zlib.crc32(b"".join(matrices.tobytes() for matrices, _ in placed(terrain).values())),
+        "collections": sorted(collection.name for collection in bpy.data.collections),
         "heights": zlib.crc32(vertices(terrain).tobytes()),
         "mesh": terrain.data.name,
         "objects": sorted((item.name, *item.location) for item in bpy.data.objects),
@@ -256,12 +267,275 @@ def state(terrain: bpy.types.Object) -> dict[str, Any]:
         "all images": sorted(image.name for image in bpy.data.images),
         "meshes": sorted(mesh.name for mesh in bpy.data.meshes),
         "materials": sorted(material.name for material in bpy.data.materials),
-        "loaded": (settings.digest, settings.heights_key, settings.materials_key),
+        "loaded": (settings.digest, settings.heights_key, settings.materials_key, settings.scatter_key),
     }
 
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     return [key for key in before if before[key] != after[key]]
+
+
+def placed(terrain: bpy.types.Object) -> dict[str, tuple[numpy.ndarray, list[str]]]:
+    """By layer: the matrices of what the scene shows on its points, and the names of the objects."""
+    bpy.context.view_layer.update()
+    found: dict[str, tuple[list[Any], list[str]]] = {
+        entry.points.name: ([], []) for entry in terrain.upthrust.scatter if entry.points is not None
+    }
+    for instance in bpy.context.evaluated_depsgraph_get().object_instances:
+        if instance.is_instance:
+            matrices, names = found[instance.parent.name]
+            matrices.append([value for row in instance.matrix_world for value in row])
+            names.append(instance.object.name)
+    return {name: (numpy.array(each).reshape(-1, 4, 4), names) for name, (each, names) in found.items()}
+
+
+def axes_of(things: numpy.ndarray) -> numpy.ndarray:
+    """Where the right side, the front and the top of things point, by x east, y north and z up."""
+    yaw, pitch, roll = numpy.radians(things[:, 3:6].T)
+
+    def turned(vectors: numpy.ndarray, onto: tuple[int, int], angle: numpy.ndarray) -> numpy.ndarray:
+        """Turns vectors from one axis towards another one."""
+        result = vectors.copy()
+        first, second = vectors[:, :, onto[0]], vectors[:, :, onto[1]]
+        result[:, :, onto[0]] = numpy.cos(angle)[:, None] * first - numpy.sin(angle)[:, None] * second
+        result[:, :, onto[1]] = numpy.sin(angle)[:, None] * first + numpy.cos(angle)[:, None] * second
+        return result
+
+    axes = numpy.broadcast_to(numpy.eye(3), (len(things), 3, 3))
+    # The roll lifts the right side, the pitch the front, and the yaw turns the north to the east.
+    return turned(turned(turned(axes, (0, 2), roll), (1, 2), pitch), (1, 0), yaw)
+
+
+def check_placed(case: str, terrain: bpy.types.Object, out: Path, world: tuple[float, float]) -> dict[str, Any]:
+    """Compares what the scene shows with the file."""
+    content = json.loads((out / "scatter.json").read_text())
+    found = placed(terrain)
+    is_right = len(found) == len(content["layers"])
+    text = []
+    for layer in content["layers"]:
+        things = numpy.array(layer["instances"], "f8").reshape(-1, 7)
+        matrices, _ = found[layer["name"]]
+        is_right &= len(things) == len(matrices)
+        x, y, z = things[:, :3].T
+        places = numpy.stack([x - world[0] / 2, world[1] / 2 - z, y], axis=-1)
+        # Columns of a matrix are where the axes go.
+        axes = matrices[:, :3, :3].transpose(0, 2, 1)
+        place_off = abs(matrices[:, :3, 3] - places).max(initial=0)
+        axes_off = abs(axes / things[:, 6, None, None] - axes_of(things)).max(initial=0)
+        is_right &= place_off < 1e-3 and axes_off < 1e-5
+        text.append(f"{len(things)} {layer['name']} off by {place_off:.6f} m, axes by {axes_off:.1e}")
+    report(case, f"{terrain.upthrust.result}: {'; '.join(text)}", bool(is_right))
+    return {layer["name"]: numpy.array(layer["instances"]) for layer in content["layers"]}
+
+
+def height_at(heights: numpy.ndarray, world: tuple[float, float], x: numpy.ndarray, z: numpy.ndarray) -> numpy.ndarray:
+    rows, columns = heights.shape
+    column, row = x / world[0] * (columns - 1), z / world[1] * (rows - 1)
+    c, r = numpy.minimum(column.astype(int), columns - 2), numpy.minimum(row.astype(int), rows - 2)
+    u, v = column - c, row - r
+    north = heights[r, c] * (1 - u) + heights[r, c + 1] * u
+    return north * (1 - v) + (heights[r + 1, c] * (1 - u) + heights[r + 1, c + 1] * u) * v
+
+
+def check_scatter() -> None:
+    world = (4096, 2048)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        out = folder / "out"
+        export = ["--for", "blender", "-o", str(out), "--size", "257x129", "--texture-size", "256x128"]
+
+        def export_again(seed: int, layers: list[dict[str, Any]]) -> Path:
+            build(project := write_project(folder, seed, world, None, TYPES, layers), *export)
+            look()
+            return project
+
+        project = export_again(1, LAYERS)
+        empty_scene()
+        bpy.ops.import_scene.upthrust(filepath=str(out / addon.MANIFEST_NAME))
+        terrain = bpy.context.object
+        settings = terrain.upthrust
+        things = check_placed(f"{VERSIONS}: scatter", terrain, out, world)
+        # On the ground: by the heights of the terrain, and by its slope for those that lie on it.
+        rocks = things["Rocks"]
+        heights = expected_heights(project, [257, 129])
+        ground = [height_at(heights, world, rocks[:, 0] + x, rocks[:, 2] + z) for x, z in [(0, 0), (0.5, 0), (0, 0.5)]]
+        common.check("rocks on the ground", abs(rocks[:, 1] - ground[0]).max(), 2e-3)
+        tops = axes_of(rocks)[:, 2]
+        is_steep = tops[:, 2] < 0.99
+        normals = numpy.stack([2 * (ground[0] - ground[1]), 2 * (ground[2] - ground[0]), numpy.ones(len(rocks))], -1)
+        normals /= numpy.linalg.norm(normals, axis=1)[:, None]
+        fronts = axes_of(rocks)[is_steep, 1]
+        lean = (tops * normals).sum(axis=1)[is_steep]
+        report("rocks lie on the slope and face down it", f"{is_steep.sum()} on slopes, the median of the cosines is "
+               f"{numpy.median(lean):.4f}", numpy.median(lean) > 0.99 and (fronts[:, 2] < 0).all())
+
+        shapes = {entry.name: entry.stand_in for entry in settings.scatter}
+        sizes = {name: tuple(round(side, 3) for side in item.dimensions) for name, item in shapes.items()}
+        volumes = {}
+        for name, item in shapes.items():
+            volume = bmesh.new()
+            volume.from_mesh(item.data)
+            volumes[name] = volume.calc_volume(signed=True)
+            is_closed = all(edge.is_manifold for edge in volume.edges)
+            volume.free()
+            report(f"the shape of {name}", f"{sizes[name]} m, {volumes[name]:.2f} m³",
+                   is_closed and volumes[name] > 0 and not item.data.validate())
+        report("sizes of shapes", str(sizes), sizes == {"Trees": (4, 4, 8), "Rocks": (2, 2, 1.5), "Oaks": (4, 3.804, 8)}
+               or sizes == {"Trees": (4, 4, 8), "Rocks": (2, 2, 1.5), "Oaks": (3.804, 3.804, 8)})
+        colour = settings.scatter["Trees"].stand_in.data.materials[0].diffuse_color[:3]
+        is_green = numpy.allclose(colour, linear(numpy.array([0x2F, 0x55, 0x33]) / 255), atol=1e-4)
+        hidden = [view.exclude for view in bpy.context.view_layer.layer_collection.children]
+        report("colour, and collections that are not shown by themselves", f"{colour}, {hidden}",
+               is_green and hidden == [True] * 3)
+
+        # The user puts two objects, one of them turned and moved, in the place of a shape, and moves the terrain.
+        trees = settings.scatter["Trees"].collection
+        trees.objects.unlink(settings.scatter["Trees"].stand_in)
+        for own_name in ["fir", "pine"]:
+            trees.objects.link(bpy.data.objects.new(own_name, bpy.data.meshes.new(own_name)))
+        trees.objects["pine"].location, trees.objects["pine"].scale = (50, 60, 70), (2, 2, 2)
+        for item in trees.objects:
+            item.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [], [(0, 1, 2)])
+        matrices, names = placed(terrain)["Trees"]
+        scales = numpy.linalg.norm(matrices[:, :3, 0], axis=1) / things["Trees"][:, 6]
+        is_pine = numpy.array([own_name == "pine" for own_name in names])
+        x, y, z = things["Trees"][:, :3].T
+        off = abs(matrices[:, :3, 3] - numpy.stack([x - world[0] / 2, world[1] / 2 - z, y], axis=-1)).max()
+        report("objects of the user", f"{is_pine.mean():.3f} are of the second, off by {off:.6f} m",
+               0.45 < is_pine.mean() < 0.55 and off < 1e-3 and abs(scales - numpy.where(is_pine, 2, 1)).max() < 1e-4)
+        trees.objects["pine"].scale = (1, 1, 1)
+        before = {(one[0], one[2]): own for one, own in zip(things["Trees"].tolist(), names)}
+        points = settings.scatter["Trees"].points
+
+        # Another terrain below the same places, without the rocks around which nothing else changes.
+        export_again(2, LAYERS)
+        check_placed("scatter on another terrain", terrain, out, world)
+        report("what the user has put there", settings.result,
+               settings.scatter["Trees"].points == points and set(placed(terrain)["Trees"][1]) == {"fir", "pine"})
+        # A layer with less room: those that stay keep their object.
+        fewer = [{**LAYERS[0], "amount": 0.5}, *LAYERS[1:]]
+        export_again(1, fewer)
+        kept = check_placed("fewer trees", terrain, out, world)["Trees"]
+        same = [before.get((one[0], one[2])) == own for one, own in zip(kept.tolist(), placed(terrain)["Trees"][1])]
+        report("trees that stay keep their object", f"{sum(same)} of {len(same)}", all(same) and len(same) > 1000)
+        # Shapes follow the export, and so do layers.
+        export_again(1, [LAYERS[0], {**LAYERS[1], "height_m": 5}, LAYERS[2]])
+        bpy.context.view_layer.update()
+        heights = {
+            shown.object.name: max(corner[2] for corner in shown.object.bound_box)
+            for shown in bpy.context.evaluated_depsgraph_get().object_instances if shown.is_instance
+        }
+        height_m = heights.get("Rocks stand-in", 0)
+        report("a shape of another size", f"{height_m} m high in the scene", abs(height_m - 5) < 1e-4)
+        check_broken_scatter(terrain, out)
+        export_again(1, [LAYERS[2]])
+        check_placed("two layers less", terrain, out, world)
+        shapes.clear()
+        left = sorted(collection.name for collection in bpy.data.collections)
+        stale = [mesh.name for mesh in bpy.data.meshes if mesh.name.startswith(("Rocks", "Trees"))]
+        report("the collection with objects of the user stays", f"{left}, {stale}",
+               left == ["Upthrust Oaks", "Upthrust Trees"] and not stale)
+        export_again(1, LAYERS)
+        check_placed("the layers are back", terrain, out, world)
+        report("and with them the objects of the user", f"{set(placed(terrain)['Trees'][1])}",
+               set(placed(terrain)["Trees"][1]) == {"fir", "pine"})
+        bpy.data.objects.remove(settings.scatter["Oaks"].points)
+        export_again(3, LAYERS)
+        report("points that the user has deleted", settings.result, "Oaks" not in settings.result
+               and "Oaks" not in bpy.data.objects and "Rocks" in bpy.data.objects)
+        bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"))
+        terrain_name = terrain.name
+        build(write_project(folder, 4, world, None, TYPES, LAYERS[:2]), *export)
+        bpy.ops.wm.open_mainfile(filepath=str(folder / "scene.blend"))
+        look()
+        terrain = bpy.data.objects[terrain_name]
+        check_placed("a saved .blend with scatter", terrain, out, world)
+        export_again(4, [])
+        report("nothing is scattered any more", terrain.upthrust.result, not placed(terrain))
+        # A million, and the other target that writes this file.
+        many = [{**LAYERS[0], "spacing_m": 2.18}]
+        build(write_project(folder, 1, world, None, TYPES, many), "--for", "generic", "-o", folder / "many", "--size",
+              "257x129", "--texture-size", "256x128")
+        empty_scene()
+        started = time.perf_counter()
+        terrain = addon.import_terrain(str(folder / "many"))
+        took_s = time.perf_counter() - started
+        counts = [len(each) for each, _ in placed(terrain).values()]
+        report("a million things", f"{terrain.upthrust.result}", counts[0] > 1_000_000 and took_s < 10)
+
+
+def check_broken_scatter(terrain: bpy.types.Object, out: Path) -> None:
+    """Files of scattered things that cannot be loaded: a plain message, and nothing else changes."""
+    settings, path, manifest = terrain.upthrust, out / "scatter.json", out / addon.MANIFEST_NAME
+    whole, listed = path.read_bytes(), json.loads(manifest.read_bytes())
+    content = json.loads(whole)
+    first, *others = content["layers"]
+    row = first["instances"][0]
+
+    def layer(**keys: Any) -> bytes:
+        return json.dumps({**content, "layers": [{**first, "instances": [row], **keys}, *others]}).encode()
+
+    def thing(*values: Any) -> bytes:
+        return layer(instances=[row, list(values)])
+
+    no_fields = json.dumps({key: content[key] for key in content if key != "fields"}).encode()
+    no_rows = "its things are not rows of numbers"
+    broken = {
+        "half a file": (whole[: len(whole) // 2], "scatter.json is damaged"),
+        "nothing": (b"", "scatter.json is damaged"),
+        "a list": (b"[]", "scatter.json is damaged"),
+        "a deep file": (b"[" * 100_000, "scatter.json is damaged"),
+        "bytes": (bytes(range(256)), "scatter.json is damaged"),
+        "no fields": (no_fields, "'fields' is missing"),
+        "a column less": (json.dumps({**content, "fields": content["fields"][:6]}).encode(), "a column is missing"),
+        "a layer twice": (json.dumps({**content, "layers": [first, first]}).encode(), "the same name"),
+        "a shape of nothing": (layer(radius_m=0), "is not a length"),
+        "an unknown shape": (layer(shape="torus"), "is not a known shape"),
+        "a colour that is a word": (layer(color="green"), "is not a colour"),
+        "a name that is a number": (layer(name=5), "is not a text"),
+        "things that are a number": (layer(instances=5), no_rows),
+        "a text in a thing": (thing(*row[:6], "1"), no_rows),
+        "null in a thing": (thing(*row[:6], None), no_rows),
+        "a thing with too little": (thing(*row[:6]), "scatter.json is damaged"),
+        "NaN": (thing(*row[:6], float("nan")), "a number that is too large"),
+        "infinity": (thing(float("inf"), *row[1:]), "a number that is too large"),
+    }
+    before = state(terrain)
+
+    def check_refused(what: str, words: str) -> None:
+        look()
+        changes, message = differences(before, state(terrain)), settings.result
+        report(f"scatter: {what}", f"{message} {changes or ''}",
+               settings.failed and not changes and words in message and len(message) < 250)
+
+    for what, (data, words) in broken.items():
+        path.write_bytes(data)
+        entry = {"file": "scatter.json", "crc32": addon.crc32_of(data)}
+        manifest.write_text(json.dumps({**listed, "scatter": [entry]}))
+        check_refused(what, words)
+    entry = {"file": "scatter.json", "crc32": "00000000"}
+    for what, scatter, words in [
+        ("a file of another export", [entry], "does not belong"),
+        ("a file of another folder", [{**entry, "file": "../scatter.json"}], "is not a file name"),
+        ("a file that is missing", [{**entry, "file": "other.json"}], "other.json cannot be read"),
+        ("a list of words", ["scatter.json"], "is damaged"),
+        ("an entry without a checksum", [{"file": "scatter.json"}], "'crc32' is missing"),
+    ]:
+        manifest.write_text(json.dumps({**listed, "scatter": scatter}))
+        check_refused(what, words)
+    path.write_bytes(whole)
+    manifest.write_text(json.dumps({**listed, "seed": 55}))
+    look()
+    report("the scatter is back", settings.result, not settings.failed)
+    # Edit Mode holds its own copy of the points.
+    bpy.context.view_layer.objects.active = settings.scatter["Trees"].points
+    bpy.ops.object.mode_set(mode="EDIT")
+    manifest.write_text(json.dumps({**listed, "seed": 56}))
+    look()
+    waits = settings.failed
+    bpy.ops.object.mode_set(mode="OBJECT")
+    look()
+    report("a change while points are edited", settings.result, waits and not settings.failed)
 
 
 def check_reload() -> None:
@@ -704,6 +978,7 @@ for arguments, water in [
     check_import(*arguments, water_m=water)
 check_reload()
 check_types_reload()
+check_scatter()
 check_watching()
 addon.unregister()
 addon.register()

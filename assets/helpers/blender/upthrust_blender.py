@@ -1,4 +1,4 @@
-"""Imports terrain that Upthrust exported, and loads it again when the export changes.
+"""Imports terrain that Upthrust exported, with what is scattered on it, and loads it again when the export changes.
 
 Install this file as an add-on, or import it as a module and call `register`, `import_terrain` and `reload_terrain`.
 """
@@ -51,6 +51,10 @@ RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0
 WATER_NAME = "Upthrust water"
 # On the node with the colour of a terrain type: the colour in the export, to tell it from one that the user chose.
 EXPORTED_COLOR = "upthrust_color"
+SCATTER_NODES_NAME = "Upthrust scatter"
+# The columns of a scatter file, and the sides of the shapes that stand for things.
+SCATTER_FIELDS = ["x_m", "y_m", "z_m", "yaw_deg", "pitch_deg", "roll_deg", "scale"]
+SHAPES = {"cone": 8, "ball": 8, "box": 4, "pillar": 8}
 # What the material of a terrain shows.
 SOURCES = [
     ("TEXTURE", "Texture", "The texture of the export"),
@@ -62,6 +66,8 @@ RAW_HEIGHTMAPS = {".r16", ".r32", ".raw"}
 MAX_CORNERS = 2**31 - 1
 # An import takes 160 at its peak, measured with 4097 × 4097 samples; the rest is for drawing.
 BYTES_PER_SAMPLE = 200
+# For each byte of a scatter file, measured with a million things: 10.
+BYTES_PER_SCATTER_BYTE = 12
 
 
 class ImportFailed(Exception):
@@ -110,6 +116,14 @@ class TerrainType:
 
 
 @dataclass(frozen=True)
+class ScatterFile:
+    """The things that stand on the terrain."""
+
+    file: str
+    crc32: str
+
+
+@dataclass(frozen=True)
 class Export:
     """What a manifest contains."""
 
@@ -125,13 +139,19 @@ class Export:
     texture: tuple[ImageFile, ...]
     types: tuple[TerrainType, ...]
     weights: tuple[ImageFile, ...]
+    scatter: ScatterFile | None
 
     def heights_key(self) -> str:
         """A key that changes when the vertices have to be loaded again."""
         return repr((self.width_m, self.depth_m, self.samples, self.heightmaps))
 
+    def scatter_key(self) -> str:
+        """A key that changes when the scattered things have to be loaded again."""
+        return repr((self.width_m, self.depth_m, self.scatter))
+
     def files(self) -> list[str]:
-        return [entry.file for entry in (*self.heightmaps, *self.texture, *self.weights)]
+        scatter = [] if self.scatter is None else [self.scatter]
+        return [entry.file for entry in (*self.heightmaps, *self.texture, *self.weights, *scatter)]
 
 
 def crc32_of(data: bytes) -> str:
@@ -208,11 +228,21 @@ def image_entry(entry: dict[str, Any]) -> ImageFile:
     )
 
 
-def type_entry(entry: dict[str, Any]) -> TerrainType:
-    color = text(entry["color"])
+def color_text(value: Any) -> str:
+    color = text(value)
     if len(color) != 7 or color[0] != "#" or not set(color[1:]) <= set(string.hexdigits):
         raise ValueError(f"{reprlib.repr(color)} is not a colour")
-    return TerrainType(text(entry["name"]), color, entry.get("covers", True) is True)
+    return color
+
+
+def type_entry(entry: dict[str, Any]) -> TerrainType:
+    return TerrainType(text(entry["name"]), color_text(entry["color"]), entry.get("covers", True) is True)
+
+
+def chosen_scatter(entries: list[dict[str, Any]]) -> ScatterFile | None:
+    """The JSON file of scattered things. An export can have other formats, with other axes."""
+    files = [ScatterFile(file_name(entry["file"]), text(entry["crc32"])) for entry in entries]
+    return next((entry for entry in files if Path(entry.file).suffix.lower() == ".json"), None)
 
 
 def chosen_heightmaps(entries: list[dict[str, Any]]) -> tuple[Heightmap, ...]:
@@ -271,6 +301,7 @@ def parse_manifest(folder: Path, data: bytes) -> Export:
             texture=tuple(image_entry(entry) for entry in content.get("texture", [])),
             types=types,
             weights=chosen_weights(weights, covering),
+            scatter=chosen_scatter(content.get("scatter", [])),
         )
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ImportFailed(f"{MANIFEST_NAME} is damaged or incomplete. Export again.") from error
@@ -298,7 +329,7 @@ def read_manifest(path: Path) -> Export:
     return parse_manifest(path.parent, read_file(path))
 
 
-def verified_bytes(folder: Path, entry: Heightmap | ImageFile) -> bytes:
+def verified_bytes(folder: Path, entry: Heightmap | ImageFile | ScatterFile) -> bytes:
     """The contents of a file. A file of another export, which may just be under way, is refused."""
     data = read_file(folder / entry.file)
     if crc32_of(data) != entry.crc32:
@@ -406,6 +437,154 @@ def read_heights(export: Export) -> numpy.ndarray:
     if not numpy.isfinite(heights).all():
         raise ImportFailed("Some tiles of the heights are missing. Export all of them.")
     return heights
+
+
+# Scattered things
+
+
+@dataclass(frozen=True)
+class ScatterLayer:
+    """The things of a layer, and the shape that stands for them."""
+
+    name: str
+    shape: str
+    radius_m: float
+    height_m: float
+    color: str
+    # Rows of `SCATTER_FIELDS`.
+    things: numpy.ndarray
+
+    def stand_in_key(self) -> str:
+        return repr((self.shape, self.radius_m, self.height_m, self.color))
+
+
+def things_of(rows: list[list[float]], fields: list[str]) -> numpy.ndarray:
+    """The things of a layer, with the columns in the order of `SCATTER_FIELDS`."""
+    try:
+        values = numpy.array(rows) if rows else numpy.empty((0, len(fields)))
+    except ValueError as error:
+        raise ValueError("its things are not rows of numbers") from error
+    # Texts and nested lists make arrays of other kinds. NaN is not below the limit.
+    if values.dtype.kind not in "if" or values.ndim != 2 or values.shape[1] != len(fields):
+        raise ValueError("its things are not rows of numbers")
+    values = values[:, [fields.index(field) for field in SCATTER_FIELDS]].astype(numpy.float64)
+    if not (abs(values) <= MAX_NUMBER).all():
+        raise ValueError("a thing has a number that is too large")
+    return values
+
+
+def scatter_layer(entry: dict[str, Any], fields: list[str]) -> ScatterLayer:
+    shape = text(entry["shape"])
+    if shape not in SHAPES:
+        raise ValueError(f"{reprlib.repr(shape)} is not a known shape")
+    name, color = text(entry["name"]) or "Scatter", color_text(entry["color"])
+    things = things_of(entry["instances"], fields)
+    return ScatterLayer(name, shape, length(entry["radius_m"]), length(entry["height_m"]), color, things)
+
+
+def read_scatter(export: Export) -> list[ScatterLayer]:
+    """The layers of scattered things."""
+    if export.scatter is None:
+        return []
+    file = export.scatter.file
+    data = verified_bytes(export.folder, export.scatter)
+    needed, available = len(data) * BYTES_PER_SCATTER_BYTE, available_memory()
+    if available is not None and needed > available:
+        raise ImportFailed(
+            f"There is not enough memory: {file} needs about {needed / 1e9:.1f} GB, and {available / 1e9:.1f} GB are "
+            "available. Scatter fewer things."
+        )
+    try:
+        content = json.loads(data)
+        fields = content["fields"]
+        if not set(SCATTER_FIELDS) <= set(fields):
+            raise ValueError("a column is missing")
+        layers = [scatter_layer(entry, fields) for entry in content["layers"]]
+        if len({layer.name for layer in layers}) != len(layers):
+            raise ValueError("two layers have the same name")
+        return layers
+    except KeyError as error:
+        raise ImportFailed(f"{file} is damaged: {error.args[0]!r} is missing. Export again.") from error
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ImportFailed(f"{file} is damaged: {error}. Export again.") from error
+
+
+def thing_positions(export: Export, things: numpy.ndarray) -> numpy.ndarray:
+    """Where things stand beside the middle of the terrain: from x east, y up, z south to x east, y north, z up."""
+    x, y, z = things[:, :3].T
+    return numpy.stack([x - export.width_m / 2, export.depth_m / 2 - z, y], axis=-1).astype(numpy.float32)
+
+
+def thing_rotations(things: numpy.ndarray) -> numpy.ndarray:
+    """The rotations of things as quaternions w, x, y, z: first the roll, which lifts the right side, then the pitch,
+    which lifts the front, then the yaw, clockwise from above. Something that is not turned faces north, which is y."""
+    yaw, pitch, roll = numpy.radians(things[:, 3:6].T) / 2
+    cos_yaw, sin_yaw, cos_pitch, sin_pitch = numpy.cos(yaw), -numpy.sin(yaw), numpy.cos(pitch), numpy.sin(pitch)
+    cos_roll, sin_roll = numpy.cos(roll), -numpy.sin(roll)
+    return numpy.stack(
+        [
+            cos_yaw * cos_pitch * cos_roll - sin_yaw * sin_pitch * sin_roll,
+            cos_yaw * sin_pitch * cos_roll - sin_yaw * cos_pitch * sin_roll,
+            cos_yaw * cos_pitch * sin_roll + sin_yaw * sin_pitch * cos_roll,
+            cos_yaw * sin_pitch * sin_roll + sin_yaw * cos_pitch * cos_roll,
+        ],
+        axis=-1,
+    ).astype(numpy.float32)
+
+
+def thing_ids(things: numpy.ndarray) -> numpy.ndarray:
+    """A number for each thing that follows from its place, so that a thing that stays keeps its asset and its random
+    numbers when others come and go."""
+    cells = numpy.rint(things[:, [0, 2]] * 1000).astype(numpy.int64)
+    return ((cells * (73856093, 19349663)).sum(axis=1) & 0x7FFFFFFF).astype(numpy.int32)
+
+
+def set_points(mesh: bpy.types.Mesh, export: Export, things: numpy.ndarray) -> None:
+    """Makes the vertices of a mesh those of things, with the attributes that the nodes read."""
+    if len(mesh.vertices) != len(things) or len(mesh.edges) > 0:
+        mesh.clear_geometry()
+        mesh.vertices.add(len(things))
+    if len(things) > 0:
+        for name, kind, field, values in [
+            ("rotation", "QUATERNION", "value", thing_rotations(things)),
+            ("scale", "FLOAT", "value", things[:, 6].astype(numpy.float32)),
+            ("id", "INT", "value", thing_ids(things)),
+        ]:
+            attribute = mesh.attributes.get(name)
+            if attribute is not None and (attribute.data_type, attribute.domain) != (kind, "POINT"):
+                mesh.attributes.remove(attribute)
+                attribute = None
+            if attribute is None:
+                mesh.attributes.new(name, kind, "POINT")
+            set_attribute(mesh, name, field, values)
+        set_positions(mesh, thing_positions(export, things)[None])
+    mesh.update()
+
+
+def stand_in_geometry(layer: ScatterLayer) -> tuple[list[tuple[float, float, float]], list[tuple[int, ...]]]:
+    """The vertices and faces of the shape of a layer, standing on the origin."""
+    sides = SHAPES[layer.shape]
+    # Rings from the bottom up, as shares of the radius and the height.
+    rings = {
+        "cone": [(0, 0), (1, 0), (0, 1)],
+        "ball": [(math.sin(math.pi * at / 5), 0.5 - 0.5 * math.cos(math.pi * at / 5)) for at in range(6)],
+    }.get(layer.shape, [(0, 0), (1, 0), (1, 1), (0, 1)])
+    # A box has sides of twice the radius, which face the compass directions.
+    radius_m, turned = (layer.radius_m * math.sqrt(2), 0.5) if layer.shape == "box" else (layer.radius_m, 0)
+    angles = [2 * math.pi * (at + turned) / sides for at in range(sides)]
+    vertices, rows = [], []
+    for at, (share, up) in enumerate(rings):
+        # The first and the last ring are points.
+        around = [0.0] if at in (0, len(rings) - 1) else angles
+        rows.append([len(vertices) + at % len(around) for at in range(sides)])
+        reach = 0 if len(around) == 1 else share * radius_m
+        vertices += [(reach * math.sin(angle), reach * math.cos(angle), up * layer.height_m) for angle in around]
+    faces = []
+    for low, high in zip(rows, rows[1:]):
+        for at in range(sides):
+            after = (at + 1) % sides
+            faces.append(tuple(dict.fromkeys((low[after], low[at], high[at], high[after]))))
+    return vertices, faces
 
 
 # The mesh
@@ -690,6 +869,47 @@ def water_material() -> bpy.types.Material:
     return material
 
 
+# Nodes that place things
+
+
+def make_scatter_nodes() -> bpy.types.NodeTree:
+    """Puts the objects of a collection on the points of a mesh: each point gets one of them, turned and scaled by the
+    attributes of the point."""
+    group = bpy.data.node_groups.new(SCATTER_NODES_NAME, "GeometryNodeTree")
+    group.is_modifier = True
+    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    group.interface.new_socket("Collection", in_out="INPUT", socket_type="NodeSocketCollection")
+    nodes = NodeTree(group)
+    points = nodes.add("NodeGroupInput", (-600, 0))
+    collection = nodes.add("GeometryNodeCollectionInfo", (-400, -100))
+    nodes.connect(points.outputs["Collection"], collection.inputs["Collection"])
+    nodes.connect(True, collection.inputs["Separate Children"])
+    # Where an object lies does not matter, but its rotation and scale do; "Reset Children" would discard those too.
+    centred = nodes.add("GeometryNodeSetPosition", (-200, -100))
+    origin = nodes.add("FunctionNodeInputVector", (-400, -300))
+    nodes.connect(collection.outputs["Instances"], centred.inputs["Geometry"])
+    nodes.connect(origin.outputs["Vector"], centred.inputs["Position"])
+    instances = nodes.add("GeometryNodeInstanceOnPoints", (0, 0))
+    nodes.connect(points.outputs["Geometry"], instances.inputs["Points"])
+    nodes.connect(centred.outputs["Geometry"], instances.inputs["Instance"])
+    # Which of the objects follows from the attribute "id".
+    nodes.connect(True, instances.inputs["Pick Instance"])
+    for name, kind, y in [("rotation", "QUATERNION", -250), ("scale", "FLOAT", -400)]:
+        attribute = nodes.add("GeometryNodeInputNamedAttribute", (-200, y), data_type=kind)
+        nodes.connect(name, attribute.inputs["Name"])
+        nodes.connect(attribute.outputs["Attribute"], instances.inputs[name.capitalize()])
+    output = nodes.add("NodeGroupOutput", (200, 0))
+    nodes.connect(instances.outputs["Instances"], output.inputs["Geometry"])
+    return group
+
+
+def collection_input(group: bpy.types.NodeTree) -> str | None:
+    """The key of the modifier's collection; `None` if the user has removed it from the nodes."""
+    items = [item for item in group.interface.items_tree if item.item_type == "SOCKET"]
+    return next((item.identifier for item in items if item.socket_type == "NodeSocketCollection"), None)
+
+
 # Properties of the object
 
 
@@ -699,6 +919,18 @@ class UpthrustImage(bpy.types.PropertyGroup):
     image: PointerProperty(type=bpy.types.Image)
     file: StringProperty()
     crc32: StringProperty()
+
+
+class UpthrustScatter(bpy.types.PropertyGroup):
+    """A layer of scattered things. `name` is that of the layer."""
+
+    # The points, the collection that is put on them, and the shape in it that stands for the user's assets.
+    points: PointerProperty(type=bpy.types.Object)
+    collection: PointerProperty(type=bpy.types.Collection)
+    stand_in: PointerProperty(type=bpy.types.Object)
+    stand_in_key: StringProperty()
+    # Whether the export has the layer: if there are no points then, the user has deleted them.
+    is_exported: BoolProperty()
 
 
 class UpthrustMaterial(bpy.types.PropertyGroup):
@@ -743,6 +975,9 @@ class UpthrustTerrain(bpy.types.PropertyGroup):
     has_water: BoolProperty()
     water_m: FloatProperty()
     water: PointerProperty(type=bpy.types.Object)
+    scatter_key: StringProperty()
+    scatter: CollectionProperty(type=UpthrustScatter)
+    scatter_nodes: PointerProperty(type=bpy.types.NodeTree)
     # The result of the last load.
     result: StringProperty()
     result_time: StringProperty()
@@ -842,14 +1077,14 @@ def apply_water(export: Export, terrain: bpy.types.Object) -> None:
     water = settings.water if settings.water is not None and settings.water.users_collection else None
     if export.water_m is None:
         if water is not None:
-            remove_water(water)
+            remove_object(water)
         settings.water = None
     elif water is None and not settings.has_water:
         settings.water = water = make_water(export, terrain)
     elif water is None:
         deleted, settings.water = settings.water, None
         if deleted is not None and deleted.users == 0:
-            remove_water(deleted)
+            remove_object(deleted)
     if water is not None and export.water_m is not None:
         if len(water.data.vertices) == 4:
             water.data.vertices.foreach_set("co", [part for corner in water_corners(export) for part in corner])
@@ -860,11 +1095,134 @@ def apply_water(export: Export, terrain: bpy.types.Object) -> None:
     settings.water_m = export.water_m or 0
 
 
-def remove_water(water: bpy.types.Object) -> None:
-    """Removes the water with its mesh and materials, unless something else uses them."""
-    mesh = water.data
+def apply_scatter(export: Export, terrain: bpy.types.Object, layers: list[ScatterLayer]) -> None:
+    """Makes, updates or removes the points of each layer. Points that the user has deleted stay deleted, and so do
+    the objects that the user has put in the place of the shapes."""
+    settings = terrain.upthrust
+    for layer in layers:
+        entry = settings.scatter.get(layer.name)
+        if entry is None:
+            entry = settings.scatter.add()
+            entry.name = layer.name
+        points = scatter_points(entry)
+        if points is None and not entry.is_exported:
+            update_stand_in(terrain, entry, layer)
+            entry.points = points = make_points(terrain, entry)
+        elif points is None:
+            remove_points(entry)
+        else:
+            update_stand_in(terrain, entry, layer)
+        if points is not None:
+            set_points(points.data, export, layer.things)
+        entry.is_exported = True
+    names = {layer.name for layer in layers}
+    for at in reversed(range(len(settings.scatter))):
+        entry = settings.scatter[at]
+        if entry.name in names:
+            continue
+        remove_points(entry)
+        entry.is_exported = False
+        # A collection with objects of the user stays, and is used again if the layer comes back.
+        if remove_stand_in(entry):
+            settings.scatter.remove(at)
+
+
+def scatter_points(entry: UpthrustScatter) -> bpy.types.Object | None:
+    """The points of a layer, unless the user has deleted them."""
+    # A deleted object that a property still refers to is in no collection.
+    points = entry.points
+    return points if points is not None and points.users_collection and points.type == "MESH" else None
+
+
+def make_points(terrain: bpy.types.Object, entry: UpthrustScatter) -> bpy.types.Object:
+    """An object for the points of a layer, with a modifier that puts the collection on them."""
+    settings = terrain.upthrust
+    points = bpy.data.objects.new(entry.name, bpy.data.meshes.new(entry.name))
+    points.parent = terrain
+    for collection in terrain.users_collection:
+        collection.objects.link(points)
+    if settings.scatter_nodes is None:
+        settings.scatter_nodes = make_scatter_nodes()
+    modifier = points.modifiers.new(SCATTER_NODES_NAME, "NODES")
+    modifier.node_group = settings.scatter_nodes
+    key = collection_input(settings.scatter_nodes)
+    if key is not None:
+        modifier[key] = entry.collection
+    return points
+
+
+def update_stand_in(terrain: bpy.types.Object, entry: UpthrustScatter, layer: ScatterLayer) -> None:
+    """Makes the collection of a layer with the shape that stands for its things, or gives the shape another size or
+    colour if the export has another one."""
+    if entry.stand_in is not None and not entry.stand_in.users_collection:
+        remove_unused(entry, "stand_in")
+    shape = entry.stand_in
+    if entry.collection is None:
+        entry.collection = bpy.data.collections.new(f"Upthrust {layer.name}")
+        mesh = bpy.data.meshes.new(f"{layer.name} stand-in")
+        material = bpy.data.materials.new(f"{layer.name} stand-in")
+        if bpy.app.version < (5, 0, 0):
+            material.use_nodes = True
+        mesh.materials.append(material)
+        entry.stand_in = shape = bpy.data.objects.new(f"{layer.name} stand-in", mesh)
+        entry.collection.objects.link(shape)
+        for scene in terrain.users_scene:
+            scene.collection.children.link(entry.collection)
+            # It is put on the points, and would show at the origin too.
+            for view_layer in scene.view_layers:
+                view_layer.layer_collection.children[entry.collection.name].exclude = True
+    elif shape is None or entry.stand_in_key == layer.stand_in_key():
+        return
+    shape.data.clear_geometry()
+    vertices, faces = stand_in_geometry(layer)
+    shape.data.from_pydata(vertices, [], faces)
+    shape.data.update()
+    material = shape.data.materials[0] if shape.data.materials else None
+    if material is not None:
+        # The colour in solid shading, and the one in renders.
+        material.diffuse_color = linear_color(layer.color)
+        for node in material.node_tree.nodes:
+            if node.type == "BSDF_PRINCIPLED":
+                node.inputs["Base Color"].default_value = linear_color(layer.color)
+                node.inputs["Roughness"].default_value = 0.95
+    entry.stand_in_key = layer.stand_in_key()
+
+
+def remove_unused(entry: UpthrustScatter, name: str) -> None:
+    """Removes an object that the user has deleted, and that only a property still holds."""
+    item = getattr(entry, name)
+    setattr(entry, name, None)
+    if item is not None and item.users == 0:
+        remove_object(item)
+
+
+def remove_points(entry: UpthrustScatter) -> None:
+    """Removes the points of a layer."""
+    points = scatter_points(entry)
+    if points is None:
+        remove_unused(entry, "points")
+    else:
+        remove_object(points)
+
+
+def remove_stand_in(entry: UpthrustScatter) -> bool:
+    """Removes the collection of a layer, unless there is something of the user in it. Returns whether it is gone."""
+    collection, shape = entry.collection, entry.stand_in
+    if collection is not None:
+        if collection.children or any(item != shape for item in collection.objects):
+            return False
+        entry.collection = None
+        bpy.data.collections.remove(collection)
+    if shape is None or not shape.users_collection:
+        remove_unused(entry, "stand_in")
+    return True
+
+
+def remove_object(item: bpy.types.Object) -> None:
+    """Removes a mesh object with its mesh and materials, unless something else uses them."""
+    mesh = item.data
     materials = list(mesh.materials)
-    bpy.data.objects.remove(water)
+    bpy.data.objects.remove(item)
     if mesh.users == 0:
         bpy.data.meshes.remove(mesh)
     for material in materials:
@@ -937,7 +1295,7 @@ def load(export: Export, terrain: bpy.types.Object | None, source: str, everythi
     settings = terrain.upthrust if terrain is not None else None
     known = {entry.file: entry for entry in settings.images if entry.image is not None} if settings else {}
     plan = material_plan(export, source)
-    places, made = None, None
+    places, made, layers = None, None, None
     staged: list[StagedImage] = []
     try:
         mesh = terrain.data if terrain is not None else None
@@ -949,6 +1307,8 @@ def load(export: Export, terrain: bpy.types.Object | None, source: str, everythi
             places = positions(export, read_heights(export))
             if not is_same_grid:
                 made = make_mesh(export.name, places)
+        if everything or settings is None or settings.scatter_key != export.scatter_key():
+            layers = read_scatter(export)
         for entry in plan.images:
             old = known.get(entry.file)
             if everything or old is None or old.crc32 != entry.crc32:
@@ -975,7 +1335,10 @@ def load(export: Export, terrain: bpy.types.Object | None, source: str, everythi
         if image.users == 0:
             bpy.data.images.remove(image)
     apply_water(export, terrain)
+    if layers is not None:
+        apply_scatter(export, terrain, layers)
     settings.heights_key = export.heights_key()
+    settings.scatter_key = export.scatter_key()
     settings.digest = export.digest
     return terrain
 
@@ -1005,9 +1368,12 @@ def apply_images(
     return unused
 
 
-def describe(export: Export, started: float) -> str:
+def describe(export: Export, terrain: bpy.types.Object, started: float) -> str:
     width, height = export.samples
-    return f"Loaded {width} × {height} samples in {time.perf_counter() - started:.2f} s"
+    entries = [(entry.name, scatter_points(entry)) for entry in terrain.upthrust.scatter]
+    counts = [f"{len(points.data.vertices):,} {name}" for name, points in entries if points is not None]
+    what = ", ".join([f"{width} × {height} samples", *counts])
+    return f"Loaded {what} in {time.perf_counter() - started:.2f} s"
 
 
 def extend_clipping(export: Export) -> None:
@@ -1031,13 +1397,14 @@ def import_terrain(path: str, source: str = "TEXTURE", watch: bool = True, clipp
     settings.manifest, settings.watch = str(manifest_path(path)), watch
     if clipping:
         extend_clipping(export)
-    set_result(settings, describe(export, started), failed=False)
+    set_result(settings, describe(export, terrain, started), failed=False)
     return terrain
 
 
 def is_edited(terrain: bpy.types.Object) -> bool:
     # What is written to a mesh in these modes is lost when they end.
-    return terrain.mode in {"EDIT", "SCULPT"}
+    points = [entry.points for entry in terrain.upthrust.scatter if entry.points is not None]
+    return any(item.mode in {"EDIT", "SCULPT"} for item in [terrain, *points])
 
 
 def reload_terrain(terrain: bpy.types.Object, everything: bool = False) -> None:
@@ -1052,7 +1419,7 @@ def reload_terrain(terrain: bpy.types.Object, everything: bool = False) -> None:
     except ImportFailed as error:
         set_result(settings, str(error), failed=True)
         raise
-    set_result(settings, describe(export, started), failed=False)
+    set_result(settings, describe(export, terrain, started), failed=False)
 
 
 # Watching
@@ -1249,7 +1616,8 @@ class UPTHRUST_PT_terrain(bpy.types.Panel):
 
 
 CLASSES: list[type] = [
-    UpthrustImage, UpthrustMaterial, UpthrustTerrain, UPTHRUST_OT_import, UPTHRUST_OT_reload, UPTHRUST_PT_terrain,
+    UpthrustImage, UpthrustScatter, UpthrustMaterial, UpthrustTerrain, UPTHRUST_OT_import, UPTHRUST_OT_reload,
+    UPTHRUST_PT_terrain,
 ]
 
 
