@@ -4,6 +4,7 @@ check_plugin.py PROGRAM PROJECT      (see check.py)
 """
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -12,6 +13,8 @@ import time
 import zlib
 from pathlib import Path
 
+import numpy
+
 from check import GODOT, PROJECT, ROOT, Case, build, finish, godot, in_godot, report, write_project
 
 # From the change of the manifest to the new heights in the running editor.
@@ -19,6 +22,69 @@ RELOAD_LIMIT_S = 2
 # Other plugins have errors of their own where nothing is drawn: HTerrain bakes normals on the graphics card.
 OUR_ERROR = re.compile(r"SCRIPT ERROR.*\n(.*\n)?.*res://(addons/upthrust|follow_steps|import_with)")
 SIZES = {"godot-terrain3d": "1024", "godot-hterrain": "1025"}
+# So many trees that they take several cells, rocks that lie on the slope, and a few that all face the same way.
+LAYERS = [
+    {"name": "Trees", "spacing_m": 20, "align": 0.3, "sink_m": 0.4, "scale": [0.6, 1.4], "radius_m": 2, "height_m": 12},
+    {"name": "Rocks", "spacing_m": 150, "turn": "downhill", "align": 1, "shape": "box", "radius_m": 1, "height_m": 1.5},
+    {"name": "Oaks", "spacing_m": 400, "turn": "bearing", "bearing_deg": 70, "shape": "ball", "radius_m": 3},
+]
+# The volumes of their shapes: a cone and a ball have eight sides.
+VOLUMES = {"Trees": 8 * math.sqrt(2) * 12 / 3, "Rocks": 6.0, "Oaks": None}
+
+
+class Import(Case):
+    """An export, and the values that are expected from it and its scatter."""
+
+    def compare(self, folder, layers=None, meshes=None):
+        """Compares also the layers that are shown: all of them, or those with these names."""
+        super().compare(folder)
+        file = self.folder / "export" / "scatter.json"
+        expected = json.loads(file.read_text())["layers"] if file.exists() else []
+        found = {one["name"]: one for one in json.load(open(folder / "scatter.json")) if one["visible"]}
+        expected = {one["name"]: one for one in expected if layers is None or one["name"] in layers}
+        assert set(found) == set(expected), (set(found), set(expected))
+        corner = json.load(open(folder / "terrain.json"))["origin_m"]
+        off = 0
+        for name, layer in expected.items():
+            one = found[name]
+            assert numpy.allclose(one["position"], [corner[0], 0, corner[1]], atol=1e-3), (one["position"], corner)
+            things = numpy.array(layer["instances"], "f8").reshape(-1, 7)
+            matrices = numpy.fromfile(folder / f"scatter {name}.f32", "<f4").reshape(-1, 3, 4)
+            assert len(matrices) == len(things) == sum(one["counts"]), (name, one["counts"], len(things))
+            # By place: the cells have another order.
+            matrices = matrices[numpy.lexsort(matrices[:, [0, 2], 3].T)]
+            things = things[numpy.lexsort(things[:, [0, 2]].astype("f4").T)]
+            place_off = numpy.abs(matrices[:, :, 3] - things[:, :3]).max(initial=0)
+            # The columns of a matrix are where the axes go.
+            axes = matrices[:, :, :3].transpose(0, 2, 1) / things[:, 6, None, None]
+            axes_off = numpy.abs(axes - axes_of(things)).max(initial=0)
+            assert place_off < 1e-3 and axes_off < 1e-5, (name, place_off, axes_off)
+            off = max(off, place_off)
+            assert one["saved"].startswith("res://upthrust/") or not one["saved"], one["saved"]
+            assert one["mesh"] == (meshes or {}).get(name, "ArrayMesh"), one["mesh"]
+            if one["mesh"] == "ArrayMesh":
+                height, volume = layer["height_m"], VOLUMES[name]
+                assert abs(one["bounds"][1]) < 1e-5 and abs(one["bounds"][4] - height) < 1e-4, one["bounds"]
+                assert one["volume"] > 0 and (volume is None or abs(one["volume"] / volume - 1) < 1e-4), one["volume"]
+        if expected:
+            counts = {name: (len(one["counts"]), sum(one["counts"])) for name, one in found.items()}
+            print(f"right  {self.target}: {self.name}: cells and things {counts}, off by {off:.6f} m at most")
+
+
+def axes_of(things):
+    """Where the right side, the top and the back of things point, by x east, y up and z south."""
+    yaw, pitch, roll = numpy.radians(things[:, 3:6].T)
+
+    def turned(vectors, first, second, angle):
+        """Turns vectors from one axis towards another one."""
+        result, cos, sin = vectors.copy(), numpy.cos(angle)[:, None], numpy.sin(angle)[:, None]
+        result[:, :, first] = cos * vectors[:, :, first] - sin * vectors[:, :, second]
+        result[:, :, second] = sin * vectors[:, :, first] + cos * vectors[:, :, second]
+        return result
+
+    axes = numpy.broadcast_to(numpy.eye(3), (len(things), 3, 3))
+    # The roll lifts the right side, the pitch the front, which is -z, and the yaw turns the right side to the back.
+    return turned(turned(turned(axes, 0, 1, roll), 1, 2, pitch), 0, 2, yaw)
 
 
 def import_all(folder, orders):
@@ -38,10 +104,10 @@ def clean():
     shutil.rmtree(PROJECT / "upthrust", ignore_errors=True)
 
 
-def case(folder, target, seed, size, *options, world=(4096, 4096)):
+def case(folder, target, seed, size, *options, world=(4096, 4096), layers=LAYERS):
     folder.mkdir(parents=True)
-    project = write_project(folder, seed, world)
-    return Case(folder, target, f"plugin, seed {seed}", project, size, *options)
+    project = write_project(folder, seed, world, {"scatter": layers})
+    return Import(folder, target, f"plugin, seed {seed}", project, size, *options)
 
 
 def changed(*path, to):
@@ -78,6 +144,63 @@ def without_samples(manifest, folder, first, second):
 def without_first_sample(manifest, folder, first, second):
     del manifest["heightmaps"][0]["first_sample"]
 
+
+def scattered(*path, to):
+    """Changes a value of the file of scattered things, which still belongs to the manifest."""
+    def change(manifest, folder, first, second):
+        content = json.loads((folder / "scatter.json").read_text())
+        # Few things, so that the check is fast.
+        for layer in content["layers"]:
+            del layer["instances"][5:]
+        *parents, key = path
+        at = content
+        for parent in parents:
+            at = at[parent]
+        at[key] = to
+        text = json.dumps(content).encode()
+        (folder / "scatter.json").write_bytes(text)
+        manifest["scatter"][0]["crc32"] = f"{zlib.crc32(text):08x}"
+    return change
+
+
+def scatter_of_another_export(manifest, folder, first, second):
+    shutil.copy(second.folder / "export" / "scatter.json", folder)
+
+
+def no_scatter_file(manifest, folder, first, second):
+    (folder / "scatter.json").unlink()
+
+
+def half_a_scatter_file(manifest, folder, first, second):
+    text = (folder / "scatter.json").read_bytes()[:5000]
+    (folder / "scatter.json").write_bytes(text)
+    manifest["scatter"][0]["crc32"] = f"{zlib.crc32(text):08x}"
+
+
+LAYER, BAD_LAYER = ("layers", 0), "a layer is not valid"
+# What the scatter of an export can have wrong.
+BROKEN_SCATTER = {
+    "scatter of another export": (scatter_of_another_export, "not the file that the manifest lists"),
+    "no scatter file": (no_scatter_file, "is missing"),
+    "half a scatter file": (half_a_scatter_file, "is not valid JSON"),
+    "scatter outside": (changed("scatter", 0, "file", to="../1/scatter.json"), "points outside its folder"),
+    "scatter without a checksum": (changed("scatter", 0, to={"file": "scatter.json"}), 'entry of "scatter"'),
+    "a list of words": (changed("scatter", to="scatter.json"), '"scatter" is not valid'),
+    "other fields": (scattered("fields", to=["x_m", "z_m", "y_m", "yaw_deg"]), '"fields" is not valid'),
+    "no layers": (scattered("layers", to=5), '"layers" is not valid'),
+    "a layer that is a number": (scattered(*LAYER, to=5), BAD_LAYER),
+    "a layer twice": (scattered(*LAYER, "name", to="Oaks"), "two layers have the same name"),
+    "a name that is a number": (scattered(*LAYER, "name", to=5), BAD_LAYER),
+    "no shape": (scattered(*LAYER, "shape", to=None), BAD_LAYER),
+    "an unknown shape": (scattered(*LAYER, "shape", to="torus"), BAD_LAYER),
+    "a shape of nothing": (scattered(*LAYER, "radius_m", to=0), BAD_LAYER),
+    "a colour that is a word": (scattered(*LAYER, "color", to="nothing"), BAD_LAYER),
+    "things that are a number": (scattered(*LAYER, "instances", to=5), BAD_LAYER),
+    "a text in a thing": (scattered(*LAYER, "instances", 1, 6, to="1"), BAD_LAYER),
+    "null in a thing": (scattered(*LAYER, "instances", 1, 6, to=None), BAD_LAYER),
+    "a thing with too little": (scattered(*LAYER, "instances", 1, to=[1, 2, 3]), BAD_LAYER),
+    "an endless thing": (scattered(*LAYER, "instances", 1, 0, to=1e30), BAD_LAYER),
+}
 
 IS_DAMAGED, OUTSIDE = "is damaged", "points outside its folder"
 HEIGHTMAP, TEXTURE = ("heightmaps", 0), ("texture", 0)
@@ -152,17 +275,21 @@ def check_imports(folder, target):
     else:
         other_size = case(folder / "4", target, 4, "1025", world=(3000, 3000))
     (folder / "5").mkdir()
-    water = Case(folder / "5", target, "plugin, preset archipelago", "preset:archipelago", size)
+    water = Import(folder / "5", target, "plugin, preset archipelago", "preset:archipelago", size)
     # Tiles of the same size: a reload with fewer of them, and with all of them again.
     sizes = ["768", "512"] if target == "godot-terrain3d" else ["1537", "1025"]
     many_tiles = case(folder / "6", target, 6, sizes[0], "--tiles", "3x3", world=(4608, 4608))
     few_tiles = case(folder / "7", target, 7, sizes[1], "--tiles", "2x2", world=(3072, 3072))
-    exports = [first, second, tiled, other_size, water, many_tiles, few_tiles]
+    one_layer = case(folder / "8", target, 1, size, layers=LAYERS[:1])
+    exports = [first, second, tiled, other_size, water, many_tiles, few_tiles, one_layer]
     manifests = [export.folder / "export" / "upthrust.json" for export in exports]
     broken = {kind: broken_export(folder / kind, first, second, change) for kind, (change, _) in BROKEN.items()}
     if target == "godot-hterrain":
         # HTerrain has a spacing for each direction.
         broken.pop("uneven cells")
+    broken_scatter = {
+        kind: broken_export(folder / kind, first, second, change) for kind, (change, _) in BROKEN_SCATTER.items()
+    }
     others = changed_export(folder / "others", second, with_other_heightmaps)
     higher = changed_export(folder / "higher", water, with_higher_water)
     orders = [
@@ -179,6 +306,11 @@ def check_imports(folder, target):
         (manifests[4], folder / "out12", 0, True, "add a node named Water"),
         (higher, folder / "out13", 0, True, "delete the water"),
         (manifests[1], folder / "out14", 0, True), (higher, folder / "out15", 0, True),
+        # A mesh of the user, layers that come and go, and one that the user deletes.
+        (manifests[0], folder / "out16", 0, True, "choose another mesh"),
+        (manifests[7], folder / "out17", 0, True), (manifests[1], folder / "out18", 0, True),
+        (manifests[0], folder / "out19", 0, True, "delete a layer"), (manifests[1], folder / "out20", 0, True),
+        *((path, folder / f"out {kind}", 0, True) for kind, path in broken_scatter.items()),
         *((path, folder / f"out {kind}", 5, True) for kind, path in broken.items()),
     ]
     results, output = import_all(folder, orders)
@@ -204,6 +336,18 @@ def check_imports(folder, target):
     assert results[13]["water"] is None and results[14]["water"] is None, (results[13], results[14])
     assert abs(results[15]["water"][1] - water.manifest["water_m"] - 1) < 1e-3, results[15]["water"]
     assert all(result["other_water"] == ["Node3D", 7] for result in results[12:16]), results[12:16]
+    meshes, kept = {"Trees": "SphereMesh"}, ["Trees", "Oaks"]
+    assert all(result["error"] == "" for result in results[:9] + results[10:21]), results
+    second.compare(folder / "out14")
+    first.compare(folder / "out16", meshes=meshes)
+    one_layer.compare(folder / "out17", meshes=meshes)
+    second.compare(folder / "out18", meshes=meshes)
+    first.compare(folder / "out19", kept, meshes)
+    second.compare(folder / "out20", kept, meshes)
+    for kind, result in zip(broken_scatter, results[21:]):
+        assert BROKEN_SCATTER[kind][1] in result["error"], (kind, result["error"])
+        assert not result["is_changed"], kind
+        second.compare(folder / f"out {kind}", kept, meshes)
     if target == "godot-terrain3d":
         slots = [[kind["name"], kind["color"].lstrip("#")] for kind in first.manifest["types"] if kind["covers"]]
         assert results[0]["textures"] == slots, (results[0]["textures"], slots)
@@ -215,7 +359,8 @@ def check_imports(folder, target):
         assert BROKEN[kind][1] in result["error"], (kind, result["error"])
         assert not result["is_changed"], kind
         water.compare(folder / f"out {kind}")
-    print(f"right  {target}: all imports and {len(broken)} refusals; {results[1]['message']}")
+    count = len(broken) + len(broken_scatter)
+    print(f"right  {target}: all imports and {count} refusals; {results[1]['message']}")
 
 
 def check_editor(folder, target):

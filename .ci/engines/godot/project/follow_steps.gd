@@ -136,6 +136,43 @@ func _follow_terrain3d(folder: String, out: String) -> void:
 	await process_frame
 
 
+## Writes what the plugin has scattered on a terrain: scatter.json, and for each layer a file with the matrices.
+static func write_scatter(terrain: Node, out: String) -> void:
+	var layers := []
+	for child: Node in terrain.get_children():
+		if not child.has_meta("upthrust_scatter"):
+			continue
+		var layer := child as Node3D
+		var name: String = layer.get_meta("upthrust_scatter")
+		var file := FileAccess.open(out.path_join("scatter %s.f32" % name), FileAccess.WRITE)
+		var cells := layer.get_children(true)
+		var counts := []
+		for cell: MultiMeshInstance3D in cells:
+			counts.append(cell.multimesh.instance_count)
+			require(cell.multimesh.mesh == layer.get("mesh"), "a cell of %s has another mesh" % name)
+		for buffer: PackedFloat32Array in (layer.get("data") as Resource).get_meta("upthrust_buffers"):
+			file.store_buffer(buffer.to_byte_array())
+		var mesh: Mesh = layer.get("mesh")
+		var bounds := mesh.get_aabb()
+		layers.append({
+			"name": name, "node": layer.name, "counts": counts, "visible": layer.visible,
+			"position": [layer.position.x, layer.position.y, layer.position.z],
+			"mesh": mesh.get_class(), "saved": (layer.get("data") as Resource).resource_path,
+			"bounds": [bounds.position.x, bounds.position.y, bounds.position.z, bounds.end.x, bounds.end.y, bounds.end.z],
+			"volume": _volume(mesh), "is_owned": layer.owner != null,
+		})
+	FileAccess.open(out.path_join("scatter.json"), FileAccess.WRITE).store_string(JSON.stringify(layers))
+
+
+## The volume of a mesh whose triangles are clockwise from outside.
+static func _volume(mesh: Mesh) -> float:
+	var faces := mesh.get_faces()
+	var volume := 0.0
+	for at: int in range(0, faces.size(), 3):
+		volume += faces[at].dot(faces[at + 2].cross(faces[at + 1])) / 6
+	return volume
+
+
 ## Writes the maps of a Terrain3D node, and the place of its north-western sample where the steps or an importer put it.
 static func write_terrain3d(terrain: Node, out: String, corner: Vector2i) -> void:
 	var data: Object = terrain.get("data")

@@ -50,6 +50,14 @@ func _edit(node: Node3D, change: String) -> void:
 			own.name = "Water"
 			own.position.x = 7
 			node.add_child(own)
+		"choose another mesh":
+			var layers := node.get_children().filter(func(child: Node) -> bool: return child.has_meta("upthrust_scatter"))
+			layers[0].set("mesh", SphereMesh.new())
+		"delete a layer":
+			for child: Node in node.get_children():
+				if child.has_meta("upthrust_scatter") and child.get_meta("upthrust_scatter") == "Rocks":
+					node.remove_child(child)
+					child.queue_free()
 		"delete the water":
 			var water := Importer.water_of(node)
 			node.remove_child(water)
@@ -100,6 +108,7 @@ func _write_result(out: String, result: Importer.Result, node: Node3D, before: N
 
 
 func _write_terrain(out: String, node: Node3D) -> void:
+	Writer.write_scatter(node, out)
 	if node.is_class("Terrain3D"):
 		Writer.write_terrain3d(node, out, (node.get_meta("upthrust_bounds") as Rect2i).position)
 		return

@@ -67,6 +67,12 @@ static func apply(node: Node3D, manifest: Manifest, images: Dictionary[String, I
 	return Outcome.success()
 
 
+## The folder in which the terrain, or its first tile, is saved.
+static func folder(node: Node3D) -> String:
+	var data: Resource = _terrains(node)[0].call("get_data")
+	return data.resource_path.get_base_dir()
+
+
 ## Saves the maps of all tiles.
 static func save(node: Node3D, _manifest: Manifest) -> Outcome:
 	for terrain: Node3D in _terrains(node):

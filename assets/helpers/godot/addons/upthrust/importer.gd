@@ -5,6 +5,7 @@ extends RefCounted
 const Checksum := preload("checksum.gd")
 const Manifest := preload("manifest.gd")
 const Outcome := Manifest.Outcome
+const Scatter := preload("scatter.gd")
 const Terrain3DTarget := preload("terrain3d_target.gd")
 const HTerrainTarget := preload("hterrain_target.gd")
 
@@ -80,8 +81,18 @@ static func import_terrain(scene_root: Node, manifest_path: String, node: Node3D
 				if error != "":
 					return Result.failed(error)
 				images[entry["file"]] = image
+	# Without a file, the layers of an earlier export are hidden.
+	var has_new_scatter := manifest.scatter.is_empty() and layout != manifest.layout()
+	var layers: Array[Scatter.Layer] = []
+	for entry: Dictionary in manifest.scatter:
+		files[entry["file"]] = entry["crc32"]
+		if known.get(entry["file"]) != entry["crc32"]:
+			has_new_scatter = true
+			error = Outcome.error_of(_read_scatter(manifest, entry, layers))
+			if error != "":
+				return Result.failed(error)
 	var result := Result.new()
-	var has_changed := node == null or not images.is_empty() or layout != manifest.layout()
+	var has_changed := node == null or not images.is_empty() or has_new_scatter or layout != manifest.layout()
 	result.is_changed = has_changed or not is_saved
 	if node == null:
 		node = target.call("create", manifest)
@@ -100,8 +111,14 @@ static func import_terrain(scene_root: Node, manifest_path: String, node: Node3D
 		error = Outcome.error_of(target.call("apply", node, manifest, images))
 		if error == "":
 			error = Outcome.error_of(_place_water(node, manifest, target.call("water_origin", manifest)))
+		if error == "" and has_new_scatter:
+			error = Outcome.error_of(
+				Scatter.place(node, target.call("water_origin", manifest), manifest.size_m, layers)
+			)
 	if error == "" and result.is_changed:
 		error = Outcome.error_of(target.call("save", node, manifest))
+		if error == "":
+			error = Outcome.error_of(Scatter.save(node, target.call("folder", node)))
 		if error != "":
 			_unsaved[node.get_instance_id()] = [manifest.layout(), files]
 	if error == "":
@@ -109,19 +126,24 @@ static func import_terrain(scene_root: Node, manifest_path: String, node: Node3D
 		node.set_meta(LAYOUT_META, manifest.layout())
 	else:
 		result.error = "Upthrust: " + error
-	result.message = "Upthrust: %s, %d × %d samples, %d of %d files read, in %.1f s." % [
-		node.name, manifest.samples.x, manifest.samples.y, images.size(), files.size(),
+	var read := images.size() + (manifest.scatter.size() if has_new_scatter else 0)
+	var counts := ""
+	for layer: Node3D in Scatter.nodes_of(node):
+		if not layer.has_meta(Scatter.UNUSED_META):
+			counts += ", %d %s" % [layer.call("count"), layer.get_meta(Scatter.LAYER_META)]
+	result.message = "Upthrust: %s, %d × %d samples%s, %d of %d files read, in %.1f s." % [
+		node.name, manifest.samples.x, manifest.samples.y, counts, read, files.size(),
 		(Time.get_ticks_msec() - started) / 1000.0,
 	]
 	return result
 
 
-## Reads the image of an entry, if the file is the one that the manifest lists.
-static func _read_image(manifest: Manifest, entry: Dictionary, image: Image) -> Outcome:
+## Reads a file, if it is the one that the manifest lists.
+static func _read_file(manifest: Manifest, entry: Dictionary, bytes: PackedByteArray) -> Outcome:
 	var path := manifest.path(entry)
 	if not FileAccess.file_exists(path):
 		return Outcome.failure("%s is missing. Export the terrain again." % path)
-	var bytes := FileAccess.get_file_as_bytes(path)
+	bytes.append_array(FileAccess.get_file_as_bytes(path))
 	if bytes.is_empty():
 		return Outcome.failure(
 			"%s cannot be read. Close other programs that use it, or export the terrain again." % path
@@ -130,6 +152,23 @@ static func _read_image(manifest: Manifest, entry: Dictionary, image: Image) -> 
 		return Outcome.failure(
 			"%s is not the file that the manifest lists. Wait until the export has ended, or export again." % path
 		)
+	return Outcome.success()
+
+
+static func _read_scatter(manifest: Manifest, entry: Dictionary, layers: Array[Scatter.Layer]) -> Outcome:
+	var bytes := PackedByteArray()
+	var error := Outcome.error_of(_read_file(manifest, entry, bytes))
+	if error != "":
+		return Outcome.failure(error)
+	return Scatter.read(bytes.get_string_from_utf8(), manifest.path(entry), layers)
+
+
+## Reads the image of an entry.
+static func _read_image(manifest: Manifest, entry: Dictionary, image: Image) -> Outcome:
+	var path := manifest.path(entry)
+	var error := Outcome.error_of(_read_file(manifest, entry, PackedByteArray()))
+	if error != "":
+		return Outcome.failure(error)
 	if image.load(path) != OK:
 		return Outcome.failure("%s cannot be read as an image. Export the terrain again." % path)
 	if image.get_size() != manifest.image_size(entry):

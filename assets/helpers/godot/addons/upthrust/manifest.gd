@@ -27,6 +27,8 @@ var tiles: Vector2i
 var heightmaps: Array[Dictionary]
 var textures: Array[Dictionary]
 var weights: Array[Dictionary]
+## The file of what stands on the terrain, or nothing. An export can have it in other formats too.
+var scatter: Array[Dictionary]
 ## The terrain types that have weights.
 var types: Array[Dictionary]
 
@@ -88,9 +90,9 @@ func parse(text: String, path: String) -> Outcome:
 	spacing_m = Vector2(data["spacing_m"][0], data["spacing_m"][1])
 	water_m = NAN if data.get("water_m") == null else float(data["water_m"])
 	tiles = _pair(data["tiles"])
-	for list: String in ["heightmaps", "texture", "weights"]:
+	for list: String in ["heightmaps", "texture", "weights", "scatter"]:
 		for entry: Variant in data.get(list, []):
-			if not _is_entry(entry):
+			if not (_is_file(entry) if list == "scatter" else _is_entry(entry)):
 				return Outcome.failure(
 					"%s is damaged: an entry of \"%s\" is not valid. Export the terrain again." % [path, list]
 				)
@@ -101,6 +103,7 @@ func parse(text: String, path: String) -> Outcome:
 	heightmaps.assign((data["heightmaps"] as Array).filter(_is_used))
 	textures.assign(data.get("texture", []))
 	weights.assign(data.get("weights", []))
+	scatter.assign((data.get("scatter", []) as Array).filter(_is_scatter).slice(0, 1))
 	types.assign(data.get("types", []))
 	if heightmaps.is_empty():
 		return Outcome.failure("%s lists no heightmaps in metres. Export for Terrain3D or HTerrain." % path)
@@ -128,7 +131,8 @@ func path(entry: Dictionary) -> String:
 
 ## Two exports with the same layout differ in the contents of their files only.
 func layout() -> String:
-	return str([target, samples, size_m, spacing_m, water_m, tiles, heightmaps.map(image_size), types])
+	var files := scatter.map(func(entry: Dictionary) -> String: return entry["file"])
+	return str([target, samples, size_m, spacing_m, water_m, tiles, heightmaps.map(image_size), types, files])
 
 
 ## Whether the heightmaps lie within the terrain, and every other map has the size of the heightmap of its tile.
@@ -173,7 +177,7 @@ static func _invalid_key(data: Dictionary) -> String:
 		return "spacing_m"
 	if data.get("water_m") != null and not _is_number(data["water_m"]):
 		return "water_m"
-	for key: String in ["heightmaps", "texture", "weights", "types"]:
+	for key: String in ["heightmaps", "texture", "weights", "scatter", "types"]:
 		if not data.get(key, []) is Array:
 			return key
 	if not data.has("heightmaps"):
@@ -181,12 +185,16 @@ static func _invalid_key(data: Dictionary) -> String:
 	return "" if (data.get("types", []) as Array).all(_is_type) else "types"
 
 
+static func _is_file(entry: Variant) -> bool:
+	return entry is Dictionary and entry.get("file") is String and entry.get("crc32") is String
+
+
 static func _is_entry(entry: Variant) -> bool:
-	if not entry is Dictionary:
+	if not _is_file(entry):
 		return false
 	var map: Dictionary = entry
 	return (
-		map.get("file") is String and map.get("crc32") is String and _is_pair(map.get("tile"), 0)
+		_is_pair(map.get("tile"), 0)
 		and _is_pair(map.get("size"), 1) and (not map.has("values") or _is_pair(map.get("first_sample"), 0))
 	)
 
@@ -199,6 +207,10 @@ static func _is_file_name(file: String) -> bool:
 ## Whether this is a heightmap that the plugin reads. An export can have others.
 static func _is_used(entry: Dictionary) -> bool:
 	return entry.get("values") == "metres" and (entry["file"] as String).get_extension().to_lower() == "exr"
+
+
+static func _is_scatter(entry: Dictionary) -> bool:
+	return (entry["file"] as String).get_extension().to_lower() == "json"
 
 
 static func _is_type(entry: Variant) -> bool:

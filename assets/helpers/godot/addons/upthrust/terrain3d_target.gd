@@ -194,6 +194,11 @@ static func _set_textures(node: Node3D, manifest: Manifest) -> void:
 		number += 1
 
 
+## The folder in which the terrain is saved.
+static func folder(node: Node3D) -> String:
+	return node.get("data_directory")
+
+
 ## Saves the regions that were changed.
 static func save(node: Node3D, manifest: Manifest) -> Outcome:
 	var directory: String = node.get("data_directory")

@@ -179,6 +179,7 @@ func _probe(terrain: Node3D) -> PackedFloat32Array:
 
 func _write(terrain: Node3D, name: String) -> void:
 	DirAccess.make_dir_recursive_absolute(_out.path_join(name))
+	Writer.write_scatter(terrain, _out.path_join(name))
 	if terrain.is_class("Terrain3D"):
 		Writer.write_terrain3d(terrain, _out.path_join(name), Vector2i.ZERO)
 	else:
