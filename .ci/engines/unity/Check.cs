@@ -4,13 +4,15 @@
 // Check.exe reload FOLDER OTHER_FOLDER HEIGHTS OTHER_HEIGHTS SIZES
 // Check.exe retile FOLDER OTHER_FOLDER HEIGHTS OTHER_HEIGHTS SIZES
 // Check.exe twins FOLDER OTHER_FOLDER HEIGHTS OTHER_HEIGHTS SIZES
+// Check.exe scatter FOLDER OTHER_FOLDER FOLDER_WITHOUT_SCATTER HEIGHTS OTHER_HEIGHTS SIZES
 // Check.exe refuse MANIFEST WORDS_OF_THE_MESSAGE
 // Check.exe names
 //
 // SIZES: COLUMNS ROWS WIDTH_M DEPTH_M HEIGHT_RANGE_M
 //
 // Beside each PNG of weights is NAME.rgba, its pixels as another library decoded them, and beside the manifest is
-// layers.txt, the colours of the layers in their order.
+// layers.txt, the colours of the layers in their order, and things.txt, what is scattered: name, metres east, up and
+// north of the south-western corner, radians clockwise from north, and scale, separated by tabs.
 
 using System;
 using System.Collections.Generic;
@@ -225,6 +227,187 @@ namespace Upthrust
             Confirm(what + " water", isRight, place.x + ", " + place.y + ", " + place.z);
         }
 
+        private sealed class Tree
+        {
+            internal string Name;
+            internal double[] Numbers;
+
+            /// <summary>Its square of ten metres, or one beside it. Two of a kind are farther from each other.</summary>
+            internal string Square(int east = 0, int north = 0) =>
+                $"{Name} {Math.Floor(Numbers[0] / 10) + east} {Math.Floor(Numbers[2] / 10) + north}";
+
+            internal double Off(Tree other)
+            {
+                double worst = 0;
+                for (int i = 0; i < Numbers.Length; i++)
+                    worst = Math.Max(worst, Math.Abs(Numbers[i] - other.Numbers[i]));
+                return worst;
+            }
+        }
+
+        private static string NameOf(TreePrototype prototype) =>
+            Path.GetFileNameWithoutExtension(AssetDatabase.GetAssetPath(prototype.prefab));
+
+        /// <summary>Compares the trees of all terrains with what is scattered.</summary>
+        private static void CompareTrees(string what, Export export)
+        {
+            var expected = new List<Tree>();
+            foreach (string line in File.ReadAllLines(Path.Combine(export.Folder, "things.txt")))
+            {
+                string[] parts = line.Split('\t');
+                var numbers = new double[5];
+                for (int i = 0; i < 5; i++)
+                    numbers[i] = double.Parse(parts[i + 1], CultureInfo.InvariantCulture);
+                expected.Add(new Tree { Name = parts[0], Numbers = numbers });
+            }
+            var found = new List<Tree>();
+            foreach (Terrain terrain in Terrains())
+            {
+                TerrainData data = terrain.terrainData;
+                Vector3 place = terrain.transform.localPosition;
+                foreach (TreeInstance tree in data.treeInstances)
+                {
+                    TreePrototype prototype = data.treePrototypes[tree.prototypeIndex];
+                    if (!AssetDatabase.GetAssetPath(prototype.prefab).Contains("/Scatter/"))
+                        continue;
+                    Confirm(what + " trees", tree.widthScale == tree.heightScale && tree.color.a == 255, "uneven");
+                    Vector3 at = tree.position;
+                    found.Add(new Tree
+                    {
+                        Name = NameOf(prototype),
+                        Numbers = new[]
+                        {
+                            place.x + (double)at.x * data.size.x, place.y + (double)at.y * data.size.y,
+                            place.z + (double)at.z * data.size.z, tree.rotation, tree.widthScale,
+                        },
+                    });
+                }
+            }
+            // By place: the tiles have another order.
+            var squares = new Dictionary<string, Tree>();
+            expected.ForEach(tree => squares.Add(tree.Square(), tree));
+            double worst = 0;
+            bool isRight = found.Count == expected.Count;
+            foreach (Tree tree in found)
+            {
+                double off = double.PositiveInfinity;
+                for (int square = 0; square < 9; square++)
+                {
+                    Tree near;
+                    if (squares.TryGetValue(tree.Square(square % 3 - 1, square / 3 - 1), out near))
+                        off = Math.Min(off, tree.Off(near));
+                }
+                worst = Math.Max(worst, off);
+            }
+            // Places are shares of the terrain in 32 bits.
+            double allowed = 1e-4 + 1.2e-7 * Math.Max(export.WidthM, export.DepthM);
+            isRight &= worst <= allowed;
+            failed |= !isRight;
+            if (!isRight || expected.Count > 0)
+                Say($@"{(isRight ? "right" : "WRONG")}  {what}: {found.Count} of {expected.Count} trees, off by {
+                    worst:0.00000} m, allowed {allowed:0.00000}");
+        }
+
+        /// <summary>What is scattered follows the export, and what the user added or changed stays.</summary>
+        private static void Scatter(string folder, string other, string without, World world, World otherWorld)
+        {
+            string manifest = Path.Combine(folder, Export.ManifestName);
+            TerrainImporter.Import(manifest, true);
+            CheckAll("scatter", manifest, world);
+            CheckShapes(Export.Read(manifest));
+            // A prefab that the user has changed, and another one with trees that the user has planted.
+            string path = new List<string>(AssetDatabase.Assets.Keys).Find(each => each.EndsWith("/Trees.prefab"));
+            var changed = (GameObject)AssetDatabase.Assets[path];
+            var own = new GameObject("own");
+            AssetDatabase.CreateAsset(own, "Assets/own.prefab");
+            TerrainData data = Terrains()[0].terrainData;
+            var prototypes = new List<TreePrototype>(data.treePrototypes);
+            prototypes.Insert(0, new TreePrototype { prefab = own });
+            TreeInstance[] trees = Array.ConvertAll(data.treeInstances, tree =>
+            {
+                tree.prototypeIndex++;
+                return tree;
+            });
+            var planted = new List<TreeInstance>(trees)
+            {
+                new TreeInstance { position = new Vector3(0.25f, 0.5f, 0.75f), prototypeIndex = 0 },
+            };
+            data.treePrototypes = prototypes.ToArray();
+            data.SetTreeInstances(planted.ToArray(), false);
+            Action<string> confirmOwn = when =>
+            {
+                TreeInstance[] kept = Array.FindAll(
+                    data.treeInstances, tree => data.treePrototypes[tree.prototypeIndex].prefab == own);
+                bool isKept = kept.Length == 1 && kept[0].position.x == 0.25f && kept[0].position.z == 0.75f;
+                Confirm("the user's trees " + when, isKept, kept.Length);
+                bool isSame = AssetDatabase.Assets[path] == changed;
+                Confirm("the prefab that the user changed " + when, isSame, "another");
+            };
+            EditorUserSettings.SetConfigValue("Upthrust.Reload", "on");
+            string copy = folder + " copy";
+            Directory.CreateDirectory(copy);
+            foreach (string file in Directory.GetFiles(folder))
+                File.Copy(file, Path.Combine(copy, Path.GetFileName(file)));
+            Replace(other, folder);
+            Tick();
+            CheckAll("scatter after a reload", manifest, otherWorld);
+            confirmOwn("after a reload");
+
+            int set = TerrainData.TreesSet;
+            File.SetLastWriteTimeUtc(manifest, File.GetLastWriteTimeUtc(manifest).AddSeconds(2));
+            Tick();
+            Confirm("unchanged scatter is not imported again", TerrainData.TreesSet == set, TerrainData.TreesSet - set);
+            // A file that does not belong to the manifest changes nothing.
+            Replace(copy, folder);
+            File.AppendAllText(Path.Combine(folder, "scatter.json"), " ");
+            Tick();
+            bool isRefused = Debug.Errors.Count == 1 && Debug.Errors[0].Contains("scatter.json is not the file");
+            Confirm("a wrong file is refused", isRefused && TerrainData.TreesSet == set, Debug.Errors.Count);
+            Debug.Errors.Clear();
+            EditorApplication.Now += 100;
+            Replace(without, folder);
+            Tick();
+            CheckAll("an export without scatter", manifest, world);
+            confirmOwn("without scatter");
+            Replace(copy, folder);
+            Tick();
+            CheckAll("scatter that comes back", manifest, world);
+            confirmOwn("after it came back");
+        }
+
+        /// <summary>Whether the shapes of the prefabs are closed, face outward and have the size of their layers.</summary>
+        private static void CheckShapes(Export export)
+        {
+            foreach (ScatterLayer layer in export.Scatter.ReadLayers(export.Folder))
+            {
+                string path = new List<string>(AssetDatabase.Assets.Keys).Find(
+                    each => each.EndsWith("/Scatter/" + layer.Name + ".prefab"));
+                var prefab = (GameObject)AssetDatabase.Assets[path];
+                Mesh mesh = prefab.GetComponent<MeshFilter>().sharedMesh;
+                double volume = 0, top = 0, bottom = 0, side = 0;
+                for (int i = 0; i < mesh.triangles.Length; i += 3)
+                {
+                    Vector3 a = mesh.vertices[mesh.triangles[i]], b = mesh.vertices[mesh.triangles[i + 1]];
+                    Vector3 c = mesh.vertices[mesh.triangles[i + 2]];
+                    // Clockwise in Unity's axes, which are left-handed: a volume above 0 faces outward.
+                    volume += (a.x * (b.y * c.z - b.z * c.y) + a.y * (b.z * c.x - b.x * c.z) +
+                        a.z * (b.x * c.y - b.y * c.x)) / 6;
+                    foreach (Vector3 corner in new[] { a, b, c })
+                    {
+                        top = Math.Max(top, corner.y);
+                        bottom = Math.Min(bottom, corner.y);
+                        side = Math.Max(side, Math.Abs(corner.x));
+                    }
+                }
+                double box = 4 * layer.RadiusM * layer.RadiusM * layer.HeightM;
+                bool isRight = volume > 0.2 * box && volume <= 1.0001 * box && Math.Abs(top - layer.HeightM) < 1e-4 &&
+                    bottom == 0 && side > 0.9 * layer.RadiusM && side < 1.0001 * layer.RadiusM &&
+                    prefab.GetComponent<LODGroup>().Levels[0].renderers.Length == 1 &&
+                    prefab.GetComponent<Collider>()?.IsDestroyed != false;
+                Confirm("the shape of " + layer.Name, isRight, volume / box);
+            }
+        }
+
         private static void CheckAll(string what, string manifest, World world)
         {
             Export export = Export.Read(manifest);
@@ -233,6 +416,7 @@ namespace Upthrust
             CompareLayers(what, export);
             CheckNeighbours(what);
             CheckWater(what, export);
+            CompareTrees(what, export);
         }
 
         /// <summary>Copies an export over another one, as a second export would: the manifest last.</summary>
@@ -705,6 +889,11 @@ namespace Upthrust
                     break;
                 case "reload":
                     Reload(arguments[1], arguments[2], new World(arguments[3], sizes), new World(arguments[4], sizes));
+                    break;
+                case "scatter":
+                    Scatter(
+                        arguments[1], arguments[2], arguments[3], new World(arguments[4], sizes),
+                        new World(arguments[5], sizes));
                     break;
                 case "twins":
                     Twins(arguments[1], arguments[2], new World(arguments[3], sizes), new World(arguments[4], sizes));

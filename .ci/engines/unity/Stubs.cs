@@ -16,6 +16,7 @@ namespace UnityEngine
         public static void DestroyImmediate(Object obj)
         {
             obj.IsDestroyed = true;
+            GameObject.All.Remove(obj as GameObject);
         }
 
         public static T Instantiate<T>(T original) where T : Object => (T)original.MemberwiseClone();
@@ -120,7 +121,16 @@ namespace UnityEngine
 
     public class Collider : Component { }
 
-    public sealed class Mesh : Object { }
+    public sealed class Mesh : Object
+    {
+        public Vector3[] vertices { get; set; }
+
+        public int[] triangles { get; set; }
+
+        public void RecalculateNormals() { }
+
+        public void RecalculateBounds() { }
+    }
 
     public sealed class MeshFilter : Component
     {
@@ -133,6 +143,28 @@ namespace UnityEngine
     }
 
     public class MeshRenderer : Renderer { }
+
+    public struct LOD
+    {
+        public Renderer[] renderers;
+
+        public LOD(float screenRelativeTransitionHeight, Renderer[] renderers)
+        {
+            this.renderers = renderers;
+        }
+    }
+
+    public class LODGroup : Component
+    {
+        internal LOD[] Levels;
+
+        public void SetLODs(LOD[] lods)
+        {
+            Levels = lods;
+        }
+
+        public void RecalculateBounds() { }
+    }
 
     public class Shader : Object { }
 
@@ -170,6 +202,13 @@ namespace UnityEngine
         public Transform transform => (Transform)Components[0];
 
         public SceneManagement.Scene scene { get; internal set; }
+
+        public T AddComponent<T>() where T : Component
+        {
+            var made = Activator.CreateInstance<T>();
+            Add(made);
+            return made;
+        }
 
         public T GetComponent<T>() => (T)(object)Components.Find(component => component is T);
 
@@ -246,8 +285,45 @@ namespace UnityEngine
         public float smoothness { get; set; }
     }
 
+    public sealed class TreePrototype
+    {
+        public GameObject prefab { get; set; }
+    }
+
+    public struct TreeInstance
+    {
+        public Vector3 position;
+        public float widthScale, heightScale, rotation;
+        public Color32 color, lightmapColor;
+        public int prototypeIndex;
+    }
+
     public sealed class TerrainData : Object
     {
+        internal static int TreesSet;
+        private TreePrototype[] prototypes = new TreePrototype[0];
+
+        public TreePrototype[] treePrototypes
+        {
+            get { return prototypes; }
+            set
+            {
+                if (Array.Exists(treeInstances, tree => tree.prototypeIndex >= value.Length))
+                    throw new Exception("a tree without a prototype");
+                prototypes = value;
+            }
+        }
+
+        public TreeInstance[] treeInstances { get; private set; } = new TreeInstance[0];
+
+        public void SetTreeInstances(TreeInstance[] instances, bool snapToHeight)
+        {
+            TreesSet++;
+            if (snapToHeight || Array.Exists(instances, tree => tree.prototypeIndex >= prototypes.Length))
+                throw new Exception("trees that are not expected");
+            treeInstances = instances;
+        }
+
         /// <summary>Whether SetHeights truncates or rounds; the reference does not say.</summary>
         internal static bool Truncates;
         internal static int HeightsSet, AlphamapsSet;
@@ -499,6 +575,19 @@ namespace UnityEditor
         {
             EditorUtility.Dirty.Remove(obj);
             OnSave?.Invoke(obj);
+        }
+    }
+
+    public sealed class PrefabUtility
+    {
+        public static UnityEngine.GameObject SaveAsPrefabAsset(UnityEngine.GameObject instanceRoot, string assetPath)
+        {
+            // Prefabs are in no scene.
+            var prefab = new UnityEngine.GameObject(instanceRoot.name);
+            UnityEngine.GameObject.All.Remove(prefab);
+            prefab.Components.AddRange(instanceRoot.Components.GetRange(1, instanceRoot.Components.Count - 1));
+            AssetDatabase.CreateAsset(prefab, assetPath);
+            return prefab;
         }
     }
 

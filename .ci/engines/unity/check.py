@@ -4,6 +4,7 @@ check.py PROGRAM CHECK_EXE
 """
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common import build, finish, wrong, write_project  # noqa: E402
 
 CHECK = str(Path(sys.argv[2]).resolve())
+LAYERS = [
+    {"name": "Trees", "spacing_m": 40, "sink_m": 0.4, "scale": [0.6, 1.4], "height_m": 12},
+    {"name": "Rocks", "spacing_m": 200, "turn": "downhill", "align": 1, "shape": "box", "radius_m": 1, "height_m": 1.5},
+    {"name": "Oaks", "spacing_m": 300, "turn": "bearing", "bearing_deg": 70, "shape": "ball"},
+    {"name": "Posts", "spacing_m": 500, "shape": "pillar", "radius_m": 0.2},
+]
+
+
+def write_things(folder, depth_m):
+    """Writes what is scattered as Unity has it: from the south-western corner, north instead of south, radians."""
+    path = folder / "scatter.json"
+    layers = json.loads(path.read_text())["layers"] if path.exists() else []
+    (folder / "things.txt").write_text("".join(
+        f"{layer['name']}\t{x}\t{y}\t{depth_m - z}\t{math.radians(yaw)}\t{scale}\n"
+        for layer in layers for x, y, z, yaw, _, _, scale in layer["instances"]
+    ))
 
 
 def export(source, folder, size, *options):
@@ -29,6 +46,7 @@ def export(source, folder, size, *options):
         (folder / f"{entry['file']}.rgba").write_bytes(pixels)
     layers = dict.fromkeys(number for entry in manifest["weights"] for number in entry["types"])
     (folder / "layers.txt").write_text("\n".join(manifest["types"][number]["color"] for number in layers))
+    write_things(folder, manifest["depth_m"])
     heights = folder.parent / f"{folder.name}.r32"
     samples = manifest["samples"]
     world = [option for option in options if str(option).startswith(("--set", "--seed"))]
@@ -53,7 +71,7 @@ def imports():
     ]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            source = source if isinstance(source, str) else write_project(folder, *source)
+            source = source if isinstance(source, str) else write_project(folder, *source, {"scatter": LAYERS})
             if "--range" in options:
                 build(source, "--for", "unity", "-o", folder / "out", "--size", size)
                 own = json.load(open(folder / "out" / "upthrust.json"))
@@ -74,6 +92,19 @@ def reload():
         second = export("preset:archipelago", folder / "second", 257, "--tiles", "2x2", "--seed=3")
         check(folder, "reload", folder / "first", folder / "second", first[0], second[0], *first[1][:-1],
               max(first[1][-1], second[1][-1]))
+
+
+def scatter():
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        exports = []
+        for seed, layers in [(1, LAYERS), (2, LAYERS[:2]), (1, [])]:
+            (folder / f"{len(exports)}").mkdir()
+            source = write_project(folder / f"{len(exports)}", seed, (3000, 2000), {"scatter": layers})
+            exports.append(export(source, folder / f"{len(exports)}" / "out", 129, "--tiles", "2x2"))
+        folders = [folder / f"{number}" / "out" for number in range(3)]
+        (first, sizes), (second, other_sizes), _ = exports
+        check(folder, "scatter", *folders, first, second, *sizes[:-1], max(sizes[-1], other_sizes[-1]))
 
 
 def retile():
@@ -130,6 +161,28 @@ def missing(manifest, folder):
     (folder / manifest["weights"][-1]["file"]).unlink()
 
 
+def scattered(*path, to):
+    """Changes a value of the file of scattered things, which still belongs to the manifest."""
+    def change(manifest, folder):
+        content = json.loads((folder / "scatter.json").read_text())
+        *parents, key = path
+        at = content
+        for parent in parents:
+            at = at[parent]
+        at[key] = to
+        text = json.dumps(content).encode()
+        (folder / "scatter.json").write_bytes(text)
+        manifest["scatter"][0]["crc32"] = f"{zlib.crc32(text):08x}"
+    return change
+
+
+def half_a_scatter_file(manifest, folder):
+    text = (folder / "scatter.json").read_bytes()[:3000]
+    (folder / "scatter.json").write_bytes(text)
+    manifest["scatter"][0]["crc32"] = f"{zlib.crc32(text):08x}"
+
+
+LAYER, NO_THINGS, NO_SHAPE = ("layers", 0), 'scatter.json has no valid "instances"', "without a valid shape"
 NOT_A_NAME = "is not the name of a file"
 HEIGHTMAP, WEIGHTS = ("heightmaps", 0), ("weights", 0)
 # What is changed, and what the message has to say about it.
@@ -148,6 +201,24 @@ REFUSALS = [
     (changed(*WEIGHTS, "file", to="a\0.png"), NOT_A_NAME),
     (changed(*HEIGHTMAP, "file", to="C:secret.raw"), NOT_A_NAME),
     (changed(*WEIGHTS, "types", to=[99]), "weights of type 99, which is not listed"),
+    (changed("scatter", 0, "file", to="../scatter.json"), NOT_A_NAME),
+    (changed("scatter", 0, "crc32", to="00000000"), "scatter.json is not the file that upthrust.json lists"),
+    (changed("scatter", 0, to={"file": "scatter.json"}), 'upthrust.json has no valid "crc32"'),
+    (changed("scatter", to=5), 'upthrust.json has no valid "scatter"'),
+    (half_a_scatter_file, "scatter.json is not valid JSON"),
+    (scattered("fields", to=["x_m", "z_m", "y_m"]), 'scatter.json has no valid "fields"'),
+    (scattered("layers", to=[5]), 'scatter.json has no valid "layers"'),
+    (scattered(*LAYER, "name", to="Rocks"), "two layers of the same name"),
+    (scattered(*LAYER, "name", to=5), 'scatter.json has no valid "name"'),
+    (scattered(*LAYER, "shape", to="torus"), NO_SHAPE),
+    (scattered(*LAYER, "radius_m", to=0), NO_SHAPE),
+    (scattered(*LAYER, "height_m", to=float("nan")), "scatter.json is not valid JSON"),
+    (scattered(*LAYER, "color", to="green"), "is not a colour"),
+    (scattered(*LAYER, "instances", to=5), NO_THINGS),
+    (scattered(*LAYER, "instances", 1, 6, to="1"), NO_THINGS),
+    (scattered(*LAYER, "instances", 1, 6, to=None), NO_THINGS),
+    (scattered(*LAYER, "instances", 1, 6, to=1e30), NO_THINGS),
+    (scattered(*LAYER, "instances", 1, to=[1, 2, 3]), NO_THINGS),
     (broken_pixels, "weights_RGBA_1.png ends too early"),
     (without_tiles, 'no valid "tiles"'),
     (damaged, "height.raw is not the file that upthrust.json lists"),
@@ -159,7 +230,7 @@ def refusals():
     for change, words in REFUSALS:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            export("preset:alpine-range", folder / "out", 65)
+            export(write_project(folder, 1, (2000, 2000), {"scatter": LAYERS}), folder / "out", 65)
             path = folder / "out" / "upthrust.json"
             manifest = json.loads(path.read_text())
             change(manifest, folder / "out")
@@ -187,6 +258,6 @@ def other_heightmaps():
 
 with tempfile.TemporaryDirectory() as empty:
     check(empty, "names")
-for case in [imports, reload, retile, twins, refusals, other_heightmaps]:
+for case in [imports, reload, scatter, retile, twins, refusals, other_heightmaps]:
     case()
 finish()

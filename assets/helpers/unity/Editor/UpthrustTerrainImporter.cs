@@ -93,6 +93,53 @@ namespace Upthrust
         }
     }
 
+    /// <summary>A layer of what stands on the terrain.</summary>
+    internal sealed class ScatterLayer
+    {
+        internal string Name, Shape;
+        internal double RadiusM, HeightM;
+        internal byte Red, Green, Blue;
+        /// <summary>The things as rows of ScatterFile.Fields.</summary>
+        internal List<double[]> Things;
+    }
+
+    /// <summary>The file of what stands on the terrain.</summary>
+    internal sealed class ScatterFile : ExportFile
+    {
+        /// <summary>Metres east, up and south of the north-western corner, angles in degrees, and the scale.</summary>
+        internal static readonly string[] Fields = { "x_m", "y_m", "z_m", "yaw_deg", "pitch_deg", "roll_deg", "scale" };
+
+        private static readonly string[] Shapes = { "cone", "ball", "box", "pillar" };
+
+        internal List<ScatterLayer> ReadLayers(string folder)
+        {
+            JsonObject json = Json.Parse(Encoding.UTF8.GetString(Read(folder)), Name);
+            string[] fields = json.Strings("fields");
+            for (int i = 0; i < Fields.Length; i++)
+                if (i >= fields.Length || fields[i] != Fields[i])
+                    throw new ExportException($"{Name} has no valid \"fields\"");
+            var layers = new List<ScatterLayer>();
+            foreach (JsonObject entry in json.Objects("layers"))
+            {
+                var layer = new ScatterLayer
+                {
+                    Name = entry.String("name"),
+                    Shape = entry.String("shape"),
+                    RadiusM = entry.Number("radius_m"),
+                    HeightM = entry.Number("height_m"),
+                    Things = entry.Rows("instances", fields.Length),
+                };
+                entry.Colour("color", out layer.Red, out layer.Green, out layer.Blue);
+                if (Array.IndexOf(Shapes, layer.Shape) < 0 || !(layer.RadiusM > 0 && layer.HeightM > 0))
+                    throw new ExportException($"{Name} has a layer without a valid shape");
+                if (layers.Exists(other => other.Name == layer.Name))
+                    throw new ExportException($"{Name} has two layers of the same name");
+                layers.Add(layer);
+            }
+            return layers;
+        }
+    }
+
     /// <summary>A terrain type and its colour in sRGB.</summary>
     internal sealed class TerrainType
     {
@@ -120,6 +167,8 @@ namespace Upthrust
         internal readonly List<HeightmapFile> Heightmaps = new List<HeightmapFile>();
         internal readonly List<WeightsFile> Weights = new List<WeightsFile>();
         internal readonly List<TerrainType> Types = new List<TerrainType>();
+        /// <summary>The file of what stands on the terrain, or null.</summary>
+        internal ScatterFile Scatter;
 
         /// <summary>Reads and checks a manifest.</summary>
         internal static Export Read(string path)
@@ -135,7 +184,7 @@ namespace Upthrust
             {
                 throw new ExportException($"{path} cannot be read: {error.Message}");
             }
-            JsonObject json = Json.Parse(Encoding.UTF8.GetString(source));
+            JsonObject json = Json.Parse(Encoding.UTF8.GetString(source), ManifestName);
             int format = json.Integer("format");
             if (format > Format)
                 throw new ExportException(
@@ -168,6 +217,11 @@ namespace Upthrust
                 export.Types.Add(ReadType(entry));
             foreach (JsonObject entry in json.Objects("weights"))
                 export.Weights.Add(export.ReadWeights(entry));
+            // Exports of earlier versions have no list of these files.
+            if (!json.IsNull("scatter"))
+                foreach (JsonObject entry in json.Objects("scatter"))
+                    if (entry.String("file").EndsWith(".json", StringComparison.OrdinalIgnoreCase))
+                        ReadName(entry, export.Scatter = new ScatterFile());
             if (export.Heightmaps.Count == 0)
                 throw new ExportException(
                     "the export has no .raw heightmap of 16-bit integers; export it for Unity");
@@ -181,7 +235,7 @@ namespace Upthrust
             return export;
         }
 
-        private static void ReadFile(JsonObject entry, ExportFile file)
+        private static void ReadName(JsonObject entry, ExportFile file)
         {
             file.Name = entry.String("file");
             // All files are in the folder of the manifest; a path could lead elsewhere.
@@ -190,6 +244,11 @@ namespace Upthrust
             if (!isName)
                 throw new ExportException($"\"{file.Name}\" is not the name of a file");
             file.Crc32 = entry.String("crc32");
+        }
+
+        private static void ReadFile(JsonObject entry, ExportFile file)
+        {
+            ReadName(entry, file);
             int[] tile = entry.Integers("tile", 2);
             int[] size = entry.Integers("size", 2);
             file.TileColumn = tile[0];
@@ -228,18 +287,9 @@ namespace Upthrust
 
         private static TerrainType ReadType(JsonObject entry)
         {
-            string color = entry.String("color");
-            string digits = color.Length == 7 && color[0] == '#' ? color.Substring(1) : "";
-            uint rgb;
-            if (!uint.TryParse(digits, NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out rgb))
-                throw new ExportException($"\"{color}\" is not a colour");
-            return new TerrainType
-            {
-                Name = entry.String("name"),
-                Red = (byte)(rgb >> 16),
-                Green = (byte)(rgb >> 8),
-                Blue = (byte)rgb,
-            };
+            var type = new TerrainType { Name = entry.String("name") };
+            entry.Colour("color", out type.Red, out type.Green, out type.Blue);
+            return type;
         }
 
         private WeightsFile ReadWeights(JsonObject entry)
@@ -288,17 +338,22 @@ namespace Upthrust
                 checksums[file.Name] = file.Crc32;
             foreach (WeightsFile file in Weights)
                 checksums[file.Name] = file.Crc32;
+            if (Scatter != null)
+                checksums[Scatter.Name] = Scatter.Crc32;
             return checksums;
         }
 
         /// <summary>A name for each layer that can be part of the name of a file, in the order of the layers.</summary>
-        internal List<string> LayerNames()
+        internal List<string> LayerNames() => FileNames(Layers().ConvertAll(type => Types[type].Name));
+
+        /// <summary>A different file name for each of some names.</summary>
+        internal static List<string> FileNames(List<string> all)
         {
             var names = new List<string>();
             var taken = new HashSet<string>(StringComparer.OrdinalIgnoreCase);
-            foreach (int type in Layers())
+            foreach (string each in all)
             {
-                string first = FileName(Types[type].Name), name = first;
+                string first = FileName(each), name = first;
                 for (int number = 2; !taken.Add(name); number++)
                     name = first + " " + number;
                 names.Add(name);
@@ -408,6 +463,58 @@ namespace Upthrust
                 }
             }
             return alphamaps;
+        }
+    }
+
+    /// <summary>The simple shape that stands for a thing until the user has a model.</summary>
+    internal static class StandIn
+    {
+        private const int RingsOfBall = 5;
+
+        /// <summary>
+        /// The corners of its triangles, each three clockwise from outside: x is east, y is up, z is north. It stands
+        /// on the origin.
+        /// </summary>
+        internal static List<Vector3> Corners(ScatterLayer layer)
+        {
+            bool isBox = layer.Shape == "box";
+            int sides = isBox ? 4 : 8;
+            // A box has sides of twice the radius, which face the compass directions.
+            double radius = isBox ? layer.RadiusM * Math.Sqrt(2) : layer.RadiusM, turned = isBox ? 0.5 : 0;
+            // Rings from the bottom up: shares of the radius and of the height.
+            double[][] rings = { new[] { 0.0, 0 }, new[] { 1.0, 0 }, new[] { 1.0, 1 }, new[] { 0.0, 1 } };
+            if (layer.Shape == "cone")
+                rings = new[] { new[] { 0.0, 0 }, new[] { 1.0, 0 }, new[] { 0.0, 1 } };
+            else if (layer.Shape == "ball")
+            {
+                rings = new double[RingsOfBall + 1][];
+                for (int ring = 0; ring <= RingsOfBall; ring++)
+                {
+                    double angle = Math.PI * ring / RingsOfBall;
+                    bool isPole = ring == 0 || ring == RingsOfBall;
+                    rings[ring] = new[] { isPole ? 0 : Math.Sin(angle), 0.5 - 0.5 * Math.Cos(angle) };
+                }
+            }
+            Func<double[], int, Vector3> corner = (ring, side) =>
+            {
+                double angle = 2 * Math.PI * (side % sides + turned) / sides;
+                return new Vector3(
+                    (float)(ring[0] * radius * Math.Sin(angle)), (float)(ring[1] * layer.HeightM),
+                    (float)(ring[0] * radius * Math.Cos(angle)));
+            };
+            var corners = new List<Vector3>();
+            for (int i = 0; i + 1 < rings.Length; i++)
+                for (int side = 0; side < sides; side++)
+                {
+                    Vector3 low = corner(rings[i], side), nextLow = corner(rings[i], side + 1);
+                    Vector3 high = corner(rings[i + 1], side), nextHigh = corner(rings[i + 1], side + 1);
+                    // At a point, one of the two triangles has no area.
+                    if (rings[i][0] > 0)
+                        corners.AddRange(new[] { low, nextLow, high });
+                    if (rings[i + 1][0] > 0)
+                        corners.AddRange(new[] { high, nextLow, nextHigh });
+                }
+            return corners;
         }
     }
 
@@ -560,22 +667,26 @@ namespace Upthrust
         }
     }
 
-    /// <summary>An object of the manifest. Members that are not asked for are ignored.</summary>
+    /// <summary>An object of a JSON file. Members that are not asked for are ignored.</summary>
     internal sealed class JsonObject
     {
         private readonly Dictionary<string, object> members;
+        private readonly string file;
 
-        internal JsonObject(Dictionary<string, object> members)
+        internal JsonObject(Dictionary<string, object> members, string file)
         {
             this.members = members;
+            this.file = file;
         }
+
+        private ExportException Invalid(string key) => new ExportException($"{file} has no valid \"{key}\"");
 
         private T Get<T>(string key)
         {
             object value;
             if (members.TryGetValue(key, out value) && value is T)
                 return (T)value;
-            throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+            throw Invalid(key);
         }
 
         internal bool IsNull(string key)
@@ -590,14 +701,14 @@ namespace Upthrust
         {
             double number = Get<double>(key);
             if (double.IsNaN(number) || double.IsInfinity(number))
-                throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+                throw Invalid(key);
             return number;
         }
 
-        private static int Whole(double number, string key)
+        private int Whole(double number, string key)
         {
             if (number != Math.Floor(number) || Math.Abs(number) > int.MaxValue)
-                throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+                throw Invalid(key);
             return (int)number;
         }
 
@@ -608,7 +719,7 @@ namespace Upthrust
         {
             string word = String(key);
             if (word != first && word != second)
-                throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+                throw Invalid(key);
             return word == second ? 1 : 0;
         }
 
@@ -618,18 +729,62 @@ namespace Upthrust
             bool isValid = values.TrueForAll(
                 value => value is double && !double.IsNaN((double)value) && !double.IsInfinity((double)value));
             if (count.HasValue && values.Count != count || !isValid)
-                throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+                throw Invalid(key);
             return values.ConvertAll(value => (double)value).ToArray();
         }
 
         internal int[] Integers(string key, int? count) =>
             Array.ConvertAll(Numbers(key, count), number => Whole(number, key));
 
+        internal string[] Strings(string key)
+        {
+            List<object> values = Get<List<object>>(key);
+            if (values.Exists(value => !(value is string)))
+                throw Invalid(key);
+            return values.ConvertAll(value => (string)value).ToArray();
+        }
+
+        /// <summary>A list of lists of `count` numbers.</summary>
+        internal List<double[]> Rows(string key, int count)
+        {
+            var rows = new List<double[]>();
+            foreach (object value in Get<List<object>>(key))
+            {
+                var row = value as List<object>;
+                if (row == null || row.Count != count)
+                    throw Invalid(key);
+                var numbers = new double[count];
+                for (int i = 0; i < count; i++)
+                {
+                    if (!(row[i] is double) || !(Math.Abs(numbers[i] = (double)row[i]) <= MaxNumber))
+                        throw Invalid(key);
+                }
+                rows.Add(numbers);
+            }
+            return rows;
+        }
+
+        /// <summary>The largest number of a row. NaN and infinity are not below it.</summary>
+        private const double MaxNumber = 1e9;
+
+        /// <summary>A colour such as "#4a7a32".</summary>
+        internal void Colour(string key, out byte red, out byte green, out byte blue)
+        {
+            string color = String(key);
+            string digits = color.Length == 7 && color[0] == '#' ? color.Substring(1) : "";
+            uint rgb;
+            if (!uint.TryParse(digits, NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out rgb))
+                throw new ExportException($"\"{color}\" is not a colour");
+            red = (byte)(rgb >> 16);
+            green = (byte)(rgb >> 8);
+            blue = (byte)rgb;
+        }
+
         internal List<JsonObject> Objects(string key)
         {
             List<object> values = Get<List<object>>(key);
             if (values.Exists(value => !(value is JsonObject)))
-                throw new ExportException($"{Export.ManifestName} has no valid \"{key}\"");
+                throw Invalid(key);
             return values.ConvertAll(value => (JsonObject)value);
         }
     }
@@ -642,17 +797,19 @@ namespace Upthrust
         /// <summary>The deepest nesting. A manifest has four levels.</summary>
         private const int MaxDepth = 32;
 
-        private readonly string text;
+        private readonly string text, file;
         private int at;
 
-        private Json(string text)
+        private Json(string text, string file)
         {
             this.text = text;
+            this.file = file;
         }
 
-        internal static JsonObject Parse(string text)
+        /// <summary>Reads the text of a file, which errors name.</summary>
+        internal static JsonObject Parse(string text, string file)
         {
-            var reader = new Json(text);
+            var reader = new Json(text, file);
             var json = reader.Value(0) as JsonObject;
             reader.Space();
             if (json == null || reader.at != text.Length)
@@ -661,7 +818,7 @@ namespace Upthrust
         }
 
         private ExportException Invalid() =>
-            new ExportException($"{Export.ManifestName} is not valid JSON, from character {at + 1} on");
+            new ExportException($"{file} is not valid JSON, from character {at + 1} on");
 
         private void Space()
         {
@@ -727,7 +884,7 @@ namespace Upthrust
                 members[key] = Value(depth + 1);
             }
             at++;
-            return new JsonObject(members);
+            return new JsonObject(members, file);
         }
 
         private List<object> List(int depth)
@@ -792,7 +949,7 @@ namespace Upthrust
     {
         internal HeightmapFile Heightmap;
         internal List<WeightsFile> WeightsFiles;
-        internal bool HasNewHeights, HasNewWeights;
+        internal bool HasNewHeights, HasNewWeights, HasNewTrees;
     }
 
     /// <summary>The layers of a TerrainData that the user added, and their weights.</summary>
@@ -1065,19 +1222,25 @@ namespace Upthrust
             string folder = FolderOf(export, path);
             Export previous = Imported(folder);
             List<TileUpdate> tiles = Prepare(export, previous, folder);
+            bool readsScatter = export.Scatter != null && tiles.Exists(tile => tile.HasNewTrees);
+            List<ScatterLayer> scatter =
+                readsScatter ? export.Scatter.ReadLayers(export.Folder) : new List<ScatterLayer>();
 
             MakeFolder(folder + "/Layers");
             // If anything fails from here on, all files are imported the next time.
-            if (previous != null && tiles.Exists(tile => tile.HasNewHeights || tile.HasNewWeights))
+            if (previous != null && tiles.Exists(tile => tile.HasNewHeights || tile.HasNewWeights || tile.HasNewTrees))
                 WriteRecord(folder, previous.WithoutChecksums());
             var assets = new List<UnityEngine.Object>();
             TerrainLayer[] layers = MakeLayers(export, folder, assets);
             Predicate<TerrainLayer> isImported = ImportedLayers(export, previous, folder);
+            List<GameObject> prefabs = MakePrefabs(scatter, folder, assets);
             var data = new Dictionary<HeightmapFile, TerrainData>();
             foreach (TileUpdate tile in tiles)
             {
                 string dataPath = DataPath(export, folder, tile.Heightmap);
                 data[tile.Heightmap] = Apply(export, tile, layers, isImported, dataPath);
+                if (tile.HasNewTrees)
+                    SetTrees(export, tile.Heightmap, data[tile.Heightmap], scatter, prefabs, folder);
             }
             assets.AddRange(data.Values);
             // The places of the tiles are compared with those of this export the next time, even if something fails.
@@ -1197,6 +1360,10 @@ namespace Upthrust
                 tile.HasNewWeights = !hasSameWeights && tile.WeightsFiles.Count > 0;
                 if (tile.HasNewWeights)
                     tile.WeightsFiles.ForEach(file => file.ReadWeights(export.Folder));
+                // Without a file, the trees of an earlier export are removed.
+                tile.HasNewTrees = export.Scatter != null
+                    ? tile.HasNewHeights || !isImported(export.Scatter)
+                    : previous != null && previous.Scatter != null;
                 if (tile.WeightsFiles.Exists(file => file.Width != tile.WeightsFiles[0].Width))
                     throw new ExportException("the weights of a tile have different sizes");
                 tiles.Add(tile);
@@ -1315,6 +1482,126 @@ namespace Upthrust
                 others.AddTo(alphamaps, imported.Length, size, z);
                 data.SetAlphamaps(0, z, alphamaps);
             }
+        }
+
+        private static string PrefabFolder(string folder) => folder + "/Scatter";
+
+        /// <summary>
+        /// A prefab for each scatter layer, with a simple shape. Prefabs that exist stay as the user has made them.
+        /// </summary>
+        private static List<GameObject> MakePrefabs(
+            List<ScatterLayer> layers, string folder, List<UnityEngine.Object> assets)
+        {
+            var prefabs = new List<GameObject>();
+            List<string> names = Export.FileNames(layers.ConvertAll(layer => layer.Name));
+            if (layers.Count > 0)
+                MakeFolder(PrefabFolder(folder));
+            for (int i = 0; i < layers.Count; i++)
+            {
+                string stem = PrefabFolder(folder) + "/" + names[i];
+                var prefab = Load<GameObject>(stem + ".prefab");
+                prefabs.Add(prefab != null ? prefab : MakePrefab(layers[i], stem, assets));
+            }
+            return prefabs;
+        }
+
+        private static GameObject MakePrefab(ScatterLayer layer, string stem, List<UnityEngine.Object> assets)
+        {
+            // The material of a new cube suits the render pipeline of the project.
+            GameObject made = GameObject.CreatePrimitive(PrimitiveType.Cube);
+            UnityEngine.Object.DestroyImmediate(made.GetComponent<Collider>());
+            List<Vector3> corners = StandIn.Corners(layer);
+            var triangles = new int[corners.Count];
+            for (int i = 0; i < triangles.Length; i++)
+                triangles[i] = i;
+            var mesh = new Mesh { vertices = corners.ToArray(), triangles = triangles };
+            mesh.RecalculateNormals();
+            mesh.RecalculateBounds();
+            AssetDatabase.CreateAsset(mesh, stem + " mesh.asset");
+            MeshRenderer renderer = made.GetComponent<MeshRenderer>();
+            var material = new Material(renderer.sharedMaterial)
+            {
+                color = new Color(layer.Red / 255f, layer.Green / 255f, layer.Blue / 255f, 1),
+            };
+            AssetDatabase.CreateAsset(material, stem + ".mat");
+            made.GetComponent<MeshFilter>().sharedMesh = mesh;
+            renderer.sharedMaterial = material;
+            // Unity offers the rotation of trees only for prefabs with a LOD group.
+            LODGroup group = made.AddComponent<LODGroup>();
+            group.SetLODs(new[] { new LOD(0.005f, new Renderer[] { renderer }) });
+            group.RecalculateBounds();
+            GameObject prefab = PrefabUtility.SaveAsPrefabAsset(made, stem + ".prefab");
+            UnityEngine.Object.DestroyImmediate(made);
+            assets.Add(mesh);
+            assets.Add(material);
+            return prefab;
+        }
+
+        /// <summary>
+        /// Replaces the trees that were imported into a tile. Those of prefabs elsewhere are the user's and stay.
+        /// </summary>
+        private static void SetTrees(
+            Export export, HeightmapFile file, TerrainData data, List<ScatterLayer> layers, List<GameObject> prefabs,
+            string folder)
+        {
+            TreePrototype[] before = data.treePrototypes;
+            var prototypes = new List<TreePrototype>();
+            foreach (GameObject prefab in prefabs)
+                prototypes.Add(
+                    Array.Find(before, each => each.prefab == prefab) ?? new TreePrototype { prefab = prefab });
+            var numbers = new int[before.Length];
+            for (int i = 0; i < before.Length; i++)
+            {
+                bool isImported = AssetDatabase.GetAssetPath(before[i].prefab).StartsWith(
+                    PrefabFolder(folder) + "/", StringComparison.Ordinal);
+                numbers[i] = isImported ? -1 : prototypes.Count;
+                if (!isImported)
+                    prototypes.Add(before[i]);
+            }
+            var trees = new List<TreeInstance>();
+            foreach (TreeInstance tree in data.treeInstances)
+                if (numbers[tree.prototypeIndex] >= 0)
+                {
+                    TreeInstance kept = tree;
+                    kept.prototypeIndex = numbers[tree.prototypeIndex];
+                    trees.Add(kept);
+                }
+            for (int layer = 0; layer < layers.Count; layer++)
+                foreach (double[] thing in layers[layer].Things)
+                {
+                    double east = (thing[0] / export.SpacingXM - file.FirstColumn) / (file.Width - 1);
+                    double south = (thing[2] / export.SpacingZM - file.FirstRow) / (file.Height - 1);
+                    // A thing on the border of two tiles stands on the eastern or the southern one.
+                    bool isInside = east >= 0 && south >= 0 &&
+                        (east < 1 || file.TileColumn == export.Columns - 1) &&
+                        (south < 1 || file.TileRow == export.Rows - 1);
+                    if (isInside)
+                        trees.Add(Tree(layer, thing, east, south, file));
+                }
+            // A tree must not refer to a prototype that is gone.
+            data.SetTreeInstances(new TreeInstance[0], false);
+            data.treePrototypes = prototypes.ToArray();
+            data.SetTreeInstances(trees.ToArray(), false);
+            EditorUtility.SetDirty(data);
+        }
+
+        /// <summary>
+        /// Trees of a terrain turn about the vertical only, clockwise from above. Their places are shares of its size.
+        /// </summary>
+        private static TreeInstance Tree(int layer, double[] thing, double east, double south, HeightmapFile file)
+        {
+            return new TreeInstance
+            {
+                prototypeIndex = layer,
+                position = new Vector3(
+                    (float)Math.Min(east, 1), (float)((thing[1] - file.MinM) / file.SizeM),
+                    (float)(1 - Math.Min(south, 1))),
+                rotation = (float)(thing[3] * Math.PI / 180),
+                widthScale = (float)thing[6],
+                heightScale = (float)thing[6],
+                color = new Color32(255, 255, 255, 255),
+                lightmapColor = new Color32(255, 255, 255, 255),
+            };
         }
 
         /// <summary>The terrains of the open scenes, by their data.</summary>
