@@ -10,6 +10,12 @@ use upthrust::engine::{AnyOperation, Recipe, Step};
 /// The name of the raster that operations read in pictures.
 pub const FILE: &str = "rings";
 
+/// Samples along the sides of the maps on which the costs were measured.
+pub const COST_SAMPLES: usize = 1025;
+
+/// The processor on which the costs were measured, and a line with the key and the milliseconds of each operation.
+const COSTS: &str = include_str!("costs.txt");
+
 /// A picture of an operation: its file, its caption and what it shows.
 pub struct Picture {
     pub file: String,
@@ -115,15 +121,32 @@ pub fn page(operation: &AnyOperation, sources: &Path) -> String {
         operation.default_blend().key()
     );
     page += match operation.iterations() {
-        0 => "It has no iterations: its time grows with the samples of the map.\n",
-        _ => "Its iterations are on the timeline: its time grows with them and with the samples of the map.\n",
+        0 => "It has no iterations: its time grows with the samples of the map.",
+        _ => "Its iterations are on the timeline: its time grows with them and with the samples of the map.",
     };
+    page += &cost(key);
     if let Some(head) = source_head(key, sources) {
         page += &format!("\n## How it works\n\n{head}\n");
     }
     page += "\n## Parameters\n";
     add_table(&mut page, operation.table(), "");
     page
+}
+
+/// What operations cost with their defaults: keys and milliseconds. Those that do nothing without strokes, paths or the like
+/// have no cost.
+pub fn costs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    COSTS.lines().skip(1).filter_map(|line| line.split_once(' '))
+}
+
+fn cost(key: &str) -> String {
+    let processor = COSTS.lines().next().unwrap_or_default();
+    let text = |(_, milliseconds): (&str, &str)| {
+        format!(
+            " With its defaults it takes {milliseconds} ms at {COST_SAMPLES} × {COST_SAMPLES} samples on {processor}."
+        )
+    };
+    costs().find(|(of, _)| *of == key).map(text).unwrap_or_default() + "\n"
 }
 
 /// The head of the source of an operation: its formulas and where they come from.

@@ -16,6 +16,9 @@ fn the_pages_of_the_operations_are_up_to_date_and_listed() {
     let how = "run cargo run --release --no-default-features --example reference";
     let operations = AnyOperation::all();
     assert!(read("README.md") == pages::index(&operations), "the index is out of date; {how}");
+    for (key, _) in pages::costs() {
+        assert!(operations.iter().any(|operation| operation.key() == key), "{key} in examples/reference/costs.txt");
+    }
     let summary = std::fs::read_to_string(root.join("docs/manual/src/SUMMARY.md")).expect("the summary");
     for operation in &operations {
         let name = format!("{}.md", operation.key());
