@@ -17,7 +17,8 @@ pub(super) static GENERIC: Target = Target {
     scatter: (&["scatter.csv", "scatter.json", "scatter.glb"], ScatterAxes::Metres),
     scatter_step: "scatter.csv and scatter.json have what stands on the ground: x east, y up and z south in metres from the \
                    north-western corner at height 0, yaw clockwise from north, pitch, roll and scale. scatter.glb has the \
-                   same as instances of simple shapes (EXT_mesh_gpu_instancing), with the middle of the map at the origin.",
+                   same as instances of simple shapes (EXT_mesh_gpu_instancing), with the middle of the map at the origin. \
+                   The Blender add-on reads scatter.json too.",
     import,
     checked: Checked::Run { programs: "three.js r187, GDAL 3.6 and Pillow", on: "2026-11-24" },
     ..DEFAULTS

@@ -22,8 +22,14 @@ pub(super) const GODOT_PLUGIN: &[HelperFile] = &[
     plugin_file!("manifest.gd"),
     plugin_file!("plugin.cfg"),
     plugin_file!("plugin.gd"),
+    plugin_file!("scatter.gd"),
+    plugin_file!("scatter_layer.gd"),
     plugin_file!("terrain3d_target.gd"),
 ];
+
+/// How the plugin places what is scattered.
+pub(super) const GODOT_SCATTER_STEP: &str = "the plugin places what is scattered: a node for each layer below the terrain; choose your Mesh in its inspector in \
+     place of the simple shape.";
 
 /// How to use the plugin.
 pub(super) const GODOT_PLUGIN_STEP: &str = "the plugin does all this: copy addons/upthrust from upthrust_plugin into the addons of your project, enable it, then \

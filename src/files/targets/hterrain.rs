@@ -1,6 +1,6 @@
 //! The HTerrain plugin for Godot ("Heightmap terrain" by Zylann).
 
-use super::godot_plugin::{GODOT_PLUGIN, GODOT_PLUGIN_STEP};
+use super::godot_plugin::{GODOT_PLUGIN, GODOT_PLUGIN_STEP, GODOT_SCATTER_STEP};
 use super::sizes::Sizes;
 use super::target::{Checked, DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
 use crate::engine::cast::ToFloat;
@@ -23,6 +23,7 @@ pub(super) static HTERRAIN: Target = Target {
     max_layers: Some(SPLATS),
     import,
     helper_step: GODOT_PLUGIN_STEP,
+    scatter_helper_step: Some(GODOT_SCATTER_STEP),
     checked: Checked::Run { programs: "Godot 4.6.3 with HTerrain 1.8", on: "2026-11-24" },
     helper: GODOT_PLUGIN,
     ..DEFAULTS

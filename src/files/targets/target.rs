@@ -45,6 +45,8 @@ pub struct Target {
     pub scatter: (&'static [&'static str], ScatterAxes),
     /// How to use them, as an import step.
     pub scatter_step: &'static str,
+    /// What the helper does with them.
+    pub scatter_helper_step: Option<&'static str>,
     /// The heights of the smallest and of the largest value, if the program fixes them.
     pub range_m: Option<Band>,
     /// The side of the terrain, if the program fixes it.
@@ -150,6 +152,7 @@ pub(super) const DEFAULTS: Target = Target {
     scatter: (&["scatter.json"], ScatterAxes::Metres),
     scatter_step: "scatter.json has what stands on the ground, layer by layer: x east, y up and z south in metres from the \
                    north-western corner at height 0, yaw clockwise from north, pitch, roll and scale.",
+    scatter_helper_step: None,
     range_m: None,
     side_m: None,
     needs_square_cells: false,
@@ -196,7 +199,11 @@ impl ImportGuide for Target {
     }
 
     fn scatter_step(&self) -> String {
-        format!("{}: {}", self.label, self.scatter_step)
+        let Self { label, scatter_step, .. } = self;
+        match self.scatter_helper_step {
+            Some(helper) => format!("{label}: {helper} By hand: {scatter_step}"),
+            None => format!("{label}: {scatter_step}"),
+        }
     }
 
     fn max_layers(&self) -> Option<usize> {

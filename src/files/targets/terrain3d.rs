@@ -1,6 +1,6 @@
 //! Terrain3D for Godot (its documentation, "Importing & Exporting Data", "Controlmap Format").
 
-use super::godot_plugin::{GODOT_PLUGIN, GODOT_PLUGIN_STEP};
+use super::godot_plugin::{GODOT_PLUGIN, GODOT_PLUGIN_STEP, GODOT_SCATTER_STEP};
 use super::sizes::Sizes;
 use super::target::{Checked, DEFAULT_ENCODING, DEFAULTS, Target, WeightsSampling};
 use crate::files::export::{ImportFacts, TileEdges, WeightsLayout};
@@ -55,6 +55,7 @@ pub(super) static TERRAIN3D: Target = Target {
     needs_square_cells: true,
     import,
     helper_step: GODOT_PLUGIN_STEP,
+    scatter_helper_step: Some(GODOT_SCATTER_STEP),
     checked: Checked::Run { programs: "Godot 4.6.3 with Terrain3D 1.0.2", on: "2026-11-24" },
     helper: GODOT_PLUGIN,
     ..DEFAULTS

@@ -16,6 +16,11 @@ pub(super) static UNITY: Target = Target {
     streams_textures: true,
     tile_naming: TileNaming::FromSouthWest,
     import,
+    scatter_helper_step: Some(
+        "the script places what is scattered as trees of the Terrains; put your model into the prefab of each layer in \
+         Assets/Upthrust/NAME/Scatter in place of the simple shape. Trees of a Terrain turn about the vertical only. Not \
+         tried in Unity itself.",
+    ),
     helper_step: "the script does all this: copy UpthrustTerrainImporter.cs from Upthrust~ into a folder Editor of your project, \
                   then choose Assets > Upthrust > Import terrain… and open upthrust.json. The other steps do it by hand.",
     helper: &[
