@@ -258,9 +258,10 @@ impl ImportGuide for Target {
     }
 }
 
-/// The number of samples along a side nearest to `start` that satisfies a condition.
-fn nearest_side(start: usize, satisfies: impl Fn(usize) -> bool) -> Option<usize> {
-    let sides = (0..SIDE_LIMITS[1]).flat_map(|distance| [start.checked_sub(distance), Some(start + distance)]);
+/// The number of samples along a side nearest to `start` that satisfies a condition, if one differs by at most
+/// `farthest`.
+fn nearest_side(start: usize, farthest: usize, satisfies: impl Fn(usize) -> bool) -> Option<usize> {
+    let sides = (0..=farthest).flat_map(|distance| [start.checked_sub(distance), Some(start + distance)]);
     sides.flatten().find(|side| (SIDE_LIMITS[0]..=SIDE_LIMITS[1]).contains(side) && satisfies(*side))
 }
 
@@ -302,24 +303,27 @@ impl Target {
         let fitted = Grid::fitted(extent, longer);
         let is_wide = extent.width_m >= extent.depth_m;
         let (shorter, count) = if is_wide { (fitted.height(), rows) } else { (fitted.width(), columns) };
-        // Whether the shorter side suits the longer one.
-        let suits: Box<dyn Fn(usize) -> bool> = match self.sizes {
+        // Whether the shorter side suits the longer one, and after how many samples the answers repeat.
+        let (period, suits): (usize, Box<dyn Fn(usize) -> bool>) = match self.sizes {
             Sizes::Components => {
                 let along = self.component_side(longer, if is_wide { columns } else { rows });
                 let quads = QUADS.into_iter().find(|quads| (along - 1).is_multiple_of(*quads)).unwrap_or(1);
-                Box::new(move |side| {
+                let suits = move |side| {
                     let along = self.component_side(side, count);
                     side == self.side_of_tiles(self.tile_side(side, count), count)
                         && along > 1
                         && (along - 1).is_multiple_of(quads)
-                })
+                };
+                (count * quads, Box::new(suits))
             }
             Sizes::MultiplesOf(step) => {
-                Box::new(move |side| side.is_multiple_of(count) && self.tile_side(side, count).is_multiple_of(step))
+                let suits =
+                    move |side: usize| side.is_multiple_of(count) && self.tile_side(side, count).is_multiple_of(step);
+                (count * step, Box::new(suits))
             }
             Sizes::Any | Sizes::UpTo(_) | Sizes::PowersOfTwo { .. } | Sizes::Exactly(_) => return fitted,
         };
-        let shorter = nearest_side(shorter, suits).unwrap_or(shorter);
+        let shorter = nearest_side(shorter, period, suits).unwrap_or(shorter);
         if is_wide { Grid::new(extent, longer, shorter) } else { Grid::new(extent, shorter, longer) }
     }
 
@@ -385,7 +389,7 @@ impl Target {
                     .collect();
                 recommended.sort_unstable_by_key(|side| side.abs_diff(longer));
                 let found = recommended.into_iter().filter(|side| *side <= SIDE_LIMITS[1]).find(|side| suits(side));
-                found.or_else(|| nearest_side(longer, |side| suits(&side))).unwrap_or(longer)
+                found.or_else(|| nearest_side(longer, SIDE_LIMITS[1], |side| suits(&side))).unwrap_or(longer)
             }
             Sizes::MultiplesOf(step) => {
                 let sides = (1..=SIDE_LIMITS[1] / step).map(|count| count * step).filter(|side| suits(side));
@@ -395,7 +399,7 @@ impl Target {
                 let tile = self.sizes.nearest(self.tile_side(longer.max(1), max));
                 let side = self.side_of_tiles(tile, max);
                 // The shorter side of an oblong world may not be divisible.
-                let found = || nearest_side(longer, |side| suits(&side)).unwrap_or(side);
+                let found = || nearest_side(longer, SIDE_LIMITS[1], |side| suits(&side)).unwrap_or(side);
                 if suits(&side) { side } else { found() }
             }
         }
