@@ -28,6 +28,19 @@ pub(super) fn symmetries_to_restore(recipe: &Recipe, grid: Grid) -> Vec<(&Symmet
     restored.filter(|(symmetry, _)| symmetry.again_at_end && symmetry.check(grid).is_ok()).collect()
 }
 
+/// The symmetry that the finished terrain has everywhere, if it has one: the symmetry that is restored last, or that of the
+/// last step if none is restored.
+pub(super) fn final_symmetry(recipe: &Recipe, grid: Grid) -> Option<&Symmetry> {
+    if let Some((symmetry, step)) = symmetries_to_restore(recipe, grid).pop() {
+        return (step.settings.mask.is_empty() && step.settings.strength >= 1.0).then_some(symmetry);
+    }
+    let (i, step) = recipe.active_steps().next_back()?;
+    let AnyOperation::Symmetry(symmetry) = &step.operation else { return None };
+    let StepSettings { blend, strength, mask, .. } = &step.settings;
+    let is_whole = recipe.placements()[i].parent.is_none() && mask.is_empty() && *strength == 1.0;
+    (is_whole && *blend == Blend::Replace && symmetry.check(grid).is_ok()).then_some(symmetry)
+}
+
 /// The peak memory of restoring the symmetries, in heightfields: the terrain after the last step, the one whose symmetry
 /// is being restored, its means and the maps of the mask. 0 if there is nothing to restore.
 pub(super) fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
@@ -231,5 +244,37 @@ mod tests {
         recipe.stack[1].settings.enabled = false;
         assert_eq!(recipe.check(grid()), Ok(()), "a disabled step");
         assert_eq!(found, terrain(&recipe));
+    }
+
+    #[test]
+    fn the_symmetry_of_the_finished_terrain_is_the_one_that_acts_last_and_everywhere() {
+        let symmetry = |kind, again_at_end| Step::new(Symmetry { kind, again_at_end, ..Symmetry::default() });
+        let with = |mut step: Step, change: &dyn Fn(&mut StepSettings)| {
+            change(&mut step.settings);
+            step
+        };
+        let kind = |stack| {
+            let recipe = Recipe { stack, ..Recipe::default() };
+            final_symmetry(&recipe, grid()).map(|symmetry| symmetry.kind)
+        };
+        let (turned, mirrored) =
+            (|again| symmetry(Kind::Rotate2, again), |again| symmetry(Kind::MirrorEastWest, again));
+        let faults = || Step::new(Faults::default());
+        let part = || vec![Mask { source: MaskSource::Slope, ..Mask::default() }].into();
+        assert_eq!(kind(vec![faults()]), None);
+        assert_eq!(kind(vec![faults(), turned(false)]), Some(Kind::Rotate2));
+        assert_eq!(kind(vec![turned(false), faults()]), None);
+        assert_eq!(kind(vec![turned(true), faults()]), Some(Kind::Rotate2));
+        // The one below is restored after the last step.
+        assert_eq!(kind(vec![mirrored(true), turned(true)]), Some(Kind::MirrorEastWest));
+        assert_eq!(kind(vec![mirrored(false), turned(true)]), Some(Kind::Rotate2));
+        // The last step counts as it is, a restored one with a strength of at most 1.
+        let strong = |step| with(step, &|settings| settings.strength = 1.5);
+        assert_eq!(kind(vec![strong(turned(true))]), None);
+        assert_eq!(kind(vec![strong(turned(true)), faults()]), Some(Kind::Rotate2));
+        let masked = |step| with(step, &|settings| settings.mask = part());
+        assert_eq!(kind(vec![masked(turned(true))]), None);
+        assert_eq!(kind(vec![masked(turned(true)), faults()]), None);
+        assert_eq!(kind(vec![masked(mirrored(true)), turned(true)]), None);
     }
 }

@@ -47,9 +47,7 @@ impl MapSymmetry {
 
     /// The image of a direction given by its azimuth.
     fn azimuth_deg(self, azimuth_deg: f64) -> f64 {
-        let (sin, cos) = libm::sincos(azimuth_deg.to_radians());
-        let [x, z] = self.isometry.turned([sin, -cos]);
-        normalized(libm::atan2(x, -z).to_degrees())
+        normalized(self.isometry.azimuth_deg(azimuth_deg))
     }
 }
 

@@ -129,6 +129,9 @@ const HALF_TURN: Isometry = isometry(false, [true, true]);
 const THREE_QUARTER_TURN: Isometry = isometry(true, [false, true]);
 
 impl Isometry {
+    /// What is left without a symmetry.
+    pub(in crate::engine) const IDENTITY_ALONE: [Self; 1] = [IDENTITY];
+
     /// The sample onto which a sample is moved; `last` is the last column and row.
     fn moved(self, [c, r]: Sample, last: Sample) -> Sample {
         let moved = if self.swaps { [r, c] } else { [c, r] };
@@ -149,6 +152,21 @@ impl Isometry {
         let moved = if self.swaps { [z_m, x_m] } else { [x_m, z_m] };
         let sides_m = [extent.width_m, extent.depth_m];
         std::array::from_fn(|axis| if self.mirrors[axis] { sides_m[axis] - moved[axis] } else { moved[axis] })
+    }
+
+    /// The azimuth into which a direction from 0 to 360 degrees is moved.
+    pub(in crate::engine) fn azimuth_deg(self, azimuth_deg: f64) -> f64 {
+        // Swapping east and south mirrors at the diagonal, which is the direction 135°.
+        let swapped = if self.swaps { 270.0 - azimuth_deg } else { azimuth_deg };
+        let [east_west, north_south] = self.mirrors;
+        let mirrored = if east_west { -swapped } else { swapped };
+        let moved = if north_south { 180.0 - mirrored } else { mirrored };
+        moved.rem_euclid(360.0)
+    }
+
+    /// Whether it swaps the axes, as quarter turns and diagonal mirrors do.
+    pub(in crate::engine) fn swaps_axes(self) -> bool {
+        self.swaps
     }
 
     /// Whether it makes mirror images, rather than turning.

@@ -7,6 +7,7 @@
 mod bins;
 mod instances;
 pub(in crate::engine) mod layer;
+mod orbit;
 mod packing;
 mod placement;
 mod shapes;

@@ -137,7 +137,7 @@ const BATCH: usize = 1 << 12;
 
 /// Places are so much farther apart than the spacing that they still are when their positions are rounded to a tenth of a
 /// millimetre.
-const ROUNDING_M: f64 = 0.0002;
+pub(super) const ROUNDING_M: f64 = 0.0002;
 
 /// What is known of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,12 @@ use rayon::prelude::*;
 
 use super::bins::Bins;
 use super::layer::{Avoid, ScatterLayer, Turn};
+use super::orbit::Orbit;
 use super::packing::{self, Place, Region, joined, mixed, places};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::inputs::Inputs;
+use crate::engine::operations::symmetry::Isometry;
 use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::{MaskScope, PaintInput, Points, RequiredMaps, SurfaceMaps, mask_weights, weight_maps};
@@ -48,7 +50,7 @@ impl Instance {
 pub struct Scattered {
     /// The index of the layer in the recipe.
     pub layer: usize,
-    /// The things, from north to south in blocks.
+    /// The things: in blocks from north to south, each followed by its images on symmetric terrain.
     pub instances: Vec<Instance>,
 }
 
@@ -75,9 +77,9 @@ fn world_of(extent: Extent) -> Region {
 
 /// The things of all enabled layers on a finished terrain.
 ///
-/// Which places there are depends on the layer's spacing and seed alone. Masks, terrain types and slopes are taken at
+/// Which places there are depends on the layer's spacing and seed and the terrain's symmetry alone. Masks, terrain types and slopes are taken at
 /// samples about a spacing apart, so they decide the same on finer terrains of the same recipe. Heights are those of the
-/// terrain.
+/// terrain. On terrain with a symmetry, what stands in one part stands in the others too.
 pub fn scatter(
     recipe: &Recipe,
     terrain: &Heightfield,
@@ -85,6 +87,7 @@ pub fn scatter(
     progress: &Progress,
 ) -> Result<Vec<Scattered>, Cancelled> {
     let extent = terrain.grid().extent();
+    let orbit = Orbit::of_terrain(recipe, terrain.grid());
     let scope = recipe.mask_scope(inputs);
     let enabled: Vec<usize> = (0..recipe.scatter.len()).filter(|i| recipe.scatter[*i].enabled).collect();
     let mut scattered: Vec<Scattered> = Vec::with_capacity(enabled.len());
@@ -97,15 +100,17 @@ pub fn scatter(
         let ground = progress
             .stage(from + 0.5 * share..from + 0.9 * share, || Ground::new(recipe, layer, terrain, &scope, progress))?;
         let avoided = avoided(recipe, layer, &scattered, extent);
-        let taken = |place: &Place| {
-            let mut random = Random(place.random);
-            let is_taken = random.unit() < layer.amount * ground.share(place.at_m)
-                && avoided.iter().all(|bins| !bins.any_near(place.at_m));
-            is_taken.then(|| ground.instance(place.at_m, &mut random))
+        let taken = |random: u64, (isometry, at_m): (Isometry, [f64; 2])| {
+            let mut random = Random(random);
+            let is_taken =
+                random.unit() < layer.amount * ground.share(at_m) && avoided.iter().all(|bins| !bins.any_near(at_m));
+            is_taken.then(|| ground.instance(at_m, isometry, &mut random))
         };
         let of_chunk = |chunk: &[Place]| {
             progress.check()?;
-            Ok(chunk.iter().filter_map(taken).collect::<Vec<_>>())
+            let begun = chunk.iter().filter(|place| orbit.begins_at(place, layer.spacing_m));
+            let images = begun.flat_map(|place| orbit.of(place.at_m).map(|image| (place.random, image)));
+            Ok(images.filter_map(|(random, image)| taken(random, image)).collect::<Vec<_>>())
         };
         let chunks: Vec<Vec<Instance>> = found.par_chunks(CHUNK).map(of_chunk).collect::<Result<_, _>>()?;
         drop(found);
@@ -209,8 +214,8 @@ impl<'a> Ground<'a> {
         maps.map(|map| f64::from(map.height_at(x_m, z_m))).product()
     }
 
-    /// What stands at a place.
-    fn instance(&self, [x_m, z_m]: [f64; 2], random: &mut Random) -> Instance {
+    /// What stands at a place. It is turned like the image of something else under an isometry.
+    fn instance(&self, [x_m, z_m]: [f64; 2], isometry: Isometry, random: &mut Random) -> Instance {
         let layer = self.layer;
         let grid = self.coarse.grid();
         let along = |axis: usize| grid.interpolated([x_m, z_m], |c, r| f64::from(self.coarse.gradient(c, r)[axis]));
@@ -221,8 +226,8 @@ impl<'a> Ground<'a> {
         let scale = layer.scale.min + sized * (layer.scale.max - layer.scale.min);
         let yaw_deg = match layer.turn {
             Turn::Downhill if steepness > 0.0 => libm::atan2(-slope[0], slope[1]).to_degrees().rem_euclid(360.0),
-            Turn::Random | Turn::Downhill => 360.0 * turned,
-            Turn::Bearing => layer.bearing_deg.rem_euclid(360.0),
+            Turn::Random | Turn::Downhill => isometry.azimuth_deg(360.0 * turned),
+            Turn::Bearing => isometry.azimuth_deg(layer.bearing_deg.rem_euclid(360.0)),
         };
         let height_m = f64::from(self.terrain.height_at(x_m, z_m)) - layer.sink_m * scale;
         let [pitch_deg, roll_deg] = lean_deg(slope, steepness, layer.align, yaw_deg);
@@ -305,9 +310,13 @@ fn type_shares(
 mod tests {
     use super::*;
     use crate::engine::mask::{Mask, MaskSource};
+    use crate::engine::operations::box_blur::BoxBlur;
+    use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::symmetry::{Kind, Symmetry};
     use crate::engine::parameters::{Band, List};
-    use crate::engine::recipe::World;
+    use crate::engine::recipe::{Step, World};
     use crate::engine::scatter::TypeShare;
+    use crate::engine::stack::evaluate;
     use crate::engine::texture::{TerrainType, TextureRecipe};
 
     const WORLD: Extent = Extent { width_m: 1000.0, depth_m: 500.0 };
@@ -459,6 +468,48 @@ mod tests {
         assert_eq!(density.len(), 5000);
         let dense = density.iter().filter(|value| **value == 255).count();
         assert!(dense > 3000 && dense + density.iter().filter(|value| **value == 0).count() == 5000, "{dense}");
+    }
+
+    #[test]
+    fn symmetric_maps_have_the_same_things_in_all_parts() {
+        let symmetry = |kind, again_at_end| Step::new(Symmetry { kind, again_at_end, ..Symmetry::default() });
+        let layer =
+            ScatterLayer { amount: 0.6, mask: slope_mask(0.0, 25.0), spacing_m: 12.0, ..ScatterLayer::default() };
+        for kind in [Kind::BothMirrors, Kind::Rotate2] {
+            let faults = Step::new(Faults { displacement_m: 20.0, count: 100, ..Faults::default() });
+            let filter = Step::new(BoxBlur::default());
+            let stack = vec![faults, symmetry(kind, true), filter];
+            let recipe = Recipe { stack, ..recipe(vec![layer.clone()]) };
+            let terrain = evaluate(&recipe, Grid::fitted(WORLD, 129), None, &Inputs::default(), &Progress::new());
+            let found = scattered(&recipe, &terrain.expect("not cancelled"))[0].instances.clone();
+            assert!((300..3000).contains(&found.len()), "{}", found.len());
+            for isometry in kind.isometries() {
+                let is_there = |one: &Instance| {
+                    let [x_m, z_m] = isometry.place_m([one.at_m[0], one.at_m[2]], WORLD);
+                    let is_image = |other: &Instance| {
+                        let [x, y, z] = other.at_m;
+                        // Heights are interpolated between samples of f32.
+                        (x - x_m).abs() < 1e-6 && (z - z_m).abs() < 1e-6 && (y - one.at_m[1]).abs() < 1e-3
+                    };
+                    let yaw_deg = isometry.azimuth_deg(one.yaw_deg);
+                    let is_turned = |other: &Instance| libm::cos((other.yaw_deg - yaw_deg).to_radians()) > 0.999_999;
+                    found.iter().any(|other| is_image(other) && is_turned(other) && other.scale == one.scale)
+                };
+                assert!(found.iter().all(is_there), "{kind:?} {isometry:?}");
+            }
+        }
+        let count = |stack| {
+            let recipe = Recipe { stack, ..recipe(vec![ScatterLayer { mask: List::default(), ..layer.clone() }]) };
+            scattered(&recipe, &plane([0.0; 2], 65))[0].instances.clone()
+        };
+        let plain = count(vec![]);
+        assert!(count(vec![symmetry(Kind::Rotate2, false)]) != plain, "the last step");
+        let filter = || Step::new(BoxBlur::default());
+        assert!(count(vec![symmetry(Kind::Rotate2, true), filter()]) != plain, "restored");
+        assert!(count(vec![symmetry(Kind::Rotate2, false), filter()]) == plain, "not restored");
+        let mut partial = symmetry(Kind::Rotate2, true);
+        partial.settings.strength = 0.5;
+        assert!(count(vec![partial]) == plain, "not everywhere");
     }
 
     #[test]
