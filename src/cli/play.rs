@@ -15,7 +15,7 @@ use crate::engine::image::Image;
 use crate::engine::lakes::water_depths;
 use crate::engine::level::{Level, MarkerKind};
 use crate::engine::play::{
-    MeasuredTerrain, Measures, PlayMap, Report, Verdict, memory_bytes, obstacle_bytes, obstacles,
+    Gap, Island, MeasuredTerrain, Measures, PlayMap, Report, Verdict, memory_bytes, obstacle_bytes, obstacles,
 };
 use crate::engine::stack::evaluate;
 use crate::files::export::check_paths;
@@ -156,10 +156,14 @@ fn to_json(report: &Report, measures: &Measures) -> Value {
         "islands": report
             .islands
             .iter()
-            .map(|island| json!({"area_m2": island.area_m2, "at_m": island.at_m}))
+            .map(|Island { area_m2, at_m, gap }| json!({"area_m2": area_m2, "at_m": at_m, "gap": gap.map(gap_json)}))
             .collect::<Vec<_>>(),
         "rules": verdicts.map(verdict_json).collect::<Vec<_>>(),
     })
+}
+
+fn gap_json(Gap { from_m, to_m, length_m, rise_m }: Gap) -> Value {
+    json!({"from_m": from_m, "to_m": to_m, "length_m": length_m, "rise_m": rise_m})
 }
 
 /// A verdict as JSON.
@@ -221,6 +225,14 @@ fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
             report.island_count,
             largest.area_m2 / 1e4
         ));
+        if let Some(gap) = &largest.gap {
+            let [x_m, z_m] = gap.from_m;
+            let (level, rise_m) = if gap.rise_m < 0.0 { ("below", -gap.rise_m) } else { ("above", gap.rise_m) };
+            lines.push(format!(
+                "  it ends {:.0} m from ground that is reached and {rise_m:.1} m {level} it, at {x_m:.0} m east, {z_m:.0} m south",
+                gap.length_m
+            ));
+        }
     }
     lines.extend(report.verdicts.iter().flatten().map(verdict_text));
     lines

@@ -25,17 +25,19 @@ pub const HEAD_M: f32 = 1.7;
 pub const FLAT_DEG: f32 = 5.0;
 
 /// What taking all measures of a level needs at most, bytes: for every sample the ground and its drops, the territory, the
-/// ways of the teams and of every agent from every marker, what every marker sees, and the places for pads.
+/// ways of the teams and of every agent from every marker, what every marker sees, the areas that nobody reaches, and the
+/// places for pads.
 pub fn memory_bytes(level: &Level, samples: u64) -> u64 {
     const GROUND: u64 = 5 + 4 + 12;
     const TERRITORY: u64 = 6;
     const WAY: u64 = 8;
     const SEEN: u64 = 2;
+    const ISLANDS: u64 = 4 + 1 + 16;
     const PADS: u64 = 96;
     let (agents, markers) = (level.agents.len().max(1) as u64, level.markers.len() as u64);
     let pads = if level.rules.iter().any(|rule| rule.trim_start().starts_with("pads")) { PADS } else { 0 };
     let ways = WAY * (agents * markers + level.teams().len() as u64);
-    samples * (GROUND * agents + TERRITORY + ways + SEEN * markers + pads)
+    samples * (GROUND * agents + TERRITORY + ways + SEEN * markers + ISLANDS + pads)
 }
 
 /// The fastest way between two places.

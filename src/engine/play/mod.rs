@@ -4,6 +4,7 @@
 
 mod choke;
 mod ground;
+mod islands;
 mod maps;
 mod measured_terrain;
 mod measures;
@@ -18,11 +19,12 @@ mod viewshed;
 
 pub use choke::{Choke, chokes};
 pub use ground::Ground;
+pub use islands::{Gap, Island};
 pub use maps::{Overlay, PlayMap, Scale, team_colour};
 pub use measured_terrain::MeasuredTerrain;
 pub use measures::{Aspect, FLAT_DEG, Fairness, HEAD_M, Measures, Way, memory_bytes};
 pub use obstacles::{Obstacles, obstacle_bytes, obstacles};
-pub use report::{Island, MarkerReport, Report, WayReport};
+pub use report::{MarkerReport, Report, WayReport};
 pub use rules::{DEFAULT_CUT_M, MEASURES, Rule, RuleError, Verdict};
 pub use search::{Found, Search};
 pub use sites::{Site, sites};

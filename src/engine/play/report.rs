@@ -1,13 +1,10 @@
 //! All measures of a level at once.
 
+use super::islands::{Island, islands};
 use super::measures::{Aspect, Fairness, Measures};
 use super::rules::{Rule, RuleError, Verdict};
 use crate::engine::cast::ToFloat;
-use crate::engine::level::MarkerKind;
 use crate::engine::progress::Cancelled;
-
-/// The most islands that are listed.
-const MAX_ISLANDS: usize = 20;
 
 /// All measures of a level on a terrain.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,15 +64,6 @@ pub struct WayReport {
 
 /// The most places along a way, besides its end.
 const MAX_PLACES: usize = 400;
-
-/// Connected walkable ground that nobody reaches.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Island {
-    /// Its area on the map, m².
-    pub area_m2: f64,
-    /// A place on it, metres east and south.
-    pub at_m: [f64; 2],
-}
 
 impl Report {
     /// Measures everything.
@@ -158,53 +146,11 @@ impl WayReport {
     }
 }
 
-/// The connected areas of walkable ground that no spawn reaches; none without spawns.
-fn islands(measures: &Measures) -> Result<(Vec<Island>, usize), Cancelled> {
-    let (ground, grid) = (measures.ground(0)?, measures.terrain().grid());
-    let markers = measures.level().markers.iter().enumerate();
-    let spawns: Vec<usize> =
-        markers.filter(|(_, marker)| marker.kind == MarkerKind::Spawn).map(|(index, _)| index).collect();
-    if spawns.is_empty() {
-        return Ok((Vec::new(), 0));
-    }
-    let travel = measures.travel(0, &spawns)?;
-    let (width, height) = (grid.width(), grid.height());
-    let mut is_open: Vec<bool> =
-        (0..grid.samples()).map(|at| ground.is_walkable(at) && travel.seconds()[at].is_infinite()).collect();
-    let mut islands = Vec::new();
-    for first in 0..grid.samples() {
-        if first % width == 0 {
-            measures.check()?;
-        }
-        if !std::mem::take(&mut is_open[first]) {
-            continue;
-        }
-        let (mut waiting, mut samples) = (vec![first], 0_usize);
-        while let Some(at) = waiting.pop() {
-            samples += 1;
-            let [c, r] = [at % width, at / width];
-            for row in r.saturating_sub(1)..(r + 2).min(height) {
-                for column in c.saturating_sub(1)..(c + 2).min(width) {
-                    if std::mem::take(&mut is_open[row * width + column]) {
-                        waiting.push(row * width + column);
-                    }
-                }
-            }
-        }
-        let area_m2 = samples.to_f64() * grid.spacing_x_m() * grid.spacing_z_m();
-        islands.push(Island { area_m2, at_m: [grid.x_m(first % width), grid.z_m(first / width)] });
-    }
-    islands.sort_by(|a, b| b.area_m2.total_cmp(&a.area_m2));
-    let count = islands.len();
-    islands.truncate(MAX_ISLANDS);
-    Ok((islands, count))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::level::{Level, Marker};
+    use crate::engine::level::{Level, Marker, MarkerKind};
     use crate::engine::parameters::Point;
     use crate::engine::play::MeasuredTerrain;
     use crate::engine::progress::Progress;
@@ -230,6 +176,9 @@ mod tests {
         // The samples on the mesa that touch no cliff.
         let area = report.islands.iter().map(|island| island.area_m2).collect::<Vec<_>>();
         assert_eq!(area, [19.0 * 39.0 * 4.0]);
+        // The samples on both sides of the cliff touch it.
+        let gap = report.islands[0].gap.expect("reached ground");
+        assert_eq!((gap.length_m, gap.rise_m), (6.0, 40.0), "{gap:?}");
         assert!(report.ways.iter().all(|way| way.sees == [way.from, way.to].contains(&2)), "{:?}", report.ways);
         assert!(report.fairness.iter().all(|row| row.aspect == Aspect::Height || row.ratio >= 0.99), "{report:?}");
         assert!(report.verdicts[0].as_ref().is_ok_and(|verdict| verdict.holds));

@@ -6,7 +6,10 @@ use crate::app::widgets::heading;
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::theme::colours;
 use crate::engine::level::Level;
-use crate::engine::play::{Aspect, Report, WayReport};
+use crate::engine::play::{Aspect, Island, Report, WayReport};
+
+/// The most areas that nobody reaches that are listed.
+const MAX_SHOWN: usize = 5;
 
 /// Times that differ by less than this share are shown as one.
 const SAME_TIME: f64 = 0.02;
@@ -38,12 +41,31 @@ pub(super) fn report_ui(
     if !report.fairness.is_empty() {
         fairness_ui(ui, report);
     }
-    if let Some(island) = report.islands.first() {
-        let text = format!("{} areas nobody reaches, up to {:.1} ha", report.island_count, island.area_m2 / 1e4);
-        let label = ui.add(Label::new(text).sense(Sense::CLICK)).on_hover_text("Click to see the largest one");
+    islands_ui(ui, report).or(response)
+}
+
+/// The areas that nobody reaches, each with the barrier that keeps it apart. A click on one shows it.
+fn islands_ui(ui: &mut Ui, report: &Report) -> Option<[f64; 2]> {
+    if report.islands.is_empty() {
+        return None;
+    }
+    heading(ui, "Areas nobody reaches");
+    let mut response = None;
+    for Island { area_m2, at_m, gap } in report.islands.iter().take(MAX_SHOWN) {
+        let barrier = gap.as_ref().map_or(String::new(), |gap| {
+            let (level, rise_m) = if gap.rise_m < 0.0 { ("down", -gap.rise_m) } else { ("up", gap.rise_m) };
+            format!(", {:.0} m away and {rise_m:.0} m {level}", gap.length_m)
+        });
+        let text = format!("{:.1} ha{barrier}", area_m2 / 1e4);
+        let label = ui.add(Label::new(text).sense(Sense::CLICK));
+        let label = label
+            .on_hover_text("Size, and how far it is from ground that is reached. Click to show the narrowest place");
         if label.clicked() {
-            response = Some(island.at_m);
+            response = Some(gap.as_ref().map_or(*at_m, |gap| gap.from_m));
         }
+    }
+    if report.island_count > MAX_SHOWN {
+        ui.weak(format!("and {} smaller ones", report.island_count - MAX_SHOWN));
     }
     response
 }
