@@ -10,39 +10,46 @@ use crate::engine::texture::paint_once;
 use crate::engine::{Cancelled, Grid, Heightfield, Progress, stack};
 use crate::files::import::InputFiles;
 
-/// Samples along the longer side of the trial grid.
-const TRIAL_SAMPLES: usize = 257;
+/// Samples along the longer side of the trial grid, and of a second one that shows how the time grows.
+const TRIAL_SAMPLES: [usize; 2] = [257, 513];
 
-/// The time limit for each of heights and texture. The duration of unfinished work is extrapolated from its progress.
+/// The time limit of each trial. The duration of unfinished work is extrapolated from its progress.
 const TRIAL_TIMEOUT: Duration = Duration::from_millis(400);
+
+/// The least part of the time of the second trial that is assumed to grow with the samples.
+const LEAST_GROWTH: f64 = 0.25;
 
 /// Throughput of compressing and writing samples and pixels in bytes per second, measured on two slow cores.
 const BYTES_PER_SECOND: f64 = 40e6;
 
-/// How fast a recipe is computed on this machine. It is proportional to samples and pixels only, so estimates are
-/// accurate within a factor of about two.
+/// How fast a recipe is computed on this machine. It grows with samples and pixels only, so estimates are accurate within
+/// a factor of about two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CostEstimate {
-    /// Seconds per sample of heights.
+    /// Seconds that heights take at any size, such as rivers on coarse levels.
+    start_s: f64,
+    /// Seconds per further sample of heights.
     sample_s: f64,
     /// Seconds per pixel of texture.
     pixel_s: f64,
 }
 
 impl CostEstimate {
-    /// Measures the recipe of an order, with its inputs from `files`. Takes at most one second. `None` if the inputs
+    /// Measures the recipe of an order, with its inputs from `files`. Takes at most 1.5 seconds. `None` if the inputs
     /// cannot be decoded.
     pub fn measure(mut order: Order, files: &InputFiles) -> Option<Self> {
         order.load_inputs(files, &Progress::new()).ok()?;
         let Order { recipe, position, inputs, .. } = &order;
-        let grid = Grid::fitted(recipe.world.extent(), TRIAL_SAMPLES);
-        let (heights_s, heights) = timed(|progress| stack::evaluate(recipe, grid, *position, inputs, progress));
+        let [grid, finer] = TRIAL_SAMPLES.map(|samples| Grid::fitted(recipe.world.extent(), samples));
+        let evaluated = |grid: Grid| timed(|progress| stack::evaluate(recipe, grid, *position, inputs, progress));
+        let (heights_s, heights) = evaluated(grid);
+        let finer_s = heights.is_some().then(|| evaluated(finer).0);
+        let (start_s, sample_s) = growth([grid, finer].map(|grid| grid.samples().to_f64()), heights_s, finer_s);
         let heights = heights.unwrap_or_else(|| Heightfield::flat(grid));
         let size = [grid.width(), grid.height()];
         let (painting_s, _) =
             timed(|progress| paint_once(&heights, recipe.painting(inputs, Some(&recipe.light)), size, progress));
-        let each = 1.0 / grid.samples().to_f64();
-        Some(Self { sample_s: heights_s * each, pixel_s: painting_s * each })
+        Some(Self { start_s, sample_s, pixel_s: painting_s / grid.samples().to_f64() })
     }
 
     /// The estimated time of an export of the same recipe.
@@ -50,8 +57,18 @@ impl CostEstimate {
         let order = plan.order();
         let size = order.texture.as_ref().map_or([0; 2], |texture| texture.size);
         let [samples, pixels] = [order.grid.samples(), size[0] * size[1]].map(|count| count.to_f64());
-        samples * self.sample_s + pixels * self.pixel_s + plan.max_bytes().to_f64() / BYTES_PER_SECOND
+        self.start_s + samples * self.sample_s + pixels * self.pixel_s + plan.max_bytes().to_f64() / BYTES_PER_SECOND
     }
+}
+
+/// The time that does not grow, and the time per sample, from the times of two numbers of samples; of the first alone if
+/// there is no other.
+fn growth([samples, more]: [f64; 2], time_s: f64, longer_s: Option<f64>) -> (f64, f64) {
+    let Some(longer_s) = longer_s else { return (0.0, time_s / samples) };
+    // The first trial starts threads, and both are disturbed: the time always grows.
+    let least_s = LEAST_GROWTH * longer_s / more;
+    let sample_s = ((longer_s - time_s) / (more - samples)).max(least_s);
+    ((longer_s - sample_s * more).max(0.0), sample_s)
 }
 
 /// Runs the work until the time limit. Returns its duration, extrapolated if it was cancelled, and its result.
@@ -89,14 +106,23 @@ mod tests {
 
     #[test]
     fn seconds_depend_on_samples_pixels_and_bytes() {
-        let cost = CostEstimate { sample_s: 1e-6, pixel_s: 1e-5 };
+        let cost = CostEstimate { start_s: 0.5, sample_s: 1e-6, pixel_s: 1e-5 };
         let mut order = order(Faults::default(), 1001);
         let seconds = |order: &Order| cost.seconds(&Plan::new(order.clone()).expect("possible"));
-        assert!((seconds(&order) - 1.002_001).abs() < 1e-9);
+        assert!((seconds(&order) - 1.502_001).abs() < 1e-9);
         order.texture = Some(TextureOrder::new("t.png", [200, 100]));
-        assert!((seconds(&order) - (1.002_001 + 0.2 + 64_396.0 / 40e6)).abs() < 1e-9, "{}", seconds(&order));
+        assert!((seconds(&order) - (1.502_001 + 0.2 + 64_396.0 / 40e6)).abs() < 1e-9, "{}", seconds(&order));
         (order.texture, order.heightmaps) = (None, vec![HeightmapOrder::new("h.r32")]);
-        assert!((seconds(&order) - (1.002_001 + 0.100_5)).abs() < 1e-3, "{}", seconds(&order));
+        assert!((seconds(&order) - (1.502_001 + 0.100_5)).abs() < 1e-3, "{}", seconds(&order));
+    }
+
+    #[test]
+    fn two_trials_tell_how_the_time_grows() {
+        assert_eq!(growth([100.0, 400.0], 1.0, None), (0.0, 0.01));
+        assert_eq!(growth([100.0, 400.0], 1.0, Some(4.0)), (0.0, 0.01));
+        assert_eq!(growth([100.0, 400.0], 3.0, Some(6.0)), (2.0, 0.01));
+        // Disturbed: a quarter of the second time grows.
+        assert_eq!(growth([100.0, 400.0], 5.0, Some(4.0)), (3.0, 0.0025));
     }
 
     #[test]
