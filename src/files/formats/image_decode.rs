@@ -3,7 +3,7 @@
 use std::io::{BufRead, Cursor, Seek};
 use std::path::Path;
 
-use image::{DynamicImage, GenericImageView, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgba};
+use image::{DynamicImage, GenericImageView, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgb, Rgba};
 
 use crate::engine::Image;
 use crate::files::io::error::FileError;
@@ -88,7 +88,15 @@ fn reader_of<'a>(
 
 /// The pixels of an image, without transparency.
 pub(crate) fn opaque_image(decoded: &DynamicImage) -> Image {
-    let pixels = decoded.pixels().map(|(_, _, Rgba([red, green, blue, _]))| [red, green, blue, 255]).collect();
+    let pixels = match decoded {
+        DynamicImage::ImageRgb8(image) => {
+            image.pixels().map(|Rgb([red, green, blue])| [*red, *green, *blue, 255]).collect()
+        }
+        DynamicImage::ImageRgba8(image) => {
+            image.pixels().map(|Rgba([red, green, blue, _])| [*red, *green, *blue, 255]).collect()
+        }
+        _ => decoded.pixels().map(|(_, _, Rgba([red, green, blue, _]))| [red, green, blue, 255]).collect(),
+    };
     Image { width: decoded.width() as usize, height: decoded.height() as usize, pixels }
 }
 
