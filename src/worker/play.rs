@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn coarse_measures_come_first_and_fine_ones_follow() {
-        let grid = Grid::new(Extent { width_m: 1024.0, depth_m: 1024.0 }, 1025, 1025);
+        let grid = Grid::new(Extent { width_m: 1024.0, depth_m: 1024.0 }, 513, 513);
         let marker = |x_m| Marker { name: format!("at {x_m}"), at_m: Point { x_m, z_m: 500.0 }, ..Marker::default() };
         let request = PlayRequest {
             terrain: Arc::new(Heightfield::flat(grid)),
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(coarse.map.map(|map| map.size), Some([257, 257]));
         let is_fine = |found: &Result<PlayResult, JobError>| found.as_ref().is_ok_and(|found| !found.is_coarse);
         let fine = wait(|| measurer.take().filter(is_fine)).expect("measures");
-        assert_eq!(fine.map.map(|map| map.size), Some([1025, 1025]));
+        assert_eq!(fine.map.map(|map| map.size), Some([513, 513]));
         let way = fine.report.expect("a report").ways[0].way.expect("a way");
         assert!((way[1] - 800.0).abs() < 1e-3, "{way:?}");
     }

@@ -321,8 +321,9 @@ mod tests {
     #[test]
     fn every_size_has_the_same_slopes_and_mass() {
         let thermal = ThermalErosion { repose_deg: 30.0, count: 300, reference_samples: 129 };
-        for seed in [1, 2, 3] {
-            check_sizes(seed, &thermal, WORLD, &[65, 100, 129, 257, 500, 513]);
+        check_sizes(1, &thermal, WORLD, &[65, 100, 129, 257, 500, 513]);
+        for seed in [2, 3] {
+            check_sizes(seed, &thermal, WORLD, &[65, 129, 257]);
         }
         let oblong = Extent { width_m: 4100.7, depth_m: 977.3 };
         check_sizes(4, &ThermalErosion { repose_deg: 20.0, ..thermal.clone() }, oblong, &[65, 129, 333, 513]);
