@@ -51,6 +51,8 @@ RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0
 WATER_NAME = "Upthrust water"
 # On the node with the colour of a terrain type: the colour in the export, to tell it from one that the user chose.
 EXPORTED_COLOR = "upthrust_color"
+# On the mesh that stands for the things of a layer until the user has another one.
+STAND_IN = "upthrust_stand_in"
 SCATTER_NODES_NAME = "Upthrust scatter"
 # The columns of a scatter file, and the sides of the shapes that stand for things.
 SCATTER_FIELDS = ["x_m", "y_m", "z_m", "yaw_deg", "pitch_deg", "roll_deg", "scale"]
@@ -1160,6 +1162,7 @@ def update_stand_in(terrain: bpy.types.Object, entry: UpthrustScatter, layer: Sc
     if entry.collection is None:
         entry.collection = bpy.data.collections.new(f"Upthrust {layer.name}")
         mesh = bpy.data.meshes.new(f"{layer.name} stand-in")
+        mesh[STAND_IN] = True
         material = bpy.data.materials.new(f"{layer.name} stand-in")
         if bpy.app.version < (5, 0, 0):
             material.use_nodes = True
@@ -1171,14 +1174,15 @@ def update_stand_in(terrain: bpy.types.Object, entry: UpthrustScatter, layer: Sc
             # It is put on the points, and would show at the origin too.
             for view_layer in scene.view_layers:
                 view_layer.layer_collection.children[entry.collection.name].exclude = True
-    elif shape is None or entry.stand_in_key == layer.stand_in_key():
+    elif shape is None or entry.stand_in_key == layer.stand_in_key() or STAND_IN not in shape.data:
+        # A mesh without the mark is the user's.
         return
     shape.data.clear_geometry()
     vertices, faces = stand_in_geometry(layer)
     shape.data.from_pydata(vertices, [], faces)
     shape.data.update()
     material = shape.data.materials[0] if shape.data.materials else None
-    if material is not None:
+    if material is not None and material.node_tree is not None:
         # The colour in solid shading, and the one in renders.
         material.diffuse_color = linear_color(layer.color)
         for node in material.node_tree.nodes:

@@ -220,7 +220,8 @@ namespace Upthrust
             // Exports of earlier versions have no list of these files.
             if (!json.IsNull("scatter"))
                 foreach (JsonObject entry in json.Objects("scatter"))
-                    if (entry.String("file").EndsWith(".json", StringComparison.OrdinalIgnoreCase))
+                    if (export.Scatter == null
+                        && entry.String("file").EndsWith(".json", StringComparison.OrdinalIgnoreCase))
                         ReadName(entry, export.Scatter = new ScatterFile());
             if (export.Heightmaps.Count == 0)
                 throw new ExportException(
