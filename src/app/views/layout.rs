@@ -426,8 +426,9 @@ impl Panes<'_> {
             View::Heightmap | View::Texture => {
                 let has_tool =
                     self.tools.active().is_some() || self.profile.as_ref().is_some_and(|profile| profile.wants_drags());
-                let transform = self.maps.ui(ui, view, extent, self.status, &glow, !has_tool);
+                let mut transform = self.maps.ui(ui, view, extent, &glow, !has_tool);
                 self.scatter.draw(ui.ctx(), &transform, extent);
+                self.maps.legend_ui(ui, view, self.status, &mut transform);
                 if self.tools.active().is_none() {
                     if let Some(profile) = &mut self.profile {
                         profile.ui(ui, &transform, extent);

@@ -229,14 +229,13 @@ impl Maps {
         }
     }
 
-    /// Draws one map into the rest of `ui` and returns its placement. `is_pan_free`: whether the primary button pans;
-    /// the other buttons always do.
+    /// Draws one map into the rest of `ui` and returns its placement; [`Self::legend_ui`] draws what lies over it.
+    /// `is_pan_free`: whether the primary button pans; the other buttons always do.
     pub(crate) fn ui(
         &mut self,
         ui: &mut Ui,
         view: View,
         extent: Extent,
-        status: &PreviewStatus,
         glow: &[GlowingFault],
         is_pan_free: bool,
     ) -> MapTransform {
@@ -251,9 +250,9 @@ impl Maps {
         let pixels_per_m = fit * self.viewport.zoom;
         let terrain =
             Rect::from_min_size(rect.center() - self.viewport.centre * world_m * pixels_per_m, world_m * pixels_per_m);
-        let mut transform = MapTransform { response, painter, pixels_per_m, bar: rect, corner: terrain.min };
+        let transform = MapTransform { response, painter, pixels_per_m, bar: rect, corner: terrain.min };
         let MapTransform { response, painter, .. } = &transform;
-        let has_before = self.draw_images(painter, view, rect, terrain);
+        self.draw_images(painter, view, rect, terrain);
         for fault in glow {
             let ends = [fault.from_m, fault.to_m].map(|end| transform.pos(end));
             painter.line_segment(ends, Stroke::new(1.5, colours.accent.gamma_multiply(fault.strength)));
@@ -269,17 +268,32 @@ impl Maps {
                 painter.vline(at.x + offset, terrain.y_range(), line(colour));
             }
         }
-        let bar = scale_bar(ui, painter, rect, pixels_per_m);
-        north_arrow(ui, painter, bar);
-        let state = if has_before { "Before" } else { self.missing_before };
-        status_chip(ui, painter, rect, status);
         let name = view.title();
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, format!("{name} of the terrain")));
+        transform
+    }
+
+    /// Draws the scale bar, the north arrow, the status and the line of the comparison over a map and what stands on it.
+    pub(crate) fn legend_ui(&mut self, ui: &mut Ui, view: View, status: &PreviewStatus, transform: &mut MapTransform) {
+        let MapTransform { response, painter, pixels_per_m, .. } = &*transform;
+        let rect = response.rect;
+        let bar = scale_bar(ui, painter, rect, *pixels_per_m);
+        north_arrow(ui, painter, bar);
+        status_chip(ui, painter, rect, status);
         transform.bar = bar;
+        let state = if self.before(view).is_some() { "Before" } else { self.missing_before };
         if let Some(share) = &mut self.split {
             split_ui(ui, rect, share, state);
         }
-        transform
+    }
+
+    /// The map before the last edit.
+    fn before(&self, view: View) -> Option<&Upload> {
+        match view {
+            View::Heightmap => self.before[0].as_ref(),
+            View::Texture => self.before[1].as_ref(),
+            View::Scene => None,
+        }
     }
 
     /// Pans and zooms by pointer and keys. `world`: the size of the world on the screen at zoom 1, in points.
@@ -302,9 +316,8 @@ impl Maps {
         self.viewport.centre = self.viewport.centre.clamp(Vec2::ZERO, Vec2::splat(1.0));
     }
 
-    /// Draws a map's image, the state before the last edit west of the split, and the water. Returns whether there was
-    /// a state before to draw.
-    fn draw_images(&self, painter: &Painter, view: View, rect: Rect, terrain: Rect) -> bool {
+    /// Draws a map's image, the state before the last edit west of the split, and the water.
+    fn draw_images(&self, painter: &Painter, view: View, rect: Rect, terrain: Rect) {
         let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
         let upload = match view {
             View::Heightmap => &self.heightmap,
@@ -314,13 +327,8 @@ impl Maps {
         if let Some(upload) = upload {
             painter.image(upload.texture.id(), terrain, whole, Color32::WHITE);
         }
-        let before = match view {
-            View::Heightmap => &self.before[0],
-            View::Texture => &self.before[1],
-            View::Scene => &None,
-        };
         let split = self.split.map(|share| rect.left() + share * rect.width());
-        if let (Some(before), Some(x)) = (before, split) {
+        if let (Some(before), Some(x)) = (self.before(view), split) {
             let west = Rect::from_x_y_ranges(rect.left()..=x, rect.y_range());
             painter.with_clip_rect(west).image(before.texture.id(), terrain, whole, Color32::WHITE);
         }
@@ -335,7 +343,6 @@ impl Maps {
             let within = Rect::from_min_max(half.to_pos2(), Pos2::new(1.0, 1.0) - half);
             painter.image(texture.id(), terrain, within, Color32::WHITE);
         }
-        before.is_some()
     }
 }
 

@@ -56,7 +56,8 @@ fn islands_ui(ui: &mut Ui, report: &Report) -> Option<[f64; 2]> {
             let (level, rise_m) = if gap.rise_m < 0.0 { ("down", -gap.rise_m) } else { ("up", gap.rise_m) };
             format!(", {:.0} m away and {rise_m:.0} m {level}", gap.length_m)
         });
-        let text = format!("{:.1} ha{barrier}", area_m2 / 1e4);
+        let area = if *area_m2 < 1000.0 { format!("{area_m2:.0} m²") } else { format!("{:.1} ha", area_m2 / 1e4) };
+        let text = format!("{area}{barrier}");
         let label = ui.add(Label::new(text).sense(Sense::CLICK));
         let label = label
             .on_hover_text("Size, and how far it is from ground that is reached. Click to show the narrowest place");
