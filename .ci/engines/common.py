@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 PROGRAM = str(Path(sys.argv[1]).resolve())
@@ -74,6 +75,20 @@ def write_project(folder, seed, world, recipe=None, **keys):
     path = Path(folder) / "p.upthrust.json"
     path.write_text(json.dumps(content))
     return path
+
+
+def set_at(content, path, value):
+    """Sets a value in nested lists and dictionaries."""
+    *parents, key = path
+    for parent in parents:
+        content = content[parent]
+    content[key] = value
+
+
+def write_scatter(manifest, folder, data):
+    """Replaces the file of scattered things of an export by another one that belongs to the manifest."""
+    (Path(folder) / "scatter.json").write_bytes(data)
+    manifest["scatter"][0]["crc32"] = f"{zlib.crc32(data):08x}"
 
 
 def read_r32(path):

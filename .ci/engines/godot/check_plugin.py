@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy
 
 from check import GODOT, PROJECT, ROOT, Case, build, finish, godot, in_godot, report, write_project
+from common import set_at, write_scatter
 
 # From the change of the manifest to the new heights in the running editor.
 RELOAD_LIMIT_S = 2
@@ -113,10 +114,7 @@ def case(folder, target, seed, size, *options, world=(4096, 4096), layers=LAYERS
 def changed(*path, to):
     """Changes a value of the manifest."""
     def change(manifest, folder, first, second):
-        *parents, key = path
-        for parent in parents:
-            manifest = manifest[parent]
-        manifest[key] = to
+        set_at(manifest, path, to)
     return change
 
 
@@ -152,14 +150,8 @@ def scattered(*path, to):
         # Few things, so that the check is fast.
         for layer in content["layers"]:
             del layer["instances"][5:]
-        *parents, key = path
-        at = content
-        for parent in parents:
-            at = at[parent]
-        at[key] = to
-        text = json.dumps(content).encode()
-        (folder / "scatter.json").write_bytes(text)
-        manifest["scatter"][0]["crc32"] = f"{zlib.crc32(text):08x}"
+        set_at(content, path, to)
+        write_scatter(manifest, folder, json.dumps(content).encode())
     return change
 
 
@@ -172,9 +164,7 @@ def no_scatter_file(manifest, folder, first, second):
 
 
 def half_a_scatter_file(manifest, folder, first, second):
-    text = (folder / "scatter.json").read_bytes()[:5000]
-    (folder / "scatter.json").write_bytes(text)
-    manifest["scatter"][0]["crc32"] = f"{zlib.crc32(text):08x}"
+    write_scatter(manifest, folder, (folder / "scatter.json").read_bytes()[:5000])
 
 
 LAYER, BAD_LAYER = ("layers", 0), "a layer is not valid"

@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from common import build, finish, wrong, write_project  # noqa: E402
+from common import build, finish, set_at, write_project, write_scatter, wrong  # noqa: E402
 
 CHECK = str(Path(sys.argv[2]).resolve())
 LAYERS = [
@@ -131,10 +131,7 @@ def twins():
 def changed(*path, to):
     """Changes a value of the manifest."""
     def change(manifest, folder):
-        *parents, key = path
-        for parent in parents:
-            manifest = manifest[parent]
-        manifest[key] = to
+        set_at(manifest, path, to)
     return change
 
 
@@ -165,21 +162,13 @@ def scattered(*path, to):
     """Changes a value of the file of scattered things, which still belongs to the manifest."""
     def change(manifest, folder):
         content = json.loads((folder / "scatter.json").read_text())
-        *parents, key = path
-        at = content
-        for parent in parents:
-            at = at[parent]
-        at[key] = to
-        text = json.dumps(content).encode()
-        (folder / "scatter.json").write_bytes(text)
-        manifest["scatter"][0]["crc32"] = f"{zlib.crc32(text):08x}"
+        set_at(content, path, to)
+        write_scatter(manifest, folder, json.dumps(content).encode())
     return change
 
 
 def half_a_scatter_file(manifest, folder):
-    text = (folder / "scatter.json").read_bytes()[:3000]
-    (folder / "scatter.json").write_bytes(text)
-    manifest["scatter"][0]["crc32"] = f"{zlib.crc32(text):08x}"
+    write_scatter(manifest, folder, (folder / "scatter.json").read_bytes()[:3000])
 
 
 LAYER, NO_THINGS, NO_SHAPE = ("layers", 0), 'scatter.json has no valid "instances"', "without a valid shape"
