@@ -1,5 +1,7 @@
 //! The lengths of the edges between neighbouring points, and the directions of steepest descent.
 
+use std::sync::Arc;
+
 use super::grid::{END, NEIGHBOURS, tie_break};
 use super::mesh::Mesh;
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -21,7 +23,7 @@ pub(super) enum Edges {
     Facets([f32; 8]),
     /// Maps padded by one sample, with 0 where there is no edge.
     Irregular {
-        maps: [Vec<f32>; 4],
+        maps: Arc<[Vec<f32>; 4]>,
         /// [`PLACES`] as index differences.
         steps: [isize; 8],
     },

@@ -6,7 +6,7 @@
 //! four neighbours is split along its shorter diagonal. A point then has four to eight neighbours, which are among the
 //! eight neighbours on the grid, so rows remain rows in memory.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
@@ -30,7 +30,34 @@ pub(in crate::engine) struct Mesh {
     aspect: f32,
 }
 
-/// The points of a mesh, row by row.
+/// Meshes of at most this many samples are kept: 513², the largest reference.
+const MAX_KEPT_SAMPLES: usize = 513 * 513;
+/// The number of meshes that are kept.
+const MAX_KEPT: usize = 4;
+
+/// The points of the meshes that were used last, and what they were made from. A preview evaluates a recipe on the same grids
+/// again and again, and to place the points takes as long as a few steps of erosion.
+static KEPT: Mutex<Vec<(Origin, Arc<Points>)>> = Mutex::new(Vec::new());
+
+/// What the points of a mesh depend on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Origin {
+    grid: Grid,
+    level: u32,
+    max_offset: f32,
+}
+
+/// The triangle of a mesh at a sample, in as little memory as possible, because reading it takes most of the time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Triangle {
+    /// The places of the corners among the nine points around the sample, which contain it because every point is less
+    /// than half a spacing from its own sample.
+    pub corners: [u8; 3],
+    /// The weights of the second and the third corner.
+    pub weights: [f32; 2],
+}
+
+/// The points of a mesh, row by row, with maps that are computed on first use if the mesh is kept.
 #[derive(Debug)]
 struct Points {
     /// The displacements eastward and southward, in spacings of columns and rows.
@@ -39,6 +66,16 @@ struct Points {
     is_falling: Vec<bool>,
     /// The points from a row to the next; 0 for a regular grid, whose rows are all the same.
     stride: usize,
+    lengths: OnceLock<Arc<[Vec<f32>; 4]>>,
+    triangles: OnceLock<Arc<Vec<Triangle>>>,
+    weights: OnceLock<Arc<Vec<[f32; 8]>>>,
+}
+
+impl Points {
+    fn new(offsets: [Vec<f32>; 2], is_falling: Vec<bool>, stride: usize) -> Arc<Self> {
+        let (lengths, triangles, weights) = Default::default();
+        Arc::new(Self { offsets, is_falling, stride, lengths, triangles, weights })
+    }
 }
 
 impl Mesh {
@@ -48,6 +85,10 @@ impl Mesh {
         let max_offset = MAX_OFFSET * randomness.clamp(0.0, 1.0);
         if max_offset == 0.0 {
             return Ok(regular);
+        }
+        let origin = Origin { grid, level, max_offset };
+        if let Some(points) = kept(origin) {
+            return Ok(Self { points, ..regular });
         }
         let (width, last) = (grid.width(), [grid.width() - 1, grid.height() - 1]);
         let [mut east, mut south] = [(); 2].map(|()| vec![0.0; grid.samples()]);
@@ -70,16 +111,37 @@ impl Mesh {
             );
             progress.check()
         })?;
-        let points = Points { offsets: [east, south], is_falling, stride: width };
-        Ok(Self { points: Arc::new(points), ..regular })
+        let points = Points::new([east, south], is_falling, width);
+        if regular.is_kept() {
+            keep(origin, &points);
+        }
+        Ok(Self { points, ..regular })
     }
 
     /// The samples of a grid as they are, each with eight neighbours.
     pub fn regular(grid: Grid) -> Self {
         let aspect = (grid.spacing_z_m() / grid.spacing_x_m()).to_f32();
         let offsets = [vec![0.0; grid.width()], vec![0.0; grid.width()]];
-        let points = Points { offsets, is_falling: vec![true; grid.width()], stride: 0 };
-        Self { grid, level: 0, points: Arc::new(points), aspect }
+        let points = Points::new(offsets, vec![true; grid.width()], 0);
+        Self { grid, level: 0, points, aspect }
+    }
+
+    /// Whether the points, and the maps made from them, are kept for the next mesh of the same kind.
+    pub(super) fn is_kept(&self) -> bool {
+        self.grid.samples() <= MAX_KEPT_SAMPLES
+    }
+
+    /// A map made from the points, which is kept with them.
+    fn map<T>(
+        &self,
+        map: &OnceLock<Arc<T>>,
+        compute: impl FnOnce() -> Result<T, Cancelled>,
+    ) -> Result<Arc<T>, Cancelled> {
+        if let Some(known) = map.get() {
+            return Ok(known.clone());
+        }
+        let computed = Arc::new(compute()?);
+        Ok(if self.is_kept() { map.get_or_init(|| computed).clone() } else { computed })
     }
 
     /// The grid whose samples are displaced.
@@ -135,10 +197,43 @@ impl Mesh {
         [columns + to_east - east, (rows + to_south - south) * self.aspect]
     }
 
+    /// The triangles at the samples of the mesh's own grid, which `find` finds.
+    pub(super) fn triangles(
+        &self,
+        find: impl FnOnce() -> Result<Vec<Triangle>, Cancelled>,
+    ) -> Result<Arc<Vec<Triangle>>, Cancelled> {
+        self.map(&self.points.triangles, find)
+    }
+
+    /// The inverse squares of the distances from every point inside the border to its neighbours, row by row: in spacings
+    /// of columns, row-major and with 0 at the border.
+    pub(super) fn inverse_squares(&self, progress: &Progress) -> Result<Arc<Vec<[f32; 8]>>, Cancelled> {
+        let compute = || {
+            let (width, height) = (self.grid.width(), self.grid.height());
+            let mut weights = vec![[0.0; 8]; self.grid.samples()];
+            let rows = weights.par_chunks_exact_mut(width).enumerate().skip(1).take(height.max(2) - 2);
+            rows.try_for_each(|(r, row)| {
+                for (c, weights) in row.iter_mut().enumerate().skip(1).take(width.max(2) - 2) {
+                    for (weight, point) in weights.iter_mut().zip(self.around(c, r)) {
+                        let [x, z] = self.vector([c, r], point);
+                        *weight = 1.0 / (x * x + z * z);
+                    }
+                }
+                progress.check()
+            })?;
+            Ok(weights)
+        };
+        self.map(&self.points.weights, compute)
+    }
+
     /// The reciprocal lengths of all edges per metre, as maps padded by one sample, at the north-western sample of
     /// each: edges to the east, to the south, diagonals to the south-east, and diagonals from the sample to the east to
     /// the one to the south. 0 where there is no edge.
-    pub fn reciprocal_lengths(&self, progress: &Progress) -> Result<[Vec<f32>; 4], Cancelled> {
+    pub fn reciprocal_lengths(&self, progress: &Progress) -> Result<Arc<[Vec<f32>; 4]>, Cancelled> {
+        self.map(&self.points.lengths, || self.find_reciprocal_lengths(progress))
+    }
+
+    fn find_reciprocal_lengths(&self, progress: &Progress) -> Result<[Vec<f32>; 4], Cancelled> {
         let (width, height, stride) = (self.grid.width(), self.grid.height(), self.grid.width() + 2);
         let per_m = self.grid.spacing_x_m().recip().to_f32();
         let mut maps = [(); 4].map(|()| vec![0.0; stride * (height + 2)]);
@@ -174,6 +269,25 @@ impl Mesh {
         })?;
         Ok(maps)
     }
+}
+
+/// The points of a mesh if they are kept.
+fn kept(origin: Origin) -> Option<Arc<Points>> {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let at = kept.iter().position(|(known, _)| *known == origin)?;
+    // The one that was used last comes last.
+    kept[at..].rotate_left(1);
+    kept.last().map(|(_, points)| points.clone())
+}
+
+/// Keeps the points of a mesh in place of those that were not used for longest.
+fn keep(origin: Origin, points: &Arc<Points>) {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.retain(|(known, _)| *known != origin);
+    if kept.len() == MAX_KEPT {
+        kept.remove(0);
+    }
+    kept.push((origin, points.clone()));
 }
 
 /// Finds how the quads between two rows of displaced points are split: along their shorter diagonals, or along the only
@@ -271,7 +385,8 @@ mod tests {
     #[test]
     fn edges_have_the_lengths_between_their_points_and_quads_one_diagonal() {
         let (mesh, stride) = (mesh(9, 7), 11);
-        let [east, south, falling, rising] = mesh.reciprocal_lengths(&Progress::new()).expect("not cancelled");
+        let lengths = mesh.reciprocal_lengths(&Progress::new()).expect("not cancelled");
+        let [east, south, falling, rising] = &*lengths;
         for (c, r) in (0..8).flat_map(|c| (0..6).map(move |r| (c, r))) {
             let at = (r + 1) * stride + c + 1;
             let reciprocal = |from, to| {

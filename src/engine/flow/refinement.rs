@@ -134,7 +134,11 @@ impl MeshTerrain {
     /// terrain before erosion there.
     pub fn on_grid(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let linear = |place: &Location| place.value(&self.heights);
-        let terrain = progress.stage(0.0..0.3, || self.sampled(linear, source, progress))?;
+        let is_own = self.mesh.is_kept() && !self.mesh.is_regular() && source.grid() == self.mesh.grid();
+        let terrain = progress.stage(0.0..0.3, || match is_own {
+            true => self.at_own_samples(source, progress),
+            false => self.sampled(linear, source, progress),
+        })?;
         progress.stage(0.3..1.0, || self.drained_along_grid(terrain, source, progress))
     }
 
@@ -159,6 +163,24 @@ impl MeshTerrain {
             ),
             None => Ok(terrain),
         }
+    }
+
+    /// The heights at the samples of the mesh's own grid, within the triangles.
+    fn at_own_samples(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let mut terrain = Heightfield::flat(source.grid());
+        let width = source.grid().width();
+        let triangles = self.mesh.triangles_at_samples(progress)?;
+        let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(triangles.par_chunks_exact(width));
+        rows.enumerate().with_min_len(4).try_for_each(|(r, (row, triangles))| {
+            for (sample, (height, triangle)) in (r * width..).zip(row.iter_mut().zip(triangles)) {
+                let value = |map: &Heightfield| triangle.value(sample, width, map.heights());
+                let (left, linear) = (value(&self.source.left), value(&self.heights));
+                let detail = source.heights()[sample] - value(&self.source.heights);
+                *height = left * (linear + detail) + (1.0 - left) * linear;
+            }
+            progress.check()
+        })?;
+        Ok(terrain)
     }
 
     /// The heights at the samples of a grid: of the surface where the terrain is eroded, with the detail of `source`

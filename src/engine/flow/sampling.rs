@@ -1,9 +1,11 @@
 //! Transfer of heights between the points of a mesh and the samples of a grid.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::location::{Location, Places};
-use super::mesh::Mesh;
+use super::mesh::{Mesh, Triangle};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield, bilinear, copy_heights};
 use crate::engine::progress::{Cancelled, Progress};
@@ -22,20 +24,10 @@ pub(in crate::engine) struct GridSampler {
 #[derive(Debug)]
 struct Samples {
     /// The triangle at each sample.
-    triangles: Vec<Triangle>,
+    triangles: Arc<Vec<Triangle>>,
     /// The heights at the samples, before and after they are changed.
     before: Heightfield,
     after: Heightfield,
-}
-
-/// The triangle at a sample, in as little memory as possible, because reading it takes most of the time.
-#[derive(Clone, Copy, Debug, Default)]
-struct Triangle {
-    /// The places of the corners among the nine points around the sample, which contain it because every point is less
-    /// than half a spacing from its own sample.
-    corners: [u8; 3],
-    /// The weights of the second and the third corner.
-    weights: [f32; 2],
 }
 
 impl GridSampler {
@@ -68,35 +60,17 @@ impl GridSampler {
 
 impl Samples {
     fn new(mesh: &Mesh, progress: &Progress) -> Result<Self, Cancelled> {
-        let grid = mesh.grid();
-        let width = grid.width();
-        let mut triangles = vec![Triangle::default(); grid.samples()];
-        let places = GridPlaces::new(grid, grid);
-        triangles.par_chunks_exact_mut(width).enumerate().try_for_each_init(Vec::new, |locations, (r, row)| {
-            places.locate(mesh, r, locations);
-            for (c, (triangle, location)) in row.iter_mut().zip(locations).enumerate() {
-                let corners = location.corners.map(|corner| {
-                    let (column, row) = (corner as usize % width, corner as usize / width);
-                    (3 * (row + 1 - r) + (column + 1 - c)).to_u8()
-                });
-                let [_, second, third] = location.weights;
-                *triangle = Triangle { corners, weights: [second, third] };
-            }
-            progress.check()
-        })?;
-        Ok(Self { triangles, before: Heightfield::flat(grid), after: Heightfield::flat(grid) })
+        let [before, after] = [(); 2].map(|()| Heightfield::flat(mesh.grid()));
+        Ok(Self { triangles: mesh.triangles_at_samples(progress)?, before, after })
     }
 
     /// Sets `before` to the heights at the samples, given those at the points.
     fn interpolate(&mut self, points: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let (width, heights) = (points.grid().width(), points.heights());
-        let offsets: [usize; 9] = std::array::from_fn(|place| place / 3 * width + place % 3);
         let rows = self.before.heights_mut().par_chunks_exact_mut(width).zip(self.triangles.par_chunks_exact(width));
         rows.enumerate().with_min_len(4).try_for_each(|(r, (row, triangles))| {
-            for (c, (height, Triangle { corners, weights })) in row.iter_mut().zip(triangles).enumerate() {
-                let sample = r * width + c;
-                let corner_m = |corner: u8| heights[sample + offsets[usize::from(corner)] - width - 1];
-                *height = interpolated(corners.map(corner_m), *weights);
+            for (c, (height, triangle)) in row.iter_mut().zip(triangles).enumerate() {
+                *height = triangle.value(r * width + c, width, heights);
             }
             progress.check()
         })
@@ -107,6 +81,18 @@ impl Samples {
 #[inline(always)]
 fn interpolated([a, b, c]: [f32; 3], [to_b, to_c]: [f32; 2]) -> f32 {
     a + (b - a) * to_b + (c - a) * to_c
+}
+
+impl Triangle {
+    /// The value at a sample, given those at the points, row by row with so many in a row.
+    #[inline(always)]
+    pub(super) fn value(&self, sample: usize, width: usize, points: &[f32]) -> f32 {
+        let value = |corner: u8| {
+            let (row, column) = (usize::from(corner) / 3, usize::from(corner) % 3);
+            points[sample + row * width + column - width - 1]
+        };
+        interpolated(self.corners.map(value), self.weights)
+    }
 }
 
 impl Location {
@@ -125,6 +111,30 @@ impl Location {
 }
 
 impl Mesh {
+    /// The triangles at the samples of the mesh's own grid.
+    pub(super) fn triangles_at_samples(&self, progress: &Progress) -> Result<Arc<Vec<Triangle>>, Cancelled> {
+        let find = || {
+            let grid = self.grid();
+            let width = grid.width();
+            let mut triangles = vec![Triangle::default(); grid.samples()];
+            let places = GridPlaces::new(grid, grid);
+            triangles.par_chunks_exact_mut(width).enumerate().try_for_each_init(Vec::new, |locations, (r, row)| {
+                places.locate(self, r, locations);
+                for (c, (triangle, location)) in row.iter_mut().zip(locations).enumerate() {
+                    let corners = location.corners.map(|corner| {
+                        let (column, row) = (corner as usize % width, corner as usize / width);
+                        (3 * (row + 1 - r) + (column + 1 - c)).to_u8()
+                    });
+                    let [_, second, third] = location.weights;
+                    *triangle = Triangle { corners, weights: [second, third] };
+                }
+                progress.check()
+            })?;
+            Ok(triangles)
+        };
+        self.triangles(find)
+    }
+
     /// The heights at the samples of any grid of the same world, within the triangles.
     pub fn sampled(&self, heights: &[f32], grid: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let mut terrain = Heightfield::flat(grid);

@@ -1,12 +1,15 @@
 //! Valley floors, and smooth margins of depressions that were filled or cut.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::mesh::Mesh;
 use super::options::RoutingOptions;
-use crate::engine::cast::ToFloat;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
 use crate::engine::progress::{Cancelled, Progress};
+use crate::engine::simd::simd;
 
 /// The heights around the points of a mesh, given those of the streams there. Streams are narrower than a spacing and
 /// lie below the mean of their surroundings, which are partly valley floors, partly slopes.
@@ -21,7 +24,9 @@ pub(super) fn with_valley_floors(
     const SHARE: f32 = 0.55;
     let rise =
         |point: usize, stream_m: f32, mean_m: f32| SHARE * (1.0 - left.heights()[point]) * (mean_m - stream_m).max(0.0);
-    moved_towards_means(mesh, streams, routing, |_| true, rise, progress)
+    let mut heights = streams.copied(progress)?;
+    Neighbourhoods::new(mesh, |_| true, progress)?.move_towards_means(&mut heights, routing, rise, progress)?;
+    Ok(heights)
 }
 
 /// Smooths the surroundings of removed depressions. Filled floors would otherwise meet the slopes around them at an edge,
@@ -46,7 +51,7 @@ pub(super) fn smooth_margins(
     if [&is_filled, &is_cut].iter().all(|map| map.min_max()[1] == 0.0) {
         return Ok(());
     }
-    let [near_fills, near_cuts] = [with_margin(mesh, &is_filled, progress)?, with_margin(mesh, &is_cut, progress)?];
+    let [near_fills, near_cuts] = [with_margin(&is_filled, progress)?, with_margin(&is_cut, progress)?];
     let change = |point: usize, own_m: f32, mean_m: f32| {
         let weight = |map: &Heightfield| 0.5 * map.heights()[point];
         if mean_m < own_m {
@@ -58,63 +63,108 @@ pub(super) fn smooth_margins(
     let is_near = |point: usize| {
         is_cut.heights()[point] == 0.0 && (near_fills.heights()[point] > 0.0 || near_cuts.heights()[point] > 0.0)
     };
+    let near = Neighbourhoods::new(mesh, is_near, progress)?;
     for _ in 0..PASSES {
-        *heights = moved_towards_means(mesh, heights, routing, is_near, change, progress)?;
+        near.move_towards_means(heights, routing, change, progress)?;
     }
     Ok(())
 }
 
 /// A map of weights that are 1 at some points and decrease to 0 in a margin around them.
-fn with_margin(mesh: &Mesh, map: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+fn with_margin(map: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
     /// The width of the margin in spacings.
     const REACH: u32 = 4;
+    let (width, last) = (map.grid().width(), map.grid().height() - 1);
     let mut weights = map.copied(progress)?;
     for _ in 0..REACH {
         let before = weights.copied(progress)?;
-        weights.heights_mut().par_chunks_exact_mut(mesh.grid().width()).enumerate().try_for_each(|(r, row)| {
-            for (c, weight) in row.iter_mut().enumerate() {
-                let highest = mesh.around(c, r).map(|[c, r]| before[(c, r)]).fold(0.0, f32::max);
-                *weight = weight.max(highest - 1.0 / REACH.to_f32());
-            }
-            progress.check()
-        })?;
+        weights.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each_init(
+            || vec![0.0_f32; width + 2],
+            |column_highest, (r, row)| {
+                let rows = [r.saturating_sub(1), r, (r + 1).min(last)].map(|r| before.row(r));
+                simd(
+                    #[inline(always)]
+                    || widen(rows, column_highest, 1.0 / REACH.to_f32(), row),
+                );
+                progress.check()
+            },
+        )?;
     }
     Ok(weights)
 }
 
-/// The heights plus the `change` of each included point above the sea and inside the border, which depends on its index, its
-/// height and the mean height of its neighbours, metres.
-fn moved_towards_means(
-    mesh: &Mesh,
-    before: &Heightfield,
-    routing: RoutingOptions,
-    includes: impl Fn(usize) -> bool + Sync,
-    change: impl Fn(usize, f32, f32) -> f32 + Sync,
-    progress: &Progress,
-) -> Result<Heightfield, Cancelled> {
-    let grid = mesh.grid();
-    let width = grid.width();
-    let sea_m = routing.sea_m.unwrap_or(f32::NEG_INFINITY);
-    let mut heights = before.copied(progress)?;
-    let rows = heights.heights_mut().par_chunks_exact_mut(width).enumerate().skip(1).take(grid.height().max(2) - 2);
-    rows.try_for_each(|(r, row)| {
-        for (c, height) in row.iter_mut().enumerate().skip(1).take(width.max(2) - 2) {
-            let own_m = before[(c, r)];
-            if own_m <= sea_m || !includes(r * width + c) {
-                continue;
+/// Raises the weights of a row to the highest of the three rows around it less `loss`, in each column and the ones beside
+/// it. `column_highest` is a buffer with a column more on both sides.
+#[inline(always)]
+fn widen([north, here, south]: [&[f32]; 3], column_highest: &mut [f32], loss: f32, row: &mut [f32]) {
+    let width = row.len();
+    let [north, here, south] = [north, here, south].map(|row| &row[..width]);
+    for (c, highest) in column_highest[1..=width].iter_mut().enumerate() {
+        *highest = north[c].max(here[c]).max(south[c]);
+    }
+    let [west, middle, east] = [0, 1, 2].map(|first| &column_highest[first..][..width]);
+    for (c, weight) in row.iter_mut().enumerate() {
+        *weight = weight.max(west[c].max(middle[c]).max(east[c]) - loss);
+    }
+}
+
+/// Points inside the border, and how much each of their neighbours counts in the mean around them.
+struct Neighbourhoods {
+    /// The row-major index of each point.
+    points: Vec<u32>,
+    weights: Arc<Vec<[f32; 8]>>,
+    /// The distances to the neighbours in row-major indices.
+    steps: [isize; 8],
+}
+
+impl Neighbourhoods {
+    fn new(mesh: &Mesh, includes: impl Fn(usize) -> bool + Sync, progress: &Progress) -> Result<Self, Cancelled> {
+        let (width, height) = (mesh.grid().width(), mesh.grid().height());
+        let of_row = |r: usize| {
+            let points = (1..width.max(2) - 1).map(|c| r * width + c);
+            progress.check().map(|()| points.filter(|point| includes(*point)).map(ToInteger::to_u32).collect())
+        };
+        let rows = (1..height.max(2) - 1).into_par_iter().with_min_len(8);
+        let rows: Vec<Vec<u32>> = rows.map(of_row).collect::<Result<_, Cancelled>>()?;
+        let around = [[-1, -1], [0, -1], [1, -1], [-1, 0], [1, 0], [-1, 1], [0, 1], [1, 1]];
+        let steps = around.map(|[east, south]| south * width.cast_signed() + east);
+        Ok(Self { points: rows.concat(), weights: mesh.inverse_squares(progress)?, steps })
+    }
+
+    /// Adds the `change` of each point above the sea, which depends on its index, its height and the mean height of its
+    /// neighbours before, metres.
+    fn move_towards_means(
+        &self,
+        heights: &mut Heightfield,
+        routing: RoutingOptions,
+        change: impl Fn(usize, f32, f32) -> f32 + Sync,
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
+        /// Points that a thread moves at a time.
+        const CHUNK: usize = 1 << 12;
+        let sea_m = routing.sea_m.unwrap_or(f32::NEG_INFINITY);
+        let before = heights.heights();
+        let moved = |point: usize| {
+            let own_m = before[point];
+            if own_m <= sea_m {
+                return own_m;
             }
             let (mut sum, mut total) = (0.0_f32, 0.0_f32);
-            for [x, z] in mesh.around(c, r) {
-                let [east, south] = mesh.vector([c, r], [x, z]);
-                let weight = 1.0 / (east * east + south * south);
-                sum += weight * before[(x, z)];
+            for (weight, step) in self.weights[point].iter().zip(self.steps) {
+                sum += weight * before[point.wrapping_add_signed(step)];
                 total += weight;
             }
-            *height += change(r * width + c, own_m, sum / total);
-        }
-        progress.check()
-    })?;
-    Ok(heights)
+            own_m + change(point, own_m, sum / total)
+        };
+        let mut after = vec![0.0; self.points.len()];
+        after.par_chunks_mut(CHUNK).zip(self.points.par_chunks(CHUNK)).try_for_each(|(after, points)| {
+            after.iter_mut().zip(points).for_each(|(after, point)| *after = moved(*point as usize));
+            progress.check()
+        })?;
+        let heights = heights.heights_mut();
+        self.points.iter().zip(after).for_each(|(point, after)| heights[*point as usize] = after);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -67,8 +67,8 @@ impl FaultRivers {
         self.every.max(1)
     }
 
-    fn solver(&self, grid: Grid, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
-        StreamPowerSolver::new(mesh(grid, progress)?, ROUTING, self.law(), self.years, progress)
+    fn solver(&self, mesh: Mesh, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
+        StreamPowerSolver::new(mesh, ROUTING, self.law(), self.years, progress)
     }
 }
 
@@ -157,8 +157,11 @@ impl FaultErosion<'_> {
             }
             return Ok(terrain);
         };
-        let solver = rivers.solver(grid, progress)?;
-        let mut with_rivers = FaultsWithRivers { rivers, solver, done, until, progress };
+        let mesh = mesh(grid, progress)?;
+        // Most positions of an uplift are between the river step before them and the next one.
+        let has_steps = until / rivers.interval() > done / rivers.interval();
+        let solver = has_steps.then(|| rivers.solver(mesh.clone(), progress)).transpose()?;
+        let mut with_rivers = FaultsWithRivers { rivers, mesh, solver, done, until, progress };
         if !self.needs_heights() {
             with_rivers.evaluate_in_groups(&mut terrain, add_fault)?;
         } else {
@@ -204,7 +207,9 @@ impl FaultErosion<'_> {
 /// mesh.
 struct FaultsWithRivers<'a> {
     rivers: &'a FaultRivers,
-    solver: StreamPowerSolver,
+    mesh: Mesh,
+    /// `None` if no river step follows.
+    solver: Option<StreamPowerSolver>,
     /// The faults that the terrain has already.
     done: u32,
     until: u32,
@@ -238,10 +243,10 @@ impl FaultsWithRivers<'_> {
         let mut spare = Heightfield::flat(terrain.grid());
         while first <= until {
             let last = last_of_group(first);
-            self.solver.mesh().add_map(terrain, &sum, None, progress)?;
-            let solver = &mut self.solver;
+            self.mesh.add_map(terrain, &sum, None, progress)?;
+            let solver = self.solver.as_mut().filter(|_| last.is_multiple_of(every));
             let erode = || {
-                if last.is_multiple_of(every) {
+                if let Some(solver) = solver {
                     erode_with_rebound(solver, terrain, progress)?;
                 }
                 (first..=last).try_for_each(|_| counter.add_one())
@@ -262,7 +267,7 @@ impl FaultsWithRivers<'_> {
         add_fault: impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled>,
     ) -> Result<(), Cancelled> {
         let progress = self.progress;
-        let mut sampler = GridSampler::new(self.solver.mesh(), progress)?;
+        let mut sampler = GridSampler::new(&self.mesh, progress)?;
         let counter = progress.counter((self.until - self.done) as usize);
         for i in self.done + 1..=self.until {
             let change = |samples: &mut Heightfield| {
@@ -270,8 +275,8 @@ impl FaultsWithRivers<'_> {
                 wind.as_mut().map_or(Ok(()), |wind| wind.pass(samples, progress))
             };
             sampler.change(terrain, None, change, progress)?;
-            if i.is_multiple_of(self.rivers.interval()) {
-                erode_with_rebound(&mut self.solver, terrain, progress)?;
+            if let Some(solver) = self.solver.as_mut().filter(|_| i.is_multiple_of(self.rivers.interval())) {
+                erode_with_rebound(solver, terrain, progress)?;
             }
             counter.add_one()?;
         }
