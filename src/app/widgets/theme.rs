@@ -98,9 +98,19 @@ fn icon_font() -> FontInsert {
     FontInsert::new(FONT_FAMILY_OUTLINED, font, families)
 }
 
-/// Installs both themes and the icon font.
+/// The symbols of egui's own widgets, a part of a font that is a hundred times as large. Other emoji, in names of the user,
+/// come from the fonts of the system.
+fn symbol_font() -> FontInsert {
+    let font = FontData::from_static(include_bytes!("../../../assets/symbols.ttf"));
+    let families = [FontFamily::Proportional, FontFamily::Monospace]
+        .map(|family| InsertFontFamily { family, priority: FontPriority::Lowest });
+    FontInsert::new("symbols", font, families.into())
+}
+
+/// Installs both themes, the icon font and the symbols.
 pub(crate) fn install(ctx: &Context) {
     ctx.add_font(icon_font());
+    ctx.add_font(symbol_font());
     for (theme, colours) in [(Theme::Dark, DARK), (Theme::Light, LIGHT)] {
         ctx.style_mut_of(theme, |style| {
             set_colours(&mut style.visuals, &colours);
