@@ -127,6 +127,14 @@ impl Thumbnailer {
         self.runner.submit(Job::Unread { key, read, pixels });
     }
 
+    /// Moves the requests with these keys to the front, in their order.
+    pub fn draw_first(&self, keys: &[&str]) {
+        self.runner.edit_queue(|queue| {
+            let (first, later): (Vec<Job>, Vec<Job>) = queue.drain(..).partition(|job| keys.contains(&job.key()));
+            queue.extend(first.into_iter().chain(later));
+        });
+    }
+
     /// Discards the requests whose keys start with a prefix, and cancels the running one if its key does.
     pub fn discard(&self, prefix: &str) {
         self.runner.edit_queue(|queue| queue.retain(|job| !job.key().starts_with(prefix)));

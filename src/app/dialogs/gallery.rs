@@ -96,6 +96,8 @@ pub(crate) struct Gallery {
     thumbnailer: Option<Thumbnailer>,
     wake: Wake,
     list: SearchList,
+    /// The cards in sight, whose thumbnails are drawn before those of others.
+    in_sight: Vec<usize>,
     /// The preset of the user whose deletion is to be confirmed.
     to_delete: Option<PathBuf>,
 }
@@ -108,7 +110,7 @@ impl Gallery {
             Card::new(preset.name, section, None, file.clone())
         });
         let (cards, thumbnails, list) = (shipped.collect(), BTreeMap::new(), SearchList::default());
-        Self { cards, thumbnails, thumbnailer: None, wake, list, to_delete: None }
+        Self { cards, thumbnails, thumbnailer: None, wake, list, in_sight: Vec::new(), to_delete: None }
     }
 
     /// Opens the gallery with an empty query.
@@ -252,9 +254,10 @@ impl Gallery {
             SearchItem { section, texts, is_enabled: true }
         });
         let items: Vec<SearchItem> = items.collect();
-        let mut deletes = None;
+        let (mut deletes, mut in_sight) = (None, Vec::new());
         let opened = list.items_ui(ui, &layout, &items, |ui, i, is_selected| {
             let card = &cards[i];
+            in_sight.push(i);
             let response = preset_card_ui(ui, card, is_selected, thumbnails.get(&card.key));
             if let Some(path) = &card.path
                 && delete_ui(ui, &response, &card.file.project.name)
@@ -263,6 +266,12 @@ impl Gallery {
             }
             response
         });
+        if in_sight != self.in_sight {
+            if let Some(thumbnailer) = &self.thumbnailer {
+                thumbnailer.draw_first(&in_sight.iter().map(|i| cards[*i].key.as_str()).collect::<Vec<_>>());
+            }
+            self.in_sight = in_sight;
+        }
         if deletes.is_some() {
             *to_delete = deletes;
             return None;
