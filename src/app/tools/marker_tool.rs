@@ -131,8 +131,15 @@ impl MarkerTool {
                 (self.kind, self.selected) = (*kind, None);
             }
         }
-        let Some((i, known)) = self.selected.and_then(|i| Some((i, level.markers.get(i)?))) else { return };
         ui.separator();
+        let Some((i, known)) = self.selected.and_then(|i| Some((i, level.markers.get(i)?))) else {
+            // The fields keep their room, so that the views below do not move when a marker is placed.
+            ui.add_enabled_ui(false, |ui| {
+                ui.strong(self.kind.label());
+                fields_ui(ui, "New marker", &mut Marker::default(), SHOWN);
+            });
+            return;
+        };
         ui.strong(known.kind.label());
         let mut marker = known.clone();
         fields_ui(ui, "Marker", &mut marker, SHOWN);
