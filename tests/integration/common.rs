@@ -75,9 +75,9 @@ pub fn jacksboro() -> Heightfield {
     evaluate(&recipe, Grid::new(world, 403, 344), None, &inputs, &Progress::new()).expect("not cancelled")
 }
 
-/// 12 cases of each property, or the number in `PROPTEST_CASES`.
+/// Four cases of each property, or the number in `PROPTEST_CASES`.
 pub fn proptest_config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(12);
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(4);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 

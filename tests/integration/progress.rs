@@ -55,7 +55,7 @@ fn progress_of_operations_rises() {
     for operation in common::operations() {
         let key = operation.key();
         let recipe = Recipe { stack: common::on_fault_terrain(operation, 60), ..Default::default() };
-        let grid = Grid::fitted(recipe.world.extent(), 513);
+        let grid = Grid::fitted(recipe.world.extent(), 257);
         // Uncached, and then continued from the cache.
         let mut evaluator = Evaluator::new();
         for position in [Some(recipe.iterations() / 2), None] {

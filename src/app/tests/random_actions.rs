@@ -345,7 +345,7 @@ fn undo_all(editor: &mut Harness<'static, App>, first: &Project) {
 
 #[test]
 fn random_actions_can_all_be_undone() {
-    walk(act, 300, 33, 1);
+    walk(act, 200, 33, 1);
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn nightly_random_actions_can_all_be_undone() {
 
 #[test]
 fn random_actions_of_tools_can_all_be_undone() {
-    walk(use_tools, 300, 33, 4);
+    walk(use_tools, 150, 33, 4);
 }
 
 #[test]

@@ -23,6 +23,9 @@ fn count(editor: &Harness<'static, App>, layer: usize) -> Option<usize> {
 #[test]
 fn layers_are_added_counted_changed_and_undone() {
     let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        project.recipe.stack = vec![Step::new(Faults { count: 3, displacement_m: 1.0, ..Faults::default() })];
+    });
     let posts = KINDS.iter().position(|kind| kind.name == "Posts").expect("posts");
     for _ in 0..2 {
         editor.state_mut().execute(&egui::Context::default(), Command::AddLayer(posts));
