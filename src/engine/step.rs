@@ -67,14 +67,14 @@ impl Step {
     /// The warning about the blend mode of a step that changes the terrain.
     pub fn blend_warning(&self) -> Option<ParameterError> {
         let effect = match self.settings.blend {
-            Blend::Add => "added to it, all heights double",
-            Blend::Subtract => "subtracted from it, little is left",
-            Blend::Multiply => "multiplied with it, heights are squared",
+            Blend::Add => "adding it doubles all heights",
+            Blend::Subtract => "subtracting it leaves almost nothing",
+            Blend::Multiply => "multiplying by it squares the heights",
             Blend::Maximum | Blend::Minimum | Blend::Replace | Blend::SmoothMaximum | Blend::SmoothMinimum => {
                 return None;
             }
         };
-        let message = format!("the result of this step contains the terrain below; {effect}; choose replace");
+        let message = format!("this step already includes the terrain below, so {effect}; set its blend to Replace");
         let contains_below = match &self.operation {
             AnyOperation::StepGroup(group) => group.on == Start::Below,
             operation => operation.role() == Role::Modifier,

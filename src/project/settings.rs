@@ -32,7 +32,7 @@ parameters! {
 parameters! {
     /// The water shown over the terrain.
     pub struct Water {
-        /// The level of the water in the views; empty: none. It does not change the terrain; import notes state it.
+        /// The level of the water in the views; empty: none. It does not change the terrain; import steps state it.
         water_m: Option<f64> = None, Spec::number("Water level", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
     }
 }

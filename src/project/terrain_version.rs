@@ -65,7 +65,7 @@ const CHANGES: [TerrainChange; 8] = [
             let is_blurred = |mask: &Mask| mask.source == MaskSource::Image && !mask.is_pointwise();
             step.settings.mask.iter().any(is_blurred)
         },
-        what: "masks by images are blurred by their feather",
+        what: "image masks are blurred by their falloff",
         is_fine: false,
     },
     TerrainChange {

@@ -325,7 +325,7 @@ mod tests {
         check("world.width_m=512", "world.width_m", "Width 4096 m to 512 m");
         check("texture.types.0.slope_deg=[0, 30]", "texture.types.0.slope_deg", "Meadow: Slope 0–22° to 0–30°");
         check("light.azimuth_deg=90", "light.sun", "Sun azimuth 315° to 90°");
-        check("texture.fallback=\"Rock\"", "texture.fallback", "Uncovered ground nearest type to Rock");
+        check("texture.fallback=\"Rock\"", "texture.fallback", "Uncovered terrain nearest type to Rock");
         check("light.ambient=0.5", "light.ambient", "Ambient light 0.35 to 0.5");
     }
 

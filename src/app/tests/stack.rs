@@ -172,7 +172,7 @@ fn a_step_that_does_nothing_or_doubles_the_terrain_says_so() {
         fault.to_m = fault.from_m;
     }
     let cases = [
-        (terrace, "Blend: the result of this step contains the terrain below; added to it, all heights double"),
+        (terrace, "Blend: this step already includes the terrain below, so adding it doubles all heights"),
         (
             Step::new(Faults { decay: Decay::Sizes, sizes: List::default(), ..Faults::default() }),
             "Sizes: there are none",

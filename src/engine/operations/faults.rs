@@ -87,7 +87,7 @@ parameters! {
             .into(),
             Spec::number("Sizes", 0.0, 10_000.0).slider(0.0, 200.0).unit("m").when("decay", &["sizes"]);
         /// Truncates every displacement to whole metres, like the integer heights of 1994.
-        truncate: bool = false, Spec::new("Round to metres");
+        truncate: bool = false, Spec::new("Truncate to metres");
         /// Probability that a random side of a fault rises rather than falls. Values away from 0.5 favour raised or
         /// lowered blocks.
         up_chance: f64 = 0.5, Spec::number("Raise probability", 0.0, 1.0);
@@ -101,7 +101,7 @@ parameters! {
                 ]);
         /// Numbers of the faults to leave out, such as those that were deleted on a map.
         skipped: List<u32> = List::default(), Spec::number("Skipped faults", 1.0, 1_000_000.0).slider(1.0, 5000.0);
-        /// Faults of the sequence that were taken over by hand. Each stays in its place in the sequence, before the rivers
+        /// Faults of the sequence that are edited by hand. Each keeps its place in the sequence, before the rivers
         /// and the wind that act on it.
         own: List<OwnFault> = List::default(), Spec::new("Edited faults").sparse();
         /// Directional smoothing that runs after every fault, so that old faults are smoother than recent ones.
@@ -153,7 +153,7 @@ impl OwnFault {
     pub fn fault(&self) -> Fault {
         let (x, z) = (self.normal.x_m, self.normal.z_m);
         let length = libm::hypot(x, z);
-        // A normal that has unit length but for rounding stays as it is, so that a fault taken over is the same.
+        // A normal that has unit length but for rounding stays as it is, so that an edited fault starts out the same.
         let normal = match length {
             0.0 => [1.0, 0.0],
             length if (length - 1.0).abs() < 1e-12 => [x, z],

@@ -19,8 +19,8 @@ choices! {
 }
 
 parameters! {
-    /// Holds other steps. Its blend, strength and mask act on all of them together; a piece of terrain can be made by
-    /// itself and then laid into the rest.
+    /// Holds other steps. Its blend, strength and mask act on all of them together, so a piece of terrain can be built
+    /// on its own and then blended in.
     pub struct StepGroup {
         /// What the lowest member begins on. A group on flat terrain is usually added to the terrain below, or joined by
         /// a maximum or a mask.

@@ -87,15 +87,16 @@ pub(super) fn place([x_m, z_m]: [f64; 2]) -> String {
     format!("{}, {} m", grouped(x_m), grouped(z_m))
 }
 
-/// The report on the differences between equal parts of the map that were evened out after the last step; `None` for a
-/// step in a group, after which nothing is evened out. `is_partial` says that the step has a mask or not its full strength.
+/// The report on the differences between equal parts of the map that were removed after the last step; `None` for a
+/// step in a group, after which the symmetry is not restored. `is_partial` says that the step has a mask or not its
+/// full strength.
 pub(in crate::engine) fn symmetry_report(removed_m: Option<f32>, is_partial: bool) -> PartReport {
     let text = match removed_m.map(f64::from) {
         _ if is_partial => "only where the mask of this step has its full weight, at a strength of 1".into(),
         None => "only what is in the group is symmetric: it is not restored after the last step".into(),
         Some(0.0) => "the map is symmetric after the last step".into(),
         Some(removed_m) => {
-            format!("later steps broke it by up to {removed_m:.2} m, which is evened out after the last step")
+            format!("later steps broke the symmetry by up to {removed_m:.2} m; it is restored after the last step")
         }
     };
     let warning = is_partial.then(|| {

@@ -1,4 +1,4 @@
-//! Pieces of terrain from other files, each laid in at a place.
+//! Stamps: pieces of terrain from other files.
 //!
 //! With s the height of a stamp at a place, less that of the stamp's border, and w the weight of its feather, the terrain
 //! h becomes (1 − w)·h + w·blend(h, base + s). The base is the height of the border: by default the one at which the
@@ -43,19 +43,19 @@ parameters! {
         /// Centre, metres east and south of the map's north-west corner.
         centre_m: Point = Point { x_m: 2048.0, z_m: 2048.0 },
             Spec::number("Centre", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m");
-        /// Length along both sides, before turning: west to east, and north to south.
+        /// Length along both sides, before rotation: west to east, and north to south.
         size_m: Point = Point { x_m: 1000.0, z_m: 1000.0 },
             Spec::number("Size", 0.01, MAX_COORDINATE_M).slider(10.0, 4096.0).unit("m").logarithmic();
-        /// Clockwise turn around the centre.
-        turn_deg: f64 = 0.0, Spec::number("Turn", -360.0, 360.0).slider(-180.0, 180.0).unit("°");
-        /// Whether the stamp is mirrored, before it is turned.
+        /// Clockwise rotation around the centre.
+        turn_deg: f64 = 0.0, Spec::number("Rotation", -360.0, 360.0).slider(-180.0, 180.0).unit("°");
+        /// Whether the stamp is mirrored, before it is rotated.
         mirror: Mirror = Mirror::None, Spec::new("Mirror");
         /// Height from the lowest to the highest point of the stamp. Empty: as in its file; an image has 1000 m from
         /// black to white.
         height_m: Option<f64> = None,
             Spec::number("Height", 0.0, 20_000.0).slider(0.0, 2000.0).unit("m").none("from the file");
-        /// Factor of the heights. Negative values turn hills into hollows.
-        scale: f64 = 1.0, Spec::number("Height factor", -100.0, 100.0).slider(-2.0, 2.0);
+        /// Factor by which heights are multiplied. Negative values turn hills into hollows.
+        scale: f64 = 1.0, Spec::number("Height scale", -100.0, 100.0).slider(-2.0, 2.0);
         /// How the stamp is combined with the terrain below it.
         blend: Blend = Blend::Add, Spec::new("Blend");
         /// The difference in height below which a smooth maximum or minimum is rounded.
@@ -73,7 +73,8 @@ parameters! {
 }
 
 parameters! {
-    /// Lays pieces of terrain from other files into the terrain: each is placed, sized, turned and blended by itself.
+    /// Stamps pieces of terrain from other files onto the terrain. Each has its own position, size, rotation and
+    /// blend.
     pub struct Stamps {
         /// The stamps. Each acts on the terrain that those before it left.
         stamps: List<Stamp> = vec![Stamp::default()].into(), Spec::new("Stamps");

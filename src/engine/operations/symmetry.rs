@@ -1,7 +1,7 @@
-//! Makes the terrain symmetric: a mirror image of itself, or the same after a turn.
+//! Makes the terrain symmetric: a mirror image of itself, or unchanged by a rotation.
 //!
-//! A symmetry is a group of isometries of the map: the identity and the mirror images or turns that leave the map
-//! unchanged. They move a sample onto the samples of its orbit, all of which get the same height. An orbit has one
+//! A symmetry is a group of isometries of the map: the identity and the reflections or rotations that leave the
+//! map unchanged. They move a sample onto the samples of its orbit, all of which get the same height. An orbit has one
 //! sample for each isometry, the same sample several times if it is on an axis. All its samples are computed from the
 //! one that comes first in row order, with sorted terms, so that the heights are equal to the bit.
 
@@ -20,13 +20,13 @@ choices! {
         MirrorEastWest = "mirror_east_west", "Mirror east–west";
         /// North and south are mirror images.
         MirrorNorthSouth = "mirror_north_south", "Mirror north–south";
-        /// Mirrored at the diagonal from the north-west to the south-east corner. For square worlds.
-        MirrorDiagonal = "mirror_diagonal", "Mirror at the diagonal";
-        /// Mirrored at the diagonal from the north-east to the south-west corner. For square worlds.
-        MirrorAntidiagonal = "mirror_antidiagonal", "Mirror at the antidiagonal";
-        /// The same after half a turn.
+        /// Mirrored across the diagonal from the north-west to the south-east corner. Only for square worlds.
+        MirrorDiagonal = "mirror_diagonal", "Mirror across the diagonal";
+        /// Mirrored across the diagonal from the north-east to the south-west corner. Only for square worlds.
+        MirrorAntidiagonal = "mirror_antidiagonal", "Mirror across the antidiagonal";
+        /// Unchanged by a rotation of 180°.
         Rotate2 = "rotate_2", "Rotate by 180°";
-        /// The same after every quarter turn. For square worlds.
+        /// Unchanged by rotations of 90°. Only for square worlds.
         Rotate4 = "rotate_4", "Rotate by 90°";
         /// Mirrored both east–west and north–south.
         BothMirrors = "both_mirrors", "Mirror both ways";
@@ -66,7 +66,7 @@ choices! {
 }
 
 parameters! {
-    /// Makes the map fair: its parts become mirror images or turned copies of each other.
+    /// Makes the map fair: its parts become mirror images or rotated copies of each other.
     pub struct Symmetry {
         /// Which parts of the map are equal.
         kind: Kind = Kind::MirrorEastWest, Spec::new("Kind");
@@ -156,7 +156,7 @@ impl Isometry {
 
     /// The azimuth into which a direction from 0 to 360 degrees is moved.
     pub(in crate::engine) fn azimuth_deg(self, azimuth_deg: f64) -> f64 {
-        // Swapping east and south mirrors at the diagonal, which is the direction 135°.
+        // Swapping east and south mirrors across the diagonal, which is the direction 135°.
         let swapped = if self.swaps { 270.0 - azimuth_deg } else { azimuth_deg };
         let [east_west, north_south] = self.mirrors;
         let mirrored = if east_west { -swapped } else { swapped };

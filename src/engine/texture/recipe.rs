@@ -73,7 +73,7 @@ parameters! {
         /// The climate or season to show: types of other sets are left out; empty: all sets together.
         active_set: Option<String> = None, Spec::new("Climate set").none("All");
         /// The terrain type used where no other one applies; empty: the one whose limits are nearest.
-        fallback: Option<String> = None, Spec::new("Uncovered ground").none("Nearest type");
+        fallback: Option<String> = None, Spec::new("Uncovered terrain").none("Nearest type");
     }
 }
 
@@ -108,6 +108,7 @@ parameters! {
         /// The humidity at which it appears, from 0 (dry ridges) to 1 (wet hollows), and the width of the fade; empty:
         /// any.
         humidity: Option<Limits> = None, Spec::number("Humidity", 0.0, 1.0).none("any");
+        // Project files call it `shadow`; everywhere else it is shade.
         /// The shade in which it appears, from 0 (sun all day) to 1 (shade all day), and the width of the fade; the sun
         /// moves as in spring and autumn at 45° north; empty: any.
         shadow: Option<Limits> = None, Spec::number("Shade", 0.0, 1.0).none("any");

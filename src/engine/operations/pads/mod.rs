@@ -35,8 +35,8 @@ choices! {
 choices! {
     /// What a pad is for.
     pub enum PadKind {
-        /// Level or evenly sloping ground.
-        Ground = "ground", "Ground";
+        /// A level or evenly sloping building site.
+        Ground = "ground", "Building site";
         /// A basin that holds water at the height of the pad.
         Lake = "lake", "Lake";
     }
@@ -61,15 +61,15 @@ parameters! {
         centre_m: Point = Point { x_m: 2048.0, z_m: 2048.0 },
             Spec::number("Centre", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m")
                 .when("shape", &["rectangle", "ellipse"]);
-        /// Length along both sides, before turning: west to east, and north to south.
+        /// Length along both sides, before rotation: west to east, and north to south.
         size_m: Point = Point { x_m: 60.0, z_m: 60.0 },
             Spec::number("Size", 0.01, MAX_COORDINATE_M).slider(1.0, 500.0).unit("m").logarithmic()
                 .when("shape", &["rectangle", "ellipse"]);
-        /// Clockwise turn around the centre.
-        turn_deg: f64 = 0.0, Spec::number("Turn", -360.0, 360.0).slider(-180.0, 180.0).unit("°")
+        /// Clockwise rotation around the centre.
+        turn_deg: f64 = 0.0, Spec::number("Rotation", -360.0, 360.0).slider(-180.0, 180.0).unit("°")
             .when("shape", &["rectangle", "ellipse"]);
-        /// Corners, metres east and south of the map's north-west corner. Where edges cross, every second part is
-        /// outside.
+        /// Corners, metres east and south of the map's north-west corner. Self-intersections follow the
+        /// even-odd rule.
         points_m: List<Point> = List::default(),
             Spec::number("Corner", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m")
                 .when("shape", &["polygon"]);

@@ -3,25 +3,13 @@
 use super::path::{Path, PathKind};
 use super::road::tangent;
 use crate::engine::curve::distance_m;
-use crate::engine::parameters::ParameterError;
+use crate::engine::parameters::{ParameterError, ordinal};
 
 /// The least distance between neighbouring nodes.
 const MIN_DISTANCE_M: f64 = 0.001;
 
 /// The relative error that grades between held nodes may have.
 const SLACK: f64 = 1e-9;
-
-/// The place in a list of the item at an index: 1st, 2nd, 3rd.
-fn ordinal(index: usize) -> String {
-    let place = index + 1;
-    let ending = match (place % 10, place % 100) {
-        (1, at) if at != 11 => "st",
-        (2, at) if at != 12 => "nd",
-        (3, at) if at != 13 => "rd",
-        _ => "th",
-    };
-    format!("{place}{ending}")
-}
 
 impl Path {
     /// The first problem of the path. A path with a problem has no effect.
@@ -44,7 +32,7 @@ impl Path {
         let at = |i: usize| [self.nodes[i].at_m.x_m, self.nodes[i].at_m.z_m];
         for i in 1..if self.is_closed() { count + 1 } else { count } {
             if distance_m(at(i - 1), at(i % count)) < MIN_DISTANCE_M {
-                let message = format!("it is at the same place as the {} node; move or remove one of them", ordinal(i - 1));
+                let message = format!("it is at the same place as the {} node; move or remove one of them", ordinal(i));
                 return Err(ParameterError::conflict(format!("nodes.{}.at_m", i % count), message));
             }
         }
@@ -56,7 +44,7 @@ impl Path {
         let bank = tangent(self.bank_deg);
         if bank <= self.max_grade {
             let least_deg = libm::atan(self.max_grade).to_degrees();
-            let message = format!("banks must be steeper than the greatest grade: more than {least_deg:.1}°");
+            let message = format!("banks must be steeper than the maximum grade: more than {least_deg:.1}°");
             return Err(ParameterError::conflict("bank_deg", message));
         }
         let curve = self.curve();
@@ -71,9 +59,9 @@ impl Path {
                 let grade = rise_m / run_m;
                 let message = format!(
                     "the {} and the {} node differ by {rise_m:.2} m in height over {run_m:.1} m of road, a grade of \
-                     {:.2} %; change their heights or set the greatest grade to at least {:.2} %",
-                    ordinal(i),
-                    ordinal(k),
+                     {:.2} %; change their heights or set the maximum grade to at least {:.2} %",
+                    ordinal(i + 1),
+                    ordinal(k + 1),
                     100.0 * grade,
                     (grade * 10_000.0).ceil() / 100.0
                 );
@@ -102,7 +90,7 @@ impl Path {
                 let message = format!(
                     "the water must fall by at least {} % from the {} node, to {most:.2} m or less, not {to} m",
                     100.0 * self.fall,
-                    ordinal(i)
+                    ordinal(i + 1)
                 );
                 return Err(ParameterError::conflict(format!("nodes.{k}.height_m"), message));
             }
@@ -141,7 +129,7 @@ mod tests {
         let message = "max_grade: the 1st and the 3rd node differ by 40.00 m in height over 200.0 m of road, a grade of 20.00 %";
         check(&steep, message);
         steep.nodes[2].height_m = Some(21.0);
-        assert_eq!(steep.check(), Ok(()), "exactly the greatest grade");
+        assert_eq!(steep.check(), Ok(()), "exactly the maximum grade");
         let mut river = Path { kind: PathKind::River, ..road };
         river.nodes[1].height_m = Some(5.0);
         river.nodes[2].height_m = Some(4.95);
@@ -159,8 +147,7 @@ mod tests {
         let world = Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, 9, 9);
         let error = paths.check(world).expect_err("too steep");
         assert!(error.to_string().starts_with("paths.1.max_grade: the 1st"), "{error}");
-        assert!(error.in_words(paths.table()).starts_with("Path 2, Greatest grade: the 1st"), "{error:?}");
+        assert!(error.in_words(paths.table()).starts_with("Path 2, Maximum grade: the 1st"), "{error:?}");
         assert_eq!(ParameterError::conflict("no.such.key", "why").in_words(paths.table()), "no.such.key: why");
-        assert_eq!([0, 1, 2, 3, 10, 11, 12, 20].map(ordinal), ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st"]);
     }
 }

@@ -72,15 +72,16 @@ parameters! {
         kind: PathKind = PathKind::Road, Spec::new("Kind");
         /// The points that the curve passes, in order.
         nodes: List<PathNode> = List::default(), Spec::new("Nodes");
-        /// Whole width: of a road's carriageway, a river's bed, a ridge from foot to foot, or a fault zone.
+        /// Full width: of a road's carriageway, a river's bed, a ridge from foot to foot, or a fault zone.
         width_m: f64 = 24.0, Spec::number("Width", 0.1, 1_000_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Whether the last node is joined to the first one.
         closed: bool = false, Spec::new("Closed").when("kind", &["road", "ridge", "valley", "fault"]);
         /// Slope of the banks beside a road or a river.
         bank_deg: f64 = 35.0, Spec::number("Bank slope", 1.0, 85.0).slider(5.0, 80.0).unit("°")
             .when("kind", &["road", "river"]);
-        /// Greatest grade along the road. 8 % climb 8 m in 100 m.
-        max_grade: f64 = 0.08, Spec::number("Greatest grade", 0.0, 2.0).slider(0.01, 0.3).percent().when("kind", &["road"]);
+        /// Maximum grade of the road. 8 % is a climb of 8 m in 100 m.
+        max_grade: f64 = 0.08,
+            Spec::number("Maximum grade", 0.0, 2.0).slider(0.01, 0.3).percent().when("kind", &["road"]);
         /// Length over which bumps of the terrain are smoothed along a road or a river.
         smooth_m: f64 = 60.0, Spec::number("Smoothing", 0.0, 100_000.0).slider(0.0, 500.0).unit("m")
             .when("kind", &["road", "river"]);
@@ -91,8 +92,9 @@ parameters! {
         profile: RidgeProfile = RidgeProfile::Cosine, Spec::new("Profile").when("kind", &["ridge", "valley"]);
         /// Depth of the bed below the water, in the middle of the river.
         depth_m: f64 = 3.0, Spec::number("Depth", 0.0, 1000.0).slider(0.0, 30.0).unit("m").when("kind", &["river"]);
-        /// Least grade of the water. 0.1 % fall 1 m in 1000 m.
-        fall: f64 = 0.001, Spec::number("Least fall", 0.0, 1.0).slider(0.0, 0.05).percent().when("kind", &["river"]);
+        /// Minimum gradient of the water. 0.1 % is a fall of 1 m in 1000 m.
+        fall: f64 = 0.001,
+            Spec::number("Minimum gradient", 0.0, 1.0).slider(0.0, 0.05).percent().when("kind", &["river"]);
         /// Whether the river gets wider downstream, with the square root of the area that drains to it.
         grow: bool = false, Spec::new("Widen downstream").when("kind", &["river"]);
         /// Height by which the right side of a fault rises and the left side sinks. Negative values reverse the sides.
