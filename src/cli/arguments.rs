@@ -36,7 +36,7 @@ pub enum Subcommand {
     Inspect(InspectOptions),
     /// Measure a level: where players can go, how long it takes, what they see and whether it is fair.
     Play(PlayOptions),
-    /// Find the seeds whose terrain keeps the rules of a level best.
+    /// Find the seeds whose terrain best passes the rules of a level.
     Search(SearchOptions),
     /// Run Krten's fault program of 1994, with its options, defaults and file format.
     Fault(FaultOptions),
@@ -94,7 +94,7 @@ pub struct BuildOptions {
     /// sidecars contain the values to enter there.
     #[arg(long = "for", id = "target", value_name = "TARGET")]
     pub target: Option<String>,
-    /// The output folder, for height.png, texture.png and what is scattered, or the files of the target.
+    /// The output folder, for height.png, texture.png and scattered instances, or for the files of the target.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Samples along the longer side, or of both sides [default: the project's].
@@ -157,16 +157,16 @@ pub struct BuildOptions {
     pub weights_at: WeightsAt,
     #[command(flatten)]
     pub maps: AnalysisMapOptions,
-    /// Write the rivers as lines to a JSON file. They end at the project's water level, if it has one.
+    /// Write the rivers as polylines in a JSON file. They end at the project's water level, if it has one.
     #[arg(long, value_name = "FILE")]
     pub river_lines: Option<PathBuf>,
     /// The smallest catchment area of a river in km² [default: a thousandth of the world].
     #[arg(long, value_name = "KM2", requires = "river_lines", value_parser = river_area)]
     pub river_area: Option<f64>,
-    /// Write the scattered things of all layers: .csv, .json, or .glb with instances of simple shapes; repeatable.
+    /// Write the scattered instances of all layers: .csv, .json, or .glb with placeholder shapes; repeatable.
     #[arg(long, value_name = "FILE", conflicts_with = "tile")]
     pub scatter: Vec<PathBuf>,
-    /// Write the density of each layer of the scatter: density_NN_NAME.png.
+    /// Write a density map for each scatter layer: density_NN_NAME.png.
     #[arg(long, value_name = "DIR", conflicts_with = "tile")]
     pub scatter_density: Option<PathBuf>,
     /// Render the terrain in 3-D, with the recipe's light and the project's water. Requires a graphics adapter,

@@ -111,7 +111,7 @@ pub struct Recipe {
     pub texture: TextureRecipe,
     /// The lighting.
     pub light: Light,
-    /// What stands on the ground, in layers.
+    /// The scatter layers.
     pub scatter: List<ScatterLayer>,
 }
 

@@ -1,4 +1,4 @@
-//! Which scattered things are drawn: those in sight, and of distant ones a part.
+//! Which scattered instances are drawn: the visible ones, and a part of the distant ones.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::lod::Frustum;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::scatter::InstanceTile;
 
-/// From this size on the screen on, all things of a tile are drawn, pixels; of smaller ones a part.
+/// From this size on the screen on, all instances of a tile are drawn, pixels; of smaller ones a part.
 const FULL_PX: f32 = 3.0;
 
 /// Instances of a shape to draw.
@@ -21,7 +21,7 @@ pub(super) struct ShapeDraw {
     pub(super) instances: Range<u32>,
 }
 
-/// What to draw of a frame's scattered things in a band, no more than `most` of them.
+/// The instances of a frame to draw in a band, no more than `most` of them.
 pub(super) fn draws(frame: &Frame, band: Band, most: u32) -> Vec<ShapeDraw> {
     let Some(shapes) = &frame.shapes else { return Vec::new() };
     let [image, band] = [Band::all(frame), band].map(|band| Frustum::new(&frame.projection, band.edges(frame.size[1])));

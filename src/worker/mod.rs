@@ -1,9 +1,9 @@
 //! Background threads.
 //!
-//! Each thread is a [`Runner`] with a [`Worker`]: one computes the preview, one the analysis, one what is scattered, one the
-//! thumbnails, one runs exports; the loops of their work run on thread pools. The preview and the analysis compute the newest request
-//! and cancel stale ones; exports and thumbnails are queued. The interface submits plain requests and polls for
-//! results; it never waits. A panic in a job becomes a [`JobError`].
+//! Each thread is a [`Runner`] with a [`Worker`]: one computes the preview, one the analysis, one the scattered
+//! instances, one the thumbnails, one runs exports; the loops of their work run on thread pools. The preview and the
+//! analysis compute the newest request and cancel stale ones; exports and thumbnails are queued. The interface submits
+//! plain requests and polls for results; it never waits. A panic in a job becomes a [`JobError`].
 
 mod analysis;
 mod export;

@@ -1,4 +1,4 @@
-//! The scatter thread: finds what stands on the terrain that is shown.
+//! The scatter thread: scatters the layers over the terrain that is shown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::files::io::memory::require_memory;
 /// Pixels along the longer side of the map of dots.
 const DOTS: usize = 1024;
 
-/// The bytes that drawing a thing takes: its place in the order, on the map, in 3-D, and as an obstacle.
+/// The bytes that drawing an instance takes: its place in the order, on the map, in 3-D, and as an obstacle.
 const DRAWN_BYTES: f64 = 24.0 + 12.0 + 48.0 + 40.0;
 
 /// The maps of dots.
@@ -47,18 +47,18 @@ impl ScatterRequest {
     }
 }
 
-/// What stands on a terrain.
+/// The instances on a terrain.
 #[derive(Clone, Debug)]
 pub struct ScatterResult {
     /// What was requested.
     pub request: Arc<ScatterRequest>,
-    /// The things of each enabled layer.
+    /// The instances of each enabled layer.
     pub scattered: Arc<Vec<Scattered>>,
-    /// The same as instances of shapes.
+    /// The same with their shapes.
     pub shapes: Arc<ShapeInstances>,
     /// The same as dots on maps, each with half the pixels of the one before along both sides.
     pub dots: Arc<Vec<Dots>>,
-    /// Those that are in the way of agents or of sight; `None` if no layer is.
+    /// Those that block agents or lines of sight; `None` if no layer does.
     pub obstacles: Option<Arc<Obstacles>>,
 }
 
@@ -105,9 +105,10 @@ impl Worker for ScatterWorker {
         let ScatterRequest { terrain, recipe, files } = &request;
         let (progress, layers) = (context.progress, &recipe.scatter);
         let extent = terrain.grid().extent();
-        // What is drawn of each thing, and the order in which it is found.
-        let things = layers.iter().filter(|layer| layer.enabled).map(|layer| most_places(layer, extent) * layer.amount);
-        let drawn = (DRAWN_BYTES * things.sum::<f64>()).to_u64();
+        // What is drawn of each instance, and the order in which it is found.
+        let instances =
+            layers.iter().filter(|layer| layer.enabled).map(|layer| most_places(layer, extent) * layer.amount);
+        let drawn = (DRAWN_BYTES * instances.sum::<f64>()).to_u64();
         require_memory(memory_bytes(layers, terrain.grid()).saturating_add(drawn)).map_err(|_| {
             let count = |layer: &&ScatterLayer| (most_places(layer, extent) * layer.amount).to_u64();
             let largest = layers.iter().filter(|layer| layer.enabled).max_by_key(count);
@@ -152,10 +153,10 @@ mod tests {
         };
         let scatterer = Scatterer::start(no_wake()).expect("a thread");
         scatterer.request(request.clone());
-        let found = wait(|| scatterer.take()).expect("things");
+        let found = wait(|| scatterer.take()).expect("instances");
         assert!(found.request.is_same(&request) && found.obstacles.is_some());
         let count = found.scattered[0].instances.len();
-        assert!(count > 6000 && found.shapes.instances.len() == count, "{count} things");
+        assert!(count > 6000 && found.shapes.instances.len() == count, "{count} instances");
         assert_eq!(found.dots.iter().map(|dots| dots.size[0]).collect::<Vec<_>>(), [1024, 512, 256, 128]);
         let moved = ScatterRequest { terrain: Arc::new(Heightfield::flat(grid)), ..request };
         assert!(!found.request.is_same(&moved));

@@ -205,7 +205,7 @@ fn nightly_maps_and_encoders_stop_in_time() {
         let layer = ScatterLayer { spacing_m: 4.0, align: 1.0, ..ScatterLayer::default() };
         let wooded =
             Recipe { scatter: vec![layer].into(), ..recipe(&json!({"world": {"width_m": 8192, "depth_m": 8192}})) };
-        check("three million scattered things", &|progress| {
+        check("three million scattered instances", &|progress| {
             scatter(&wooded, &terrain, common::inputs(), progress).is_err()
         });
         check("8192 × 4096, flipped", &|progress| image.flipped([true, true], progress).is_err());

@@ -1,4 +1,4 @@
-//! Scattered things as instances of their shapes, in tiles of the map that can be drawn one by one.
+//! Instances with their shapes, in tiles of the map that can be drawn one by one.
 
 use std::ops::Range;
 
@@ -18,18 +18,18 @@ const TILES: usize = 16;
 /// The most instances that are drawn in 3-D: uploading more of them would take longer than a frame.
 const MOST_INSTANCES: usize = 500_000;
 
-/// A thing on a map: metres east and south, and the radius, metres.
-pub type MapThing = [f32; 3];
+/// An instance on a map: metres east and south, and the radius, metres.
+pub type MapDisc = [f32; 3];
 
-/// The things of a layer in a part of the map.
+/// The instances of a layer in a part of the map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MapTile {
     /// The index of the layer in the recipe.
     pub layer: usize,
     /// The westernmost and northernmost, and the easternmost and southernmost place, metres.
     pub bounds_m: [[f32; 2]; 2],
-    /// The things.
-    pub things: Vec<MapThing>,
+    /// The instances.
+    pub discs: Vec<MapDisc>,
 }
 
 /// The shapes of the layers, and their instances.
@@ -42,7 +42,7 @@ pub struct ShapeInstances {
     pub instances: Vec<[f32; 12]>,
     /// The instances of a layer in a part of the map; if there are too many, a part of them.
     pub tiles: Vec<InstanceTile>,
-    /// All things, for maps.
+    /// All instances, for maps.
     pub map_tiles: Vec<MapTile>,
 }
 
@@ -60,12 +60,12 @@ pub struct InstanceTile {
 }
 
 impl ShapeInstances {
-    /// The number of things.
+    /// The number of instances.
     pub fn count(&self) -> usize {
-        self.map_tiles.iter().map(|tile| tile.things.len()).sum()
+        self.map_tiles.iter().map(|tile| tile.discs.len()).sum()
     }
 
-    /// The instances of scattered things.
+    /// The instances of all layers.
     pub fn new(layers: &[ScatterLayer], scattered: &[Scattered], extent: Extent) -> Self {
         let mut all = Self::default();
         let count: usize = scattered.iter().map(|one| one.instances.len()).sum();
@@ -111,25 +111,25 @@ impl ShapeInstances {
         };
         let size_m = (layer.height_m.max(2.0 * layer.radius_m) * layer.scale.max).to_f32();
         for group in order.chunk_by(|a, b| a.0 == b.0) {
-            let thing = |(_, _, i): &(usize, u64, usize)| {
+            let disc = |(_, _, i): &(usize, u64, usize)| {
                 let Instance { at_m: [x, _, z], scale, .. } = instances[*i];
                 [x.to_f32(), z.to_f32(), (layer.radius_m * scale).to_f32()]
             };
-            let things: Vec<MapThing> = group.par_iter().map(thing).collect();
+            let discs: Vec<MapDisc> = group.par_iter().map(disc).collect();
             let drawn = (share * group.len().to_f64()).ceil().to_usize();
             let first = self.instances.len();
             self.instances.par_extend(group[..drawn].par_iter().map(data));
             let heights = self.instances[first..].iter().map(|instance| instance[1]);
             let [low_m, high_m] = limits(heights);
-            let [west_m, east_m] = limits(things.iter().map(|thing| thing[0]));
-            let [north_m, south_m] = limits(things.iter().map(|thing| thing[1]));
+            let [west_m, east_m] = limits(discs.iter().map(|disc| disc[0]));
+            let [north_m, south_m] = limits(discs.iter().map(|disc| disc[1]));
             self.tiles.push(InstanceTile {
                 corners: corners.clone(),
                 instances: first.to_u32()..self.instances.len().to_u32(),
                 bounds_m: [[west_m, low_m, north_m], [east_m, high_m, south_m]],
                 size_m,
             });
-            self.map_tiles.push(MapTile { layer: index, bounds_m: [[west_m, north_m], [east_m, south_m]], things });
+            self.map_tiles.push(MapTile { layer: index, bounds_m: [[west_m, north_m], [east_m, south_m]], discs });
         }
     }
 }
@@ -139,7 +139,7 @@ fn limits(numbers: impl Iterator<Item = f32>) -> [f32; 2] {
     numbers.fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], number| [low.min(number), high.max(number)])
 }
 
-/// Things as dots on a map.
+/// Instances as dots on a map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dots {
     /// Pixels from west to east and from north to south.
@@ -180,7 +180,7 @@ impl Dots {
     }
 }
 
-/// Draws things as dots on a map of so many pixels from west to east and from north to south.
+/// Draws instances as dots on a map of so many pixels from west to east and from north to south.
 pub fn dots(layers: &[ScatterLayer], scattered: &[Scattered], extent: Extent, [width, height]: [usize; 2]) -> Dots {
     let mut pixels = vec![[0; 4]; width * height];
     for one in scattered {
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiles_have_all_things_once_and_know_where_they_are() {
+    fn tiles_have_all_instances_once_and_know_where_they_are() {
         let layers = [ScatterLayer::default(), ScatterLayer { height_m: 30.0, ..ScatterLayer::default() }];
         let at = |i: u32| [f64::from(i * 37 % 1000), f64::from(i), f64::from(i * 91 % 500)];
         let one = |i: u32| Instance { at_m: at(i), yaw_deg: 0.0, pitch_deg: 0.0, roll_deg: 0.0, scale: 1.0 };
@@ -224,7 +224,7 @@ mod tests {
             assert!(found.instances[instances.start as usize..instances.end as usize].iter().all(inside));
             assert!(bounds_m[1][0] - bounds_m[0][0] <= 62.5 && bounds_m[1][2] - bounds_m[0][2] <= 62.5);
         }
-        let on_maps: usize = found.map_tiles.iter().map(|tile| tile.things.len()).sum();
+        let on_maps: usize = found.map_tiles.iter().map(|tile| tile.discs.len()).sum();
         assert_eq!((on_maps, found.map_tiles.len()), (1000, found.tiles.len()));
         let drawn = dots(&layers, &scattered, extent, [10, 5]);
         assert!(drawn.pixels.iter().filter(|pixel| pixel[3] > 0).count() > 40 && drawn.pixels.len() == 50);

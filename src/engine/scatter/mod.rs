@@ -1,8 +1,8 @@
-//! Scatter: what stands on the ground, such as trees and rocks.
+//! Scatter: instances on the terrain, such as trees and rocks.
 //!
-//! A [layer](ScatterLayer) is a kind of thing with a least distance between two of them. Its [places] follow
-//! from the seed and the position alone. The layer's amount, mask and terrain types then decide which of them are
-//! taken, and the terrain how each one stands.
+//! A [layer](ScatterLayer) has instances of one kind, with a minimum distance between them. Its possible positions,
+//! the [places], depend only on the seed and the location. The layer's amount, mask and terrain types then decide
+//! which of them are used, and the terrain decides the rotation of each instance.
 
 mod bins;
 mod instances;

@@ -1,4 +1,4 @@
-//! What stands on symmetric maps: something at a place has copies at the images of the place.
+//! Scatter on symmetric maps: an instance has copies at the images of its place.
 
 use std::f64::consts::SQRT_2;
 
@@ -8,7 +8,7 @@ use crate::engine::heightfield::{Extent, Grid};
 use crate::engine::operations::symmetry::{Isometry, Kind};
 use crate::engine::recipe::Recipe;
 
-/// The isometries that move things onto their copies.
+/// The isometries that move instances onto their copies.
 pub(super) struct Orbit {
     isometries: &'static [Isometry],
     extent: Extent,
@@ -27,10 +27,11 @@ impl Orbit {
     /// Whether a place is in the part of the map whose places are copied to the other parts, far enough inside for the
     /// copies to keep the spacing.
     ///
-    /// Two places on one side of a mirror axis are farther from each other's images than from each other, so a place only
-    /// has to keep the spacing from its own image. A turn moves places across the border next to others, so a place keeps
-    /// half the spacing from the border: from a half turn's image it then differs in z by twice that, and from those of
-    /// quarter turns by √2 times that. Both leave a lane as wide as the spacing along the borders.
+    /// Two places on one side of a mirror axis are farther from each other's images than from each other, so a place
+    /// only has to keep the spacing from its own image. A rotation moves places across the border next to others, so a
+    /// place keeps half the spacing from the border: from the image under a rotation of 180° it then differs in z by
+    /// twice that, and from those under rotations of 90° by √2 times that. Both leave a lane as wide as the spacing
+    /// along the borders.
     pub fn begins_at(&self, place: &Place, spacing_m: f64) -> bool {
         let [x_m, z_m] = place.at_m;
         self.isometries[1..].iter().all(|isometry| {

@@ -1,4 +1,4 @@
-//! Which places are taken, and how things stand there.
+//! Which places are used, and how the instances there are rotated and scaled.
 
 use rayon::prelude::*;
 
@@ -14,14 +14,14 @@ use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::recipe::Recipe;
 use crate::engine::texture::{MaskScope, PaintInput, Points, RequiredMaps, SurfaceMaps, mask_weights, weight_maps};
 
-/// Something that stands on the ground.
+/// A scattered instance, such as a tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Instance {
     /// Metres east, up and south of the north-western corner at height 0.
     pub at_m: [f64; 3],
-    /// Turned from north, clockwise seen from above, degrees from 0 to 360.
+    /// Rotation from north, clockwise seen from above, degrees from 0 to 360.
     pub yaw_deg: f64,
-    /// Then about its own axis to the east: positive lifts its front, which faces north when it is not turned.
+    /// Then about its own axis to the east: positive lifts its front, which faces north without rotation.
     pub pitch_deg: f64,
     /// Then about its own axis to the south: positive lifts its right side.
     pub roll_deg: f64,
@@ -31,10 +31,10 @@ pub struct Instance {
 
 impl Instance {
     /// Its rotation as a quaternion x, y, z, w about the axes east, up and south: first the roll, then the pitch, then the
-    /// turn.
+    /// yaw.
     pub fn rotation(&self) -> [f64; 4] {
         let half = |degrees: f64| libm::sincos(0.5 * degrees.to_radians());
-        // The yaw is clockwise seen from above, which is a negative turn about the axis upward.
+        // The yaw is clockwise seen from above, which is a negative rotation about the axis upward.
         let ((sy, cy), (sp, cp), (sr, cr)) = (half(-self.yaw_deg), half(self.pitch_deg), half(self.roll_deg));
         [
             cy * sp * cr + sy * cp * sr,
@@ -45,12 +45,12 @@ impl Instance {
     }
 }
 
-/// The things of a layer on a terrain.
+/// The instances of a layer on a terrain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scattered {
     /// The index of the layer in the recipe.
     pub layer: usize,
-    /// The things: in blocks from north to south, each followed by its images on symmetric terrain.
+    /// The instances: in blocks from north to south, each followed by its images on symmetric terrain.
     pub instances: Vec<Instance>,
 }
 
@@ -59,7 +59,7 @@ pub fn most_places(layer: &ScatterLayer, extent: Extent) -> f64 {
     packing::density_per_m2(layer.spacing_m) * extent.width_m * extent.depth_m
 }
 
-/// The most bytes that [`scatter`] takes, its result included.
+/// The memory that [`scatter`] needs at most, its result included, bytes.
 pub fn memory_bytes(layers: &[ScatterLayer], grid: Grid) -> u64 {
     let enabled = || layers.iter().filter(|layer| layer.enabled);
     let kept = enabled().map(|layer| most_places(layer, grid.extent()) * layer.amount);
@@ -75,11 +75,11 @@ fn world_of(extent: Extent) -> Region {
     Region { from_m: [0.0; 2], to_m: [extent.width_m, extent.depth_m] }
 }
 
-/// The things of all enabled layers on a finished terrain.
+/// The instances of all enabled layers on a finished terrain.
 ///
-/// Which places there are depends on the layer's spacing and seed and the terrain's symmetry alone. Masks, terrain types and slopes are taken at
-/// samples about a spacing apart, so they decide the same on finer terrains of the same recipe. Heights are those of the
-/// terrain. On terrain with a symmetry, what stands in one part stands in the others too.
+/// The possible places depend only on the layer's spacing and seed and on the terrain's symmetry. Masks, terrain types
+/// and slopes are sampled about a spacing apart, so finer terrains of the same recipe use the same places. Heights are
+/// those of the terrain. On terrain with a symmetry, the instances of one part are copied to the others.
 pub fn scatter(
     recipe: &Recipe,
     terrain: &Heightfield,
@@ -120,7 +120,7 @@ pub fn scatter(
     Ok(scattered)
 }
 
-/// The things that a layer avoids.
+/// The instances that a layer avoids.
 fn avoided(recipe: &Recipe, layer: &ScatterLayer, scattered: &[Scattered], extent: Extent) -> Vec<Bins> {
     let bins = |Avoid { layer: name, distance_m }: &Avoid| {
         let other = scattered.iter().find(|other| recipe.scatter[other.layer].name == *name)?;
@@ -131,7 +131,7 @@ fn avoided(recipe: &Recipe, layer: &ScatterLayer, scattered: &[Scattered], exten
 }
 
 /// The density of a layer at the centres of so many pixels from west to east and from north to south: the share of its
-/// places that are taken, from 0 to 255, row by row. `scattered` has the things of the layers above it.
+/// places that are used, from 0 to 255, row by row. `scattered` has the instances of the layers above it.
 pub fn density_map(
     recipe: &Recipe,
     layer: usize,
@@ -177,7 +177,7 @@ impl Random {
     }
 }
 
-/// The ground on which a layer stands.
+/// The terrain on which a layer is placed.
 struct Ground<'a> {
     layer: &'a ScatterLayer,
     terrain: &'a Heightfield,
@@ -235,7 +235,7 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// The pitch and roll that lean something by a share of the ground's slope down the slope.
+/// The pitch and roll that tilt an instance by a share of the terrain's slope.
 fn lean_deg(slope: [f64; 2], steepness: f64, align: f64, yaw_deg: f64) -> [f64; 2] {
     if steepness == 0.0 || align == 0.0 {
         return [0.0; 2];
@@ -281,7 +281,7 @@ fn coarse(terrain: &Heightfield, spacing_m: f64, progress: &Progress) -> Result<
     Ok(heights)
 }
 
-/// The share of the ground that a layer's terrain types let it take, at every sample.
+/// The density that a layer's terrain types give it, at every sample.
 fn type_shares(
     recipe: &Recipe,
     layer: &ScatterLayer,

@@ -1,4 +1,4 @@
-//! The simple shapes that stand for scattered things.
+//! The placeholder shapes of instances.
 
 use super::layer::{ScatterLayer, Shape};
 use crate::engine::cast::ToFloat;
@@ -9,8 +9,8 @@ const AROUND: usize = 8;
 /// The rings of a ball between its poles.
 const RINGS: usize = 3;
 
-/// The triangles of a layer's shape, counter-clockwise seen from outside: metres east, up and south of the place where it
-/// stands.
+/// The triangles of a layer's shape, counter-clockwise seen from outside: metres east, up and south of the instance's
+/// place.
 pub fn triangles(layer: &ScatterLayer) -> Vec<[[f32; 3]; 3]> {
     let (radius, height) = (layer.radius_m.to_f32(), layer.height_m.to_f32());
     // Outlines from the bottom up, as shares of the radius and the height.
@@ -70,7 +70,7 @@ mod tests {
             let corners = || triangles.iter().flatten();
             let most = |axis: usize| corners().map(|corner| corner[axis].abs()).fold(0.0, f32::max);
             assert!((most(0) - 3.0).abs() < 1e-4 && (most(1) - 10.0).abs() < 1e-4, "{shape:?}");
-            assert!(corners().all(|corner| corner[1] >= 0.0), "it stands on the ground");
+            assert!(corners().all(|corner| corner[1] >= 0.0), "it begins at its base");
             // By the divergence theorem, the volume is positive if the faces look outward.
             let volume: f32 = triangles
                 .iter()

@@ -68,7 +68,7 @@ pub trait ImportGuide: fmt::Debug + Send + Sync {
     /// The import steps, with the numbers to type.
     fn import_steps(&self, facts: &ImportFacts) -> Vec<String>;
 
-    /// How to use the files of scattered things.
+    /// How to use the files of scattered instances.
     fn scatter_step(&self) -> String;
 
     /// The number of terrain types that the program takes, if it is small.

@@ -42,7 +42,7 @@ pub struct Order {
     pub maps: Vec<MapOrder>,
     /// The rivers to write as lines.
     pub rivers: Option<RiversOrder>,
-    /// The scattered things to write.
+    /// The scattered instances to write.
     pub scatter: Option<ScatterOrder>,
     /// The sea level, at which rivers end; the import steps mention it.
     pub sea_m: Option<f32>,
@@ -224,7 +224,7 @@ pub struct RiversOrder {
     pub min_area_m2: Option<f64>,
 }
 
-/// The scattered things to write, of all enabled layers.
+/// The scattered instances to write, of all enabled layers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScatterOrder {
     /// The paths; their extensions select the formats.

@@ -30,7 +30,7 @@ pub enum FileKind {
     Weights,
     /// An analysis map, or rivers.
     Map,
-    /// Scattered things, or a map of their density.
+    /// Scattered instances, or a map of their density.
     Scatter,
     /// A mesh, or its material or texture.
     Mesh,

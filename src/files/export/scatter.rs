@@ -1,4 +1,4 @@
-//! Scattered things, and maps of their density.
+//! Scattered instances, and maps of their density.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::files::formats::scatter::{self as format, ScatterContents, ScatterFor
 use crate::files::io::atomic::{self, StagedFile};
 use crate::files::io::error::FileError;
 
-/// The most bytes of a thing in a file.
+/// The most bytes of an instance in a file.
 const BYTES_EACH: f64 = 90.0;
 
 /// The files of the density maps, by layer; an error if a file cannot be written.
@@ -31,7 +31,7 @@ pub(super) fn plan(
         return Err(FileError::invalid(any, problem));
     }
     if tiles.is_some_and(|tiles| tiles.only.is_some()) {
-        let problem = "scattered things are written for the whole map, not for one tile; omit --tile";
+        let problem = "scattered instances are written for the whole map, not for one tile; omit --tile";
         return Err(FileError::invalid(any, problem));
     }
     let Some(folder) = &order.densities else { return Ok(Vec::new()) };
@@ -50,12 +50,13 @@ fn density_path(folder: &Path, recipe: &Recipe, layer: usize) -> PathBuf {
     folder.join(format!("density_{layer:02}_{}.png", safe_name(&recipe.scatter[layer].name)))
 }
 
-/// The maximum length of a file of scattered things.
+/// The maximum length of a file of scattered instances.
 pub(super) fn max_bytes(recipe: &Recipe) -> u64 {
     let extent = recipe.world.extent();
-    let things = layers(recipe).map(|layer| most_places(&recipe.scatter[layer], extent) * recipe.scatter[layer].amount);
+    let instances =
+        layers(recipe).map(|layer| most_places(&recipe.scatter[layer], extent) * recipe.scatter[layer].amount);
     // On average; random numbers can give a few more.
-    (1.05 * BYTES_EACH * things.sum::<f64>()).to_u64() + (1 << 16)
+    (1.05 * BYTES_EACH * instances.sum::<f64>()).to_u64() + (1 << 16)
 }
 
 /// The layout of a density map.
@@ -63,7 +64,7 @@ pub(super) fn layout(order: &ScatterOrder) -> Layout {
     Layout { size: order.size, channels: Channels::Grey, depth: BitDepth::Eight, is_srgb: false }
 }
 
-/// The maximum number of bytes that the things and their files need.
+/// The maximum number of bytes that the instances and their files need.
 pub(super) fn bytes(order: &ScatterOrder, recipe: &Recipe, grid: Grid) -> u64 {
     let has_glb = order.files.iter().any(|path| ScatterFormat::from_path(path) == Ok(ScatterFormat::Glb));
     // A binary glTF is composed in memory.

@@ -1,4 +1,5 @@
-//! File formats: heightmaps, images, meshes, scattered things and sidecars. Nothing here knows about recipes or exports.
+//! File formats: heightmaps, images, meshes, scattered instances and sidecars. Nothing here knows about recipes or
+//! exports.
 
 /// The mark that some programs write at the start of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';

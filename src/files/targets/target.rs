@@ -41,7 +41,7 @@ pub struct Target {
     pub normals: Option<&'static str>,
     /// The file name of the mesh.
     pub mesh: Option<&'static str>,
-    /// The files of scattered things, and the axes of tables.
+    /// The files of scattered instances, and the axes of tables.
     pub scatter: (&'static [&'static str], ScatterAxes),
     /// How to use them, as an import step.
     pub scatter_step: &'static str,
@@ -102,7 +102,7 @@ impl Checked {
     pub fn describe(self, label: &str) -> String {
         match self {
             Self::Run { programs, on } => format!("Checked in {programs} on {on}"),
-            Self::NotRun => format!("Made from the documentation of {label}; not yet tried in {label} itself"),
+            Self::NotRun => format!("Written from the {label} documentation; not yet tested in {label}"),
         }
     }
 }
@@ -150,8 +150,8 @@ pub(super) const DEFAULTS: Target = Target {
     normals: None,
     mesh: None,
     scatter: (&["scatter.json"], ScatterAxes::Metres),
-    scatter_step: "scatter.json has what stands on the ground, layer by layer: x east, y up and z south in metres from the \
-                   north-western corner at height 0, yaw clockwise from north, pitch, roll and scale.",
+    scatter_step: "scatter.json lists the scattered instances, layer by layer: x east, y up and z south in metres from \
+                   the north-western corner at height 0, yaw clockwise from north, pitch, roll and scale.",
     scatter_helper_step: None,
     range_m: None,
     side_m: None,
@@ -509,7 +509,7 @@ impl Target {
             order.mesh = self.mesh.map(|name| MeshOrder { path: path(name), detail, texture: Some(texture) });
         }
         let (files, axes) = self.scatter;
-        // A tile has no things of its own: they are of the whole map.
+        // A tile has no instances of its own: they are of the whole map.
         if order.recipe.is_scattered()
             && order.scatter.is_none()
             && order.tiles.is_none_or(|tiles| tiles.only.is_none())

@@ -30,9 +30,9 @@ pub(super) static UNREAL: Target = Target {
         HelperFile { path: "upthrust_unreal.md", contents: include_str!("../../../assets/helpers/unreal/README.md") },
     ],
     scatter: (&["scatter.csv"], ScatterAxes::Unreal),
-    scatter_step: "scatter.csv has what stands on the ground, in centimetres from the north-western corner of the landscape: \
-                   import it as a Data Table whose row structure has Layer (Name) and X, Y, Z, Yaw, Pitch, Roll and Scale \
-                   (Float), and read it in a PCG graph or a Blueprint. Not tried in Unreal itself.",
+    scatter_step: "scatter.csv lists the scattered instances, in centimetres from the north-western corner of the \
+                   landscape: import it as a Data Table whose row structure has Layer (Name) and X, Y, Z, Yaw, Pitch, Roll and Scale \
+                   (Float), and read it in a PCG graph or a Blueprint. Not tested in Unreal.",
     unverified_tiles: &[
         "the order of tiles _xN_yM; x is counted eastward and y southward from the north-western tile.",
     ],

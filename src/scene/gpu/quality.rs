@@ -10,8 +10,8 @@ pub(super) struct Quality {
     pub(super) sun_steps: f64,
     pub(super) sky_steps: f64,
     pub(super) anisotropy: u16,
-    /// The most scattered things in an image, and in a fast one.
-    pub(super) things: [u32; 2],
+    /// The most scattered instances in an image, and in a fast one.
+    pub(super) instances: [u32; 2],
     /// Pixels of an image drawn at once. Other GPU work, mainly the window, waits at most for one such band.
     pub(super) band_px: u32,
 }
@@ -23,7 +23,7 @@ impl Quality {
         sun_steps: 128.0,
         sky_steps: 12.0,
         anisotropy: 8,
-        things: [500_000, 200_000],
+        instances: [500_000, 200_000],
         band_px: 1 << 22,
     };
 
@@ -34,7 +34,7 @@ impl Quality {
         sun_steps: 96.0,
         sky_steps: 8.0,
         anisotropy: 1,
-        things: [200_000, 200_000],
+        instances: [200_000, 200_000],
         band_px: 1 << 17,
     };
 
@@ -44,7 +44,7 @@ impl Quality {
         light_texels: 257,
         sun_steps: 40.0,
         sky_steps: 5.0,
-        things: [20_000, 4000],
+        instances: [20_000, 4000],
         ..Self::SOFTWARE_OFFLINE
     };
 }

@@ -64,7 +64,7 @@ pub(crate) struct SceneRenderer {
     /// The terrain before the newest, for transitions.
     older: Option<TerrainTextures>,
     target: Option<RenderTarget>,
-    /// The scattered things on the GPU: their data, the corners and the instances.
+    /// The scattered instances on the GPU: their data, the corners and the instances.
     shapes: Option<(Arc<ShapeInstances>, wgpu::Buffer, wgpu::Buffer)>,
     drawn: Option<DrawnState>,
     pub(crate) counts: WorkCounts,
@@ -174,9 +174,9 @@ impl SceneRenderer {
         Ok(Image { width: columns, height: rows, pixels })
     }
 
-    /// The most scattered things that are drawn at once.
+    /// The most scattered instances that are drawn at once.
     pub(crate) fn most_things(&self) -> usize {
-        self.resources.quality.things[0] as usize
+        self.resources.quality.instances[0] as usize
     }
 
     fn read(&self, texture: &wgpu::Texture) -> Readback {
@@ -253,7 +253,7 @@ impl SceneRenderer {
                 pass.set_pipeline(shapes);
                 pass.set_vertex_buffer(0, corners.slice(..));
                 pass.set_vertex_buffer(1, instances.slice(..));
-                let most = self.resources.quality.things[usize::from(frame.is_fast)];
+                let most = self.resources.quality.instances[usize::from(frame.is_fast)];
                 for ShapeDraw { corners, instances } in scatter::draws(frame, band, most) {
                     pass.draw(corners, instances);
                 }
@@ -267,7 +267,7 @@ impl SceneRenderer {
         self.counts.draws += 1;
     }
 
-    /// Uploads scattered things, unless they are there.
+    /// Uploads scattered instances, unless they are there.
     fn upload_shapes(&mut self, shapes: Option<&Arc<ShapeInstances>>) {
         let shapes = shapes.filter(|shapes| !shapes.instances.is_empty());
         let is_there = match (&self.shapes, shapes) {

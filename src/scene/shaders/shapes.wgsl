@@ -1,4 +1,4 @@
-// Simple shapes that stand for scattered things.
+// The placeholder shapes of scattered instances.
 
 struct Vertex {
     @builtin(position) position: vec4f,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Sandbox;
 
-/// Hills of 1 km with trees on the gentle ground and rocks between them.
+/// Hills of 1 km with trees on gentle slopes and rocks between them.
 fn project(layers: &Value) -> String {
     let stack = json!([{"operation": "faults", "count": 60, "displacement_m": 30, "zone_m": 120}]);
     let recipe = json!({"world": {"width_m": 1000, "depth_m": 1000}, "stack": stack, "scatter": layers});
@@ -38,7 +38,7 @@ fn things_are_apart_and_nearly_the_same_at_every_size() {
     assert_eq!(sandbox.names_in("density"), ["density_00_trees.png", "density_01_rocks.png"]);
     let table = std::fs::read_to_string(sandbox.path("a.csv")).expect("a table");
     let found = places(&table);
-    assert!(found.len() > 3000, "{} things", found.len());
+    assert!(found.len() > 3000, "{} instances", found.len());
     let least_m = |a: &str, b: &str| match (a, b) {
         ("trees", "trees") => 9.0,
         ("rocks", "rocks") => 14.0,
@@ -55,11 +55,12 @@ fn things_are_apart_and_nearly_the_same_at_every_size() {
         .as_array()
         .expect("layers")
         .iter()
-        .map(|l| l["instances"].as_array().expect("things").len())
+        .map(|l| l["instances"].as_array().expect("instances").len())
         .collect();
     assert_eq!(counts.iter().sum::<usize>(), found.len());
 
-    // A finer map has the same things, but for a few at the edge of the mask; in any number of threads exactly the same.
+    // A finer map has the same instances, but for a few at the edge of the mask; in any number of threads exactly the
+    // same.
     sandbox.succeed("build land.json --size 1025 --scatter b.csv");
     let finer = places(&std::fs::read_to_string(sandbox.path("b.csv")).expect("a table"));
     let key = |(layer, [x, _, z]): &(String, [f64; 3])| format!("{layer} {x} {z}");
@@ -81,7 +82,7 @@ fn targets_write_what_is_scattered_and_mistakes_are_explained() {
     };
     sandbox.succeed("build land.json --size 127 --for unreal -o unreal");
     let steps = steps_of("unreal");
-    assert!(steps.contains("scatter.csv has what stands on the ground, in centimetres"), "{steps}");
+    assert!(steps.contains("scatter.csv lists the scattered instances, in centimetres"), "{steps}");
     let table = std::fs::read_to_string(sandbox.path("unreal/scatter.csv")).expect("a table");
     assert!(table.starts_with("---,Layer,X,Y,Z,Yaw,Pitch,Roll,Scale\n0,trees,"), "{}", &table[..80]);
     let manifest = std::fs::read(sandbox.path("unreal/upthrust.json")).expect("a manifest");

@@ -1,10 +1,10 @@
-//! The kinds of things with which layers begin.
+//! The kinds of layers that can be added.
 
 use crate::engine::mask::{Mask, MaskSource};
 use crate::engine::parameters::{Band, Colour, List};
 use crate::engine::scatter::{ScatterLayer, Shape};
 
-/// A kind of thing to scatter.
+/// A kind of layer, such as conifers.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) doc: &'static str,
@@ -12,7 +12,7 @@ pub(crate) struct Kind {
     colour: [u8; 3],
     /// Spacing, radius and height, metres.
     sizes_m: [f64; 3],
-    /// The slopes on which they stand, degrees.
+    /// The slopes on which instances are placed, degrees.
     slope_deg: [f64; 2],
     align: f64,
     sink_m: f64,
@@ -20,11 +20,11 @@ pub(crate) struct Kind {
     sight_m: f64,
 }
 
-/// What can be added.
+/// The kinds that can be added.
 pub(crate) const KINDS: [Kind; 5] = [
     Kind {
         name: "Conifers",
-        doc: "On slopes up to 35°; they block the way and the sight",
+        doc: "On slopes up to 35°; they block agents and lines of sight",
         shape: Shape::Cone,
         colour: [0x2f, 0x55, 0x33],
         sizes_m: [6.0, 2.0, 12.0],
@@ -36,7 +36,7 @@ pub(crate) const KINDS: [Kind; 5] = [
     },
     Kind {
         name: "Broadleaf trees",
-        doc: "On slopes up to 25°; they block the way and the sight",
+        doc: "On slopes up to 25°; they block agents and lines of sight",
         shape: Shape::Ball,
         colour: [0x57, 0x7a, 0x35],
         sizes_m: [10.0, 3.5, 9.0],
@@ -60,7 +60,7 @@ pub(crate) const KINDS: [Kind; 5] = [
     },
     Kind {
         name: "Rocks",
-        doc: "On slopes of more than 20°; they block the way",
+        doc: "On slopes of more than 20°; they block agents",
         shape: Shape::Box,
         colour: [0x80, 0x7b, 0x72],
         sizes_m: [12.0, 1.2, 1.6],
@@ -84,7 +84,7 @@ pub(crate) const KINDS: [Kind; 5] = [
     },
 ];
 
-/// The width over which a kind thins out on steeper ground, degrees.
+/// The falloff of the slope limits, degrees.
 const FEATHER_DEG: f64 = 5.0;
 
 impl Kind {

@@ -1,4 +1,4 @@
-//! The scatter panel: layers of things that stand on the ground.
+//! The scatter panel: layers of instances on the terrain.
 
 mod kinds;
 mod names;
@@ -30,10 +30,10 @@ use crate::worker::{InputFiles, JobError, Preview, ScatterRequest, ScatterResult
 /// Parameters of a layer that have a control of their own on its card.
 const ON_CARD: [&str; 4] = ["enabled", "colour", "types", "avoid"];
 
-/// The most things of a new layer: with more, its spacing is wider.
+/// The most instances of a new layer: with more, its spacing is wider.
 const MOST_NEW: f64 = 50_000.0;
 
-/// The most things in sight on a map that are drawn one by one.
+/// The most visible instances on a map that are drawn one by one.
 const MOST_DISCS: f64 = 4000.0;
 
 /// The state of the panel. None of it is part of the document.
@@ -97,7 +97,7 @@ impl ScatterPanel {
         let Some(kind) = KINDS.get(kind) else { return };
         let (name, seed) = (unused_name(recipe, kind.name), unused_seed(recipe));
         let mut layer = ScatterLayer { name, seed, ..kind.layer() };
-        // In a large world, things are farther apart at first, so that they can be seen and counted at once.
+        // In a large world, instances are farther apart at first, so that they can be seen and counted at once.
         let places = most_places(&layer, recipe.world.extent());
         if places > MOST_NEW {
             layer.spacing_m = (layer.spacing_m * (places / MOST_NEW).sqrt()).round();
@@ -107,8 +107,8 @@ impl ScatterPanel {
         self.show();
     }
 
-    /// Takes what was found from the thread, and requests what stands on the terrain that is shown, but only while it does
-    /// not change in every frame.
+    /// Takes what was found from the thread, and requests the instances on the terrain that is shown, but only while
+    /// it does not change in every frame.
     pub(crate) fn request(&mut self, recipe: &Arc<Recipe>, files: &InputFiles, shown: &Preview, at_rest: bool) {
         match self.scatterer.take() {
             Some(Ok(result)) => {
@@ -150,12 +150,12 @@ impl ScatterPanel {
         self.wanted.as_ref().filter(|wanted| wanted.is_same(&found.request)).map(|_| found)
     }
 
-    /// The things as instances of shapes.
+    /// The instances with their shapes.
     pub(crate) fn shapes(&self) -> Option<Arc<ShapeInstances>> {
         self.found.as_ref().map(|found| found.result.shapes.clone())
     }
 
-    /// Draws the things on a map: each as a disc where there are few, else as dots of an image.
+    /// Draws the instances on a map: each as a disc if few are visible, else as dots of an image.
     pub(crate) fn draw(&mut self, ctx: &egui::Context, transform: &MapTransform, extent: Extent) {
         let Some(found) = &mut self.found else { return };
         let [north_west, south_east] =
@@ -174,13 +174,13 @@ impl ScatterPanel {
         let layers = &found.result.request.recipe.scatter;
         let place = |[x_m, z_m]: [f32; 2]| transform.pos([x_m.into(), z_m.into()]);
         let outline = Stroke::new(1.0, Color32::from_black_alpha(120));
-        for MapTile { layer, bounds_m: [from_m, to_m], things } in &found.result.shapes.map_tiles {
+        for MapTile { layer, bounds_m: [from_m, to_m], discs } in &found.result.shapes.map_tiles {
             let [red, green, blue] = layers[*layer].colour.0;
             let largest = (layers[*layer].radius_m * layers[*layer].scale.max).to_f32() * transform.pixels_per_m;
             if !seen.expand(largest).intersects(Rect::from_two_pos(place(*from_m), place(*to_m))) {
                 continue;
             }
-            for [x_m, z_m, radius_m] in things {
+            for [x_m, z_m, radius_m] in discs {
                 let (at, radius) = (place([*x_m, *z_m]), (radius_m * transform.pixels_per_m).max(1.5));
                 if seen.expand(radius).contains(at) {
                     transform.painter.circle(at, radius, Color32::from_rgb(red, green, blue), outline);
@@ -189,7 +189,7 @@ impl ScatterPanel {
         }
     }
 
-    /// The things that are in the way of agents or of sight on the terrain that is shown; `None` while they are looked for.
+    /// The instances that block agents or lines of sight on the terrain that is shown; `None` while they are computed.
     pub(crate) fn obstacles(&self, recipe: &Recipe) -> Option<Option<Arc<Obstacles>>> {
         if !Obstacles::are_in(&recipe.scatter) {
             return Some(None);
@@ -217,7 +217,7 @@ impl ScatterPanel {
             self.is_open = !self.is_open;
             self.scroll_to = self.is_open;
         }
-        let response = shown.header_response.on_hover_text("Trees, rocks and other things that stand on the ground");
+        let response = shown.header_response.on_hover_text("Trees, rocks and other objects placed on the terrain");
         if self.scroll_to && shown.openness >= 1.0 {
             self.scroll_to = false;
             response.scroll_to_me(Some(Align::TOP));
@@ -262,7 +262,7 @@ impl ScatterPanel {
                 if layer.name.trim().is_empty() {
                     layer.name.clone_from(&recipe.scatter[i].name);
                 } else if others.any(|(_, other)| other.name == layer.name) {
-                    parameters.say(format!("There is a layer called {} already; choose another name", layer.name));
+                    parameters.say(format!("There is already a layer called {}; choose another name", layer.name));
                     layer.name.clone_from(&recipe.scatter[i].name);
                 }
                 let before = std::mem::replace(&mut recipe.scatter[i], layer);
@@ -281,7 +281,7 @@ impl ScatterPanel {
         command
     }
 
-    /// The number of things, or why there are none.
+    /// The number of instances, or why there are none.
     fn summary(&self, recipe: &Recipe) -> String {
         if recipe.scatter.is_empty() {
             return "Nothing is scattered yet".into();
@@ -316,7 +316,7 @@ impl ScatterPanel {
                 (true, Some(own)) => grouped(own.instances.len()),
                 (true, None) => "…".into(),
             },
-            note_doc: "How many there are",
+            note_doc: "The number of instances",
             enabled: &mut enabled,
             colour: Some(&mut colour),
             thumbnail: None,
@@ -332,7 +332,7 @@ impl ScatterPanel {
                 return;
             }
             if let Some(own) = own {
-                let text = format!("{} stand on this terrain", grouped(own.instances.len()));
+                let text = format!("{} instances on this terrain", grouped(own.instances.len()));
                 ui.label(RichText::new(text).size(11.0).color(colours(ui).weak));
             }
             let mut context = ParameterContext::new(parameters);

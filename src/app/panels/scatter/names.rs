@@ -1,4 +1,4 @@
-//! The terrain types on which a layer stands, and the layers that it avoids, chosen by name.
+//! The terrain types on which a layer is placed, and the layers that it avoids, chosen by name.
 
 use egui::{Align, ComboBox, Layout, Ui};
 use egui_material_icons::icons::ICON_CLOSE;
@@ -18,7 +18,8 @@ pub(super) fn types_ui(
 ) {
     let names: Vec<&str> = texture.types.iter().map(|one| one.name.as_str()).collect();
     let new = |name: &str| TypeShare { name: name.into(), ..TypeShare::default() };
-    let texts = ["On terrain types", "all", "Stands only on these types, on each with its share", "(missing)"];
+    let texts =
+        ["On terrain types", "all", "Places instances only on these types, with a density for each", "(missing)"];
     named_ui(ui, texts, &mut layer.types, &names, (|one: &TypeShare| one.name.clone(), new), "name", parameters);
 }
 
@@ -30,7 +31,7 @@ pub(super) fn avoid_ui(ui: &mut Ui, layer: &mut ScatterLayer, above: &[ScatterLa
     }
     let new = |name: &str| Avoid { layer: name.into(), ..Avoid::default() };
     let texts =
-        ["Keep away from", "none", "Keeps a distance from layers above it in the list", "(not above this layer)"];
+        ["Keep away from", "none", "Keeps a distance from layers above this one in the list", "(not above this layer)"];
     named_ui(ui, texts, &mut layer.avoid, &names, (|one: &Avoid| one.layer.clone(), new), "layer", parameters);
 }
 

@@ -21,6 +21,7 @@ use crate::app::widgets::grouped;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::light::Light;
+use crate::engine::parameters::ordinal;
 use crate::engine::scatter::ShapeInstances;
 use crate::engine::texture::TextureView;
 use crate::engine::{Extent, Heightfield, Image};
@@ -356,7 +357,7 @@ impl ScenePane {
         result.water_m = self.settings_ui(ui, pane, context.water_m, now);
         let most = self.gpu.renderer().map_or(usize::MAX, |renderer| renderer.most_things());
         if let Some(count) = context.shapes.as_ref().map(|shapes| shapes.count()).filter(|count| *count > most) {
-            let text = format!("At most {} of {} scattered things are drawn", grouped(most), grouped(count));
+            let text = format!("At most {} of {} scattered instances are drawn", grouped(most), grouped(count));
             note(ui, &painter, Align2::LEFT_TOP, pane.left_top() + Vec2::new(8.0, 44.0), &text);
         }
         let (preset, presets) = presets_ui(ui, pane, self.navigation.camera.azimuth);
@@ -377,7 +378,8 @@ impl ScenePane {
         let stride = self.gpu.renderer().zip(self.shown.as_ref());
         let stride = stride.map_or(1, |(renderer, shown)| renderer.sample_stride(&shown.terrain));
         if stride > 1 {
-            let text = format!("Only one in {stride} samples is drawn: the graphics adapter holds no more");
+            let text =
+                format!("Only every {} sample is drawn: the graphics adapter has too little memory", ordinal(stride));
             note(ui, &painter, Align2::LEFT_TOP, pane.left_top() + Vec2::new(8.0, 36.0), &text);
         }
         status_chip(ui, &painter, pane, context.status);

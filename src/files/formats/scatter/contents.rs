@@ -1,22 +1,22 @@
-//! The things to write, layer by layer.
+//! The instances to write, layer by layer.
 
 use crate::engine::Recipe;
 use crate::engine::scatter::{Instance, ScatterLayer, Scattered};
 
-/// The scattered things of a recipe.
+/// The scattered instances of a recipe.
 #[derive(Clone, Copy, Debug)]
 pub struct ScatterContents<'a> {
     /// The recipe whose layers they are of.
     pub recipe: &'a Recipe,
-    /// The things.
+    /// The instances.
     pub scattered: &'a [Scattered],
 }
 
-/// Things that are written between two checks for cancellation.
+/// Instances that are written between two checks for cancellation.
 pub(super) const BATCH: usize = 1 << 12;
 
 impl<'a> ScatterContents<'a> {
-    /// The layers with their things.
+    /// The layers with their instances.
     pub(super) fn layers(self) -> impl Iterator<Item = (&'a ScatterLayer, &'a [Instance])> {
         self.scattered.iter().map(move |one| (&self.recipe.scatter[one.layer], one.instances.as_slice()))
     }

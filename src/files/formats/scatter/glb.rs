@@ -123,7 +123,7 @@ fn write_container(writer: &mut dyn Write, mut gltf: Value, buffer: Buffer) -> i
     let mut description = gltf.to_string().into_bytes();
     description.resize(description.len().next_multiple_of(4), b' ');
     let binary_chunk = if bytes.is_empty() { 0 } else { 8 + bytes.len() };
-    let too_large = |_| io::Error::other("a binary glTF is limited to 4 GiB; use fewer things or another format");
+    let too_large = |_| io::Error::other("a binary glTF is limited to 4 GiB; use fewer instances or another format");
     let length = u32::try_from(12 + 8 + description.len() + binary_chunk).map_err(too_large)?;
     writer.write_all(b"glTF")?;
     writer.write_all(&2_u32.to_le_bytes())?;

@@ -1,4 +1,4 @@
-//! Scattered things: as a table, as JSON, or as instances of simple shapes in a binary glTF.
+//! Scattered instances: as a table, as JSON, or as meshes of placeholder shapes in a binary glTF.
 
 mod contents;
 mod glb;
@@ -16,14 +16,14 @@ use crate::engine::scatter::Instance;
 use crate::files::io::cancellable::cancelled_error;
 use crate::files::io::error::FileError;
 
-/// A format of scattered things.
+/// A format of scattered instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScatterFormat {
-    /// A table with a line for each thing.
+    /// A table with a line for each instance.
     Csv,
-    /// A list of layers, each with its things.
+    /// A list of layers, each with its instances.
     Json,
-    /// Instances of simple shapes, by EXT_mesh_gpu_instancing.
+    /// Placeholder shapes, instanced by EXT_mesh_gpu_instancing.
     Glb,
 }
 
@@ -53,7 +53,7 @@ pub enum ScatterAxes {
     Unreal,
 }
 
-/// Writes things in a format.
+/// Writes instances in a format.
 pub(crate) fn write(
     writer: &mut dyn Write,
     format: ScatterFormat,
@@ -115,7 +115,7 @@ fn quoted(text: &str) -> String {
     if is_plain { text.into() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }
 
-/// Writes one line per thing, so that large files can be read and compared.
+/// Writes one line per instance, so that large files can be read and compared.
 fn write_json(writer: &mut dyn Write, contents: ScatterContents, progress: &Progress) -> io::Result<()> {
     let counter = progress.counter(contents.batches());
     let extent = contents.recipe.world.extent();
@@ -170,7 +170,7 @@ mod tests {
         bytes
     }
 
-    fn things() -> Vec<Scattered> {
+    fn instances() -> Vec<Scattered> {
         let one = Instance { at_m: [10.0, 20.5, 30.25], yaw_deg: 90.0, pitch_deg: 5.0, roll_deg: -2.0, scale: 1.5 };
         let other = Instance { at_m: [4000.0, -1.0, 0.0], yaw_deg: 0.0, pitch_deg: 0.0, roll_deg: 0.0, scale: 1.0 };
         vec![Scattered { layer: 0, instances: vec![one, other] }, Scattered { layer: 1, instances: vec![one] }]
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn tables_have_a_line_for_each_thing_in_the_axes_of_the_program() {
-        let text = |axes| String::from_utf8(written(ScatterFormat::Csv, axes, &things())).expect("text");
+        let text = |axes| String::from_utf8(written(ScatterFormat::Csv, axes, &instances())).expect("text");
         assert_eq!(
             text(ScatterAxes::Metres),
             "layer,x_m,y_m,z_m,yaw_deg,pitch_deg,roll_deg,scale\n\
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn json_has_the_things_of_each_layer() {
-        let bytes = written(ScatterFormat::Json, ScatterAxes::Metres, &things());
+        let bytes = written(ScatterFormat::Json, ScatterAxes::Metres, &instances());
         let value: Value = serde_json::from_slice(&bytes).expect("JSON");
         assert_eq!(value["layers"][0]["name"], "Pines, \"old\"");
         assert_eq!(value["layers"][1]["shape"], "cone");
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn instances_are_read_by_an_independent_reader() {
-        let bytes = written(ScatterFormat::Glb, ScatterAxes::Metres, &things());
+        let bytes = written(ScatterFormat::Glb, ScatterAxes::Metres, &instances());
         let file = gltf::Gltf::from_reader_without_validation(Cursor::new(&bytes)).expect("glTF");
         let json = file.document.as_json();
         assert_eq!(json.extensions_required, ["EXT_mesh_gpu_instancing"]);
@@ -235,7 +235,7 @@ mod tests {
         let mut plain = bytes.clone();
         plain[20..20 + known.len()].copy_from_slice(known.as_bytes());
         gltf::Gltf::from_slice(&plain).expect("valid");
-        // Without things there is a valid file, too.
+        // Without instances there is a valid file, too.
         let empty = written(ScatterFormat::Glb, ScatterAxes::Metres, &[]);
         gltf::Gltf::from_slice(&empty).expect("a valid glTF");
     }
