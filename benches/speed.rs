@@ -4,7 +4,7 @@
 //! -- build` and `-- memory` run the measurements of builds.rs. Times vary between runs, so compare the ratios. Both
 //! implementations run alternately, fast ones many times, and the table has the medians. The naive ones are timed as
 //! compiled for any processor and for the vector instructions of this one. If the naive one would take
-//! too long, it is timed with fewer faults and scaled; the table marks these rows.
+//! too long, it is timed with fewer faults and the time is scaled; the table marks these rows.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a measurement that cannot go on has no result")]
 
@@ -513,7 +513,7 @@ fn play(_: &str) {
         for (name, map) in [
             ("reach", PlayMap::Reach(0)),
             ("territory", PlayMap::Territory),
-            ("sight", PlayMap::Viewshed(0)),
+            ("visibility", PlayMap::Viewshed(0)),
             ("exposure", PlayMap::Exposure),
         ] {
             let measured = (0..EDITOR_REPETITIONS).map(|_| {

@@ -39,7 +39,7 @@ pub enum CliError {
     /// A rule cannot be read: the source, and why. Status 2.
     Rule(String, RuleError),
     /// Rules of the level are broken: how many, and of how many. Status 3.
-    BrokenRules(usize, usize),
+    FailedRules(usize, usize),
     /// The terrain cannot be rendered in 3-D.
     Render(String),
 }
@@ -52,7 +52,7 @@ impl CliError {
     pub fn status(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Set(..) | Self::UnknownPreset(..) | Self::Rule(..) => 2,
-            Self::BrokenRules(..) => 3,
+            Self::FailedRules(..) => 3,
             // Errors that depend on the arguments alone, not on the disk.
             Self::File(FileError::UnknownExtension { .. } | FileError::NotRaw(_) | FileError::DuplicatePath(_)) => 2,
             Self::Project(..)
@@ -120,11 +120,8 @@ impl fmt::Display for CliError {
                 write!(f, "{}: cannot create this folder: {reason}; choose another one", path.display())
             }
             Self::Rule(source, error) => write!(f, "{source}: {error}"),
-            Self::BrokenRules(broken, 1) if *broken == 1 => write!(f, "the rule is broken"),
-            Self::BrokenRules(broken, rules) => {
-                let verb = if *broken == 1 { "is" } else { "are" };
-                write!(f, "{broken} of {rules} rules {verb} broken")
-            }
+            Self::FailedRules(failed, 1) if *failed == 1 => write!(f, "the rule failed"),
+            Self::FailedRules(failed, rules) => write!(f, "{failed} of {rules} rules failed"),
             Self::Output(reason) => write!(f, "cannot write to standard output: {reason}"),
             Self::Render(reason) => write!(f, "{reason}"),
             Self::Threads(reason) => write!(f, "cannot start the threads: {reason}; try fewer with --threads"),

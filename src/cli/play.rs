@@ -1,4 +1,4 @@
-//! `upthrust play`: measures a level, and checks its rules.
+//! `upthrust play`: measures a level and checks its rules.
 
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,7 @@ pub fn run(options: &PlayOptions) -> Result<(), CliError> {
     let verdicts = report.verdicts.iter().flatten();
     match verdicts.filter(|verdict| !verdict.holds).count() {
         0 => Ok(()),
-        broken => Err(CliError::BrokenRules(broken, report.verdicts.len())),
+        failed => Err(CliError::FailedRules(failed, report.verdicts.len())),
     }
 }
 
@@ -127,13 +127,13 @@ fn to_json(report: &Report, measures: &Measures) -> Value {
             "exposure": found.exposure,
         })
     });
-    let ways = report.ways.iter().map(|found| {
+    let routes = report.routes.iter().map(|found| {
         json!({
             "from": level.markers[found.from].name,
             "to": level.markers[found.to].name,
             "markers": [found.from, found.to],
-            "time_s": found.way.map(|[seconds, _]| seconds),
-            "length_m": found.way.map(|[_, metres]| metres),
+            "time_s": found.route.map(|[seconds, _]| seconds),
+            "length_m": found.route.map(|[_, metres]| metres),
             "choke_m": found.choke_m.map(|(width_m, _)| number(width_m)),
             "choke_at_m": found.choke_m.map(|(_, at_m)| at_m),
             "sees": found.sees,
@@ -150,7 +150,7 @@ fn to_json(report: &Report, measures: &Measures) -> Value {
         "height": measures.terrain().grid().height(),
         "agents": agents.map(|(agent, share)| json!({"name": agent.name, "walkable": share})).collect::<Vec<_>>(),
         "markers": markers.collect::<Vec<_>>(),
-        "ways": ways.collect::<Vec<_>>(),
+        "ways": routes.collect::<Vec<_>>(),
         "teams": report.teams,
         "fairness": fairness.collect::<Vec<_>>(),
         "islands": report
@@ -188,20 +188,21 @@ fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
         ));
         lines.push(if found.stands {
             format!(
-                "  reaches {:.1} % of the walkable ground, which sees it from {:.1} %; sees {:.1} % of the map, up to {:.0} m",
+                "  reaches {:.1} % of the walkable area; visible from {:.1} % of it; \
+                 sees {:.1} % of the map, up to {:.0} m away",
                 100.0 * found.reachable,
                 100.0 * found.exposure,
                 100.0 * found.seen,
                 found.farthest_m
             )
         } else {
-            format!("  {} cannot stand here; move the marker to flatter, drier ground on the map", measures.agents()[0].name)
+            format!("  {} cannot stand here; move the marker to a flatter or drier place", measures.agents()[0].name)
         });
     }
-    for found in &report.ways {
-        let way = match found.way {
+    for found in &report.routes {
+        let route = match found.route {
             Some([seconds, metres]) => format!("{seconds:.1} s, {metres:.0} m"),
-            None => "no way".into(),
+            None => "no route".into(),
         };
         let choke = match found.choke_m {
             Some((width_m, [x_m, z_m])) if width_m.is_finite() => {
@@ -209,8 +210,8 @@ fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
             }
             _ => String::new(),
         };
-        let sees = if found.sees { "; in sight" } else { "" };
-        lines.push(format!("\"{}\" to \"{}\": {way}{choke}{sees}", name(found.from), name(found.to)));
+        let sees = if found.sees { "; visible" } else { "" };
+        lines.push(format!("\"{}\" to \"{}\": {route}{choke}{sees}", name(found.from), name(found.to)));
     }
     for row in &report.fairness {
         let values = report.teams.iter().zip(&row.values);
@@ -221,7 +222,7 @@ fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
     if let Some(largest) = report.islands.first() {
         let [x_m, z_m] = largest.at_m;
         lines.push(format!(
-            "{} areas that no spawn reaches; the largest has {:.2} ha, at {x_m:.0} m east, {z_m:.0} m south",
+            "{} unreachable areas; the largest is {:.2} ha, at {x_m:.0} m east, {z_m:.0} m south",
             report.island_count,
             largest.area_m2 / 1e4
         ));
@@ -229,7 +230,8 @@ fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
             let [x_m, z_m] = gap.from_m;
             let (level, rise_m) = if gap.rise_m < 0.0 { ("below", -gap.rise_m) } else { ("above", gap.rise_m) };
             lines.push(format!(
-                "  it ends {:.0} m from ground that is reached and {rise_m:.1} m {level} it, at {x_m:.0} m east, {z_m:.0} m south",
+                "  it is {:.0} m from the reachable area and {rise_m:.1} m {level} it, \
+                 at {x_m:.0} m east, {z_m:.0} m south",
                 gap.length_m
             ));
         }
@@ -242,6 +244,6 @@ fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
 pub(super) fn verdict_text(verdict: &Verdict) -> String {
     let place = verdict.place_m.filter(|_| !verdict.holds);
     let place = place.map_or(String::new(), |[x_m, z_m]| format!(", at {x_m:.0} m east, {z_m:.0} m south"));
-    let holds = if verdict.holds { "ok" } else { "BROKEN" };
+    let holds = if verdict.holds { "ok" } else { "FAILED" };
     format!("{holds:<6} {}: found {}{place}", verdict.rule, verdict.found)
 }

@@ -1,4 +1,4 @@
-//! `upthrust search`: finds the seeds whose terrain keeps the rules of a level best.
+//! `upthrust search`: finds the seeds whose terrain best passes the rules of a level.
 
 use rayon::prelude::*;
 use serde_json::json;
@@ -30,7 +30,7 @@ pub fn run(options: &SearchOptions) -> Result<(), CliError> {
         Grid::fitted(extent, options.coarse as usize),
         options.size.unwrap_or(Size::longer(file.settings.export.samples)).grid(extent),
     );
-    // Seeds are compared side by side, one on each thread.
+    // Seeds are compared in parallel, one on each thread.
     let bytes = |grid: Grid| memory_bytes(level, grid.samples() as u64) + obstacle_bytes(&project.recipe, grid);
     let threads = rayon::current_num_threads() as u64;
     source::inputs(&source.to_string(), project, coarse, threads * (bytes(coarse) + 16 * coarse.samples() as u64))?;
@@ -48,18 +48,18 @@ pub fn run(options: &SearchOptions) -> Result<(), CliError> {
         let seed = |found: &Found| {
             json!({
                 "seed": found.seed,
-                "broken": found.broken(),
+                "broken": found.failed(),
                 "rules": found.verdicts.iter().map(verdict_json).collect::<Vec<_>>(),
             })
         };
         return print_line(&format!("{:#}", json!(best.iter().map(seed).collect::<Vec<_>>())));
     }
     print_lines(best.iter().flat_map(|found| {
-        let broken = match found.broken() {
-            0 => "keeps all rules".into(),
-            broken => format!("breaks {broken} of {} rules", rules.len()),
+        let result = match found.failed() {
+            0 => "passes all rules".into(),
+            failed => format!("fails {failed} of {} rules", rules.len()),
         };
         let verdicts = found.verdicts.iter().map(|verdict| format!("  {}", verdict_text(verdict)));
-        std::iter::once(format!("seed {} {broken}", found.seed)).chain(verdicts).collect::<Vec<_>>()
+        std::iter::once(format!("seed {} {result}", found.seed)).chain(verdicts).collect::<Vec<_>>()
     }))
 }

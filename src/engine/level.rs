@@ -21,12 +21,12 @@ parameters! {
         kind: MarkerKind = MarkerKind::Spawn, Spec::new("Kind");
         /// What the place is called.
         name: String = String::new(), Spec::new("Name");
-        /// The place, metres east and south of the map's north-west corner.
+        /// Position of the marker, metres east and south of the map's north-west corner.
         at_m: Point = Point { x_m: 2048.0, z_m: 2048.0 },
-            Spec::number("Place", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m");
+            Spec::number("Position", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m");
         /// The team that the place belongs to. Empty: none.
         team: String = String::new(), Spec::new("Team");
-        /// Height of the eyes over the ground.
+        /// Eye height above the terrain.
         eye_m: f64 = 1.7, Spec::number("Eye height", 0.0, 10_000.0).slider(0.5, 20.0).unit("m");
     }
 }
@@ -36,7 +36,7 @@ choices! {
     pub enum SlopeSpeed {
         /// The same speed on every slope.
         Constant = "constant", "Constant";
-        /// Slower uphill and on steep ground, fastest slightly downhill, as hikers walk (Tobler 1993).
+        /// Slower uphill and on steep slopes, fastest slightly downhill, as hikers walk (Tobler 1993).
         Tobler = "tobler", "Hiker (Tobler)";
     }
 }
@@ -52,11 +52,11 @@ parameters! {
         step_m: f64 = 0.5, Spec::number("Step height", 0.0, 1000.0).slider(0.0, 3.0).unit("m");
         /// Greatest drop that the agent jumps down. It cannot go back up the same way.
         drop_m: f64 = 2.0, Spec::number("Drop height", 0.0, 1000.0).slider(0.0, 20.0).unit("m");
-        /// Distance that the agent keeps from ground where it cannot go: half its width.
+        /// Distance that the agent keeps from places where it cannot walk: half its width.
         radius_m: f64 = 0.5, Spec::number("Radius", 0.0, 1000.0).slider(0.0, 10.0).unit("m");
         /// Depth of water that the agent wades through.
         wade_m: f64 = 1.0, Spec::number("Wading depth", 0.0, 1000.0).slider(0.0, 5.0).unit("m");
-        /// Speed on level ground.
+        /// Speed on level terrain.
         speed_m_s: f64 = 4.0, Spec::number("Speed", 0.01, 1000.0).slider(0.5, 40.0).unit("m/s").logarithmic();
         /// How the speed depends on the slope.
         pace: SlopeSpeed = SlopeSpeed::Constant, Spec::new("Speed on slopes");
@@ -73,9 +73,9 @@ impl Marker {
 parameters! {
     /// What a level has besides its terrain. It does not change the terrain.
     pub struct Level {
-        /// Who moves over the terrain. Rules and measures mean the first one unless they name another.
+        /// Who moves over the terrain. Rules and metrics use the first one unless they name another.
         agents: List<Agent> = vec![Agent::default()].into(), Spec::new("Agents").sparse();
-        /// Spawns and other places, in the order in which they were put down.
+        /// Spawns and other places, in the order in which they were placed.
         markers: List<Marker> = List::default(), Spec::new("Markers");
         /// What must be true of the level, such as `path(red, blue) <= 90 s`.
         rules: List<String> = List::default(), Spec::new("Rules").sparse();

@@ -12,7 +12,7 @@ use crate::engine::play::{MeasuredTerrain, Measures, Obstacles, Overlay, PlayMap
 use crate::engine::recipe::Recipe;
 use crate::files::io::memory::require_memory;
 
-/// The most samples along a side at which measures are taken first.
+/// The most samples along a side at which the level is measured first.
 const COARSE: usize = 257;
 
 /// How long a superseded job may go on until its first result: while a marker is dragged, the map follows with coarse
@@ -28,18 +28,18 @@ pub struct PlayRequest {
     pub recipe: Arc<Recipe>,
     /// The height of the water, metres.
     pub water_m: Option<f64>,
-    /// What is in the way of agents and of sight.
+    /// The instances that block agents or lines of sight.
     pub obstacles: Option<Arc<Obstacles>>,
     /// The level.
     pub level: Level,
-    /// The measure that is shown over the maps.
+    /// The overlay on the maps.
     pub map: Option<PlayMap>,
-    /// Whether to take all measures, besides that of the map.
+    /// Whether to compute all metrics, besides the overlay.
     pub report: bool,
 }
 
 impl PlayRequest {
-    /// Whether both request the same measures of the same level and terrain.
+    /// Whether both request the same metrics of the same level and terrain.
     pub fn is_same(&self, other: &Self) -> bool {
         let Self { terrain, recipe, water_m, obstacles, level, map, report } = self;
         let same_obstacles = match (obstacles, &other.obstacles) {
@@ -55,7 +55,7 @@ impl PlayRequest {
     }
 }
 
-/// A map of a measure.
+/// An overlay on the maps.
 #[derive(Clone, Debug)]
 pub struct DrawnMap {
     /// What it shows.
@@ -88,14 +88,14 @@ impl DrawnMap {
     }
 }
 
-/// Measures that are ready.
+/// Metrics that are ready.
 #[derive(Clone, Debug)]
 pub struct PlayResult {
     /// What was requested.
     pub request: Arc<PlayRequest>,
     /// The requested map.
     pub map: Option<Arc<DrawnMap>>,
-    /// All measures.
+    /// All metrics.
     pub report: Option<Arc<Report>>,
     /// Whether they are those of a part of the samples; those of all samples follow.
     pub is_coarse: bool,
@@ -113,7 +113,7 @@ impl PlayMeasurer {
         Ok(Self { runner: Runner::start(config, PlayWorker, wake)? })
     }
 
-    /// Requests measures, superseding all earlier requests.
+    /// Requests metrics, superseding all earlier requests.
     pub fn request(&self, request: PlayRequest) {
         self.runner.submit(request);
     }
@@ -147,7 +147,7 @@ impl Worker for PlayWorker {
     }
 }
 
-/// Takes the measures on a terrain; of a coarse one, publishes the map before the rest.
+/// Computes the metrics on a terrain; on a coarse one, publishes the overlay before the rest.
 fn measure(
     request: &Arc<PlayRequest>,
     terrain: &Heightfield,
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn coarse_measures_come_first_and_fine_ones_follow() {
+    fn coarse_metrics_come_first_and_fine_ones_follow() {
         let grid = Grid::new(Extent { width_m: 1024.0, depth_m: 1024.0 }, 513, 513);
         let marker = |x_m| Marker { name: format!("at {x_m}"), at_m: Point { x_m, z_m: 500.0 }, ..Marker::default() };
         let request = PlayRequest {
@@ -204,13 +204,13 @@ mod tests {
         };
         let measurer = PlayMeasurer::start(no_wake()).expect("a thread");
         measurer.request(request.clone());
-        let coarse = wait(|| measurer.take()).expect("measures");
+        let coarse = wait(|| measurer.take()).expect("metrics");
         assert!(coarse.is_coarse && coarse.request.is_same(&request));
         assert_eq!(coarse.map.map(|map| map.size), Some([257, 257]));
         let is_fine = |found: &Result<PlayResult, JobError>| found.as_ref().is_ok_and(|found| !found.is_coarse);
-        let fine = wait(|| measurer.take().filter(is_fine)).expect("measures");
+        let fine = wait(|| measurer.take().filter(is_fine)).expect("metrics");
         assert_eq!(fine.map.map(|map| map.size), Some([513, 513]));
-        let way = fine.report.expect("a report").ways[0].way.expect("a way");
-        assert!((way[1] - 800.0).abs() < 1e-3, "{way:?}");
+        let route = fine.report.expect("a report").routes[0].route.expect("a route");
+        assert!((route[1] - 800.0).abs() < 1e-3, "{route:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that searches the seeds whose terrain keeps the rules of a level best.
+//! The thread that searches for the seeds whose terrain best passes the rules of a level.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl Worker for SearchWorker {
         let read = level.rules.iter().map(|rule| Rule::read(rule, &level)).collect::<Result<Vec<_>, _>>();
         let rules = read.map_err(|error| JobError::Failed(error.to_string()))?;
         let search = Search { recipe: &recipe, inputs: &inputs, level: &level, water_m, rules: &rules };
-        // Seeds are compared side by side, one on each thread.
+        // Seeds are compared in parallel, one on each thread.
         let at_once = rayon::current_num_threads() as u64;
         require_memory(at_once.saturating_mul(obstacle_bytes(&recipe, grid)))?;
         let seeds: Vec<u32> = seeds.collect();

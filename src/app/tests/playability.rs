@@ -32,7 +32,7 @@ fn level_editor(rules: &[&str]) -> Harness<'static, App> {
     });
     settle(&mut editor);
     editor.state_mut().ui.play.show();
-    wait(&mut editor, "the measures", |app| app.ui.play.found().is_some_and(|found| found.report.is_some()));
+    wait(&mut editor, "the metrics", |app| app.ui.play.found().is_some_and(|found| found.report.is_some()));
     editor.run_steps(12);
     editor
 }
@@ -41,7 +41,7 @@ fn level_editor(rules: &[&str]) -> Harness<'static, App> {
 fn rules_are_checked_live_and_a_click_shows_the_place() {
     let mut editor = level_editor(&["path(red, blue) <= 1 h", "path(red, Middle) <= 1 s"]);
     assert!(editor.query_by_label_contains("Walkable for Walker: ").is_some());
-    assert!(editor.query_by_label("red base \u{2013} blue base").is_some(), "the way is as long in both directions");
+    assert!(editor.query_by_label("red base \u{2013} blue base").is_some(), "the route is as long in both directions");
     let texts: Vec<String> = ["found "]
         .iter()
         .flat_map(|text| editor.query_all_by_label_contains(text))
@@ -53,14 +53,19 @@ fn rules_are_checked_live_and_a_click_shows_the_place() {
     editor.run_steps(4);
     assert!(editor.state().ui.maps.viewport.zoom > zoom);
 
-    // A marker that moves, moves the measures with it.
+    // A marker that moves changes the metrics.
     let seconds = |editor: &Harness<'static, App>| {
         let found = editor.state().ui.play.found().and_then(|found| found.report.clone()).expect("a report");
-        found.ways.iter().find(|way| (way.from, way.to) == (0, 1)).and_then(|way| way.way).expect("a way")[0]
+        found
+            .routes
+            .iter()
+            .find(|route| (route.from, route.to) == (0, 1))
+            .and_then(|route| route.route)
+            .expect("a route")[0]
     };
     let before = seconds(&editor);
     editor.state_mut().edit(|project| project.level.markers[0].at_m.x_m = 1600.0);
-    wait(&mut editor, "new measures", |app| {
+    wait(&mut editor, "new metrics", |app| {
         app.ui.play.found().is_some_and(|found| {
             found.report.is_some() && found.request.level.markers[0].at_m.x_m == 1600.0 && !found.is_coarse
         })

@@ -34,7 +34,7 @@ fn layers_are_added_counted_changed_and_undone() {
     let names =
         |app: &App| app.document.project().recipe.scatter.iter().map(|layer| layer.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(editor.state()), ["Posts", "Posts 2"]);
-    wait(&mut editor, "the things", |app| app.ui.scatter.found().is_some_and(|found| found.scattered.len() == 2));
+    wait(&mut editor, "the instances", |app| app.ui.scatter.found().is_some_and(|found| found.scattered.len() == 2));
     editor.run_steps(12);
     let all = count(&editor, 1).expect("posts");
     assert!(all > 1000, "{all} posts");
@@ -42,13 +42,13 @@ fn layers_are_added_counted_changed_and_undone() {
     // Half of them.
     editor.state_mut().edit(|project| project.recipe.scatter[1].amount = 0.5);
     assert_eq!(editor.state().document.undo_name(), Some("Posts 2: Amount 100 % to 50 %"));
-    wait(&mut editor, "fewer things", |app| {
+    wait(&mut editor, "fewer instances", |app| {
         app.ui.scatter.found().is_some_and(|found| found.scattered[1].instances.len() < all)
     });
     let half = count(&editor, 1).expect("posts") as f64 / all as f64;
     assert!((half - 0.5).abs() < 0.05, "{half}");
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
-    wait(&mut editor, "all things again", |app| {
+    wait(&mut editor, "all instances again", |app| {
         app.ui.scatter.found().is_some_and(|found| found.scattered[1].instances.len() == all)
     });
     // The number of each layer is on its card.
@@ -60,7 +60,7 @@ fn layers_are_added_counted_changed_and_undone() {
 }
 
 #[test]
-fn what_blocks_the_way_is_measured() {
+fn what_blocks_the_route_is_measured() {
     let mut editor = editor();
     let marker = |x_m| Marker { name: format!("at {x_m}"), at_m: Point { x_m, z_m: 2000.0 }, ..Marker::default() };
     editor.state_mut().edit(|project| {
@@ -73,12 +73,12 @@ fn what_blocks_the_way_is_measured() {
     editor.state_mut().ui.play.show();
     let length_m = |app: &App| {
         let report = app.ui.play.found()?.report.clone()?;
-        report.way(0, 1)?.way.map(|[_, length_m]| length_m)
+        report.route(0, 1)?.route.map(|[_, length_m]| length_m)
     };
-    wait(&mut editor, "the way", |app| length_m(app).is_some());
-    let straight = length_m(editor.state()).expect("a way");
+    wait(&mut editor, "the route", |app| length_m(app).is_some());
+    let straight = length_m(editor.state()).expect("a route");
     editor.state_mut().edit(|project| project.recipe.scatter[0].blocks = true);
-    wait(&mut editor, "a longer way", |app| length_m(app).is_some_and(|length_m| length_m > 1.02 * straight));
+    wait(&mut editor, "a longer route", |app| length_m(app).is_some_and(|length_m| length_m > 1.02 * straight));
 }
 
 #[test]

@@ -27,8 +27,8 @@ pub(crate) struct ToolContext<'a> {
     pub(crate) is_playing: bool,
     /// Whether the timeline is at its end, where all edits are visible.
     pub(crate) is_at_end: bool,
-    /// The places along a way that is drawn, metres east and south.
-    pub(crate) way_m: &'a [[f64; 2]],
+    /// The places along a route that is drawn, metres east and south.
+    pub(crate) route_m: &'a [[f64; 2]],
 }
 
 /// What is selected in the panels.

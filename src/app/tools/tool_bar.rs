@@ -102,7 +102,7 @@ impl Tools {
         match self.active {
             Some(Tool::Fault) => {
                 let command = self.fault.ui(ui, transform, context);
-                draw_way(ui, transform, context.way_m);
+                draw_route(ui, transform, context.route_m);
                 self.marker.draw(ui, transform, context.level, false);
                 command
             }
@@ -210,7 +210,7 @@ impl Tools {
                 None
             }
         };
-        draw_way(ui, view, context.way_m);
+        draw_route(ui, view, context.route_m);
         self.marker.draw(ui, view, context.level, self.active == Some(Tool::Marker));
         command
     }
@@ -303,7 +303,7 @@ fn mirror_ui(ui: &mut Ui, mirror: &mut Option<Kind>, world: Extent) {
         for kind in Kind::ALL {
             ui.add_enabled_ui(kind.fits(world), |ui| ui.selectable_value(mirror, Some(*kind), kind.label()))
                 .inner
-                .on_disabled_hover_text("For square worlds");
+                .on_disabled_hover_text("Only for square worlds");
         }
     });
     let response = list.response.on_hover_text(MIRROR_DOC);
@@ -339,11 +339,11 @@ fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner, only_there: &mut
         let kind = match painted {
             MaskOwner::Step(_) => "step",
             MaskOwner::Type(_) => "terrain type",
-            MaskOwner::Layer(_) => "layer of the scatter",
+            MaskOwner::Layer(_) => "scatter layer",
             MaskOwner::Named(_) => "named mask",
         };
         ui.label(RichText::new(name).strong());
-        ui.weak(kind).on_hover_text("The mask of the step or the terrain type that was selected last is painted");
+        ui.weak(kind).on_hover_text("Paints the mask of the step, terrain type or layer that you selected last");
     }
     let is_unpainted = |i: usize| recipe.texture.types.get(i).is_some_and(|found| found.mask.is_empty());
     if matches!(painted, MaskOwner::Type(i) if is_unpainted(i)) {
@@ -366,7 +366,7 @@ fn hint_ui(ui: &mut Ui, hint: &str) {
         ui.label(galley);
     }
 }
-/// Draws the way between two markers.
-fn draw_way(ui: &Ui, view: &dyn ToolView, way_m: &[[f64; 2]]) {
-    draw_line(view, way_m.iter().copied(), egui::Stroke::new(2.5, colours(ui).accent));
+/// Draws the route between two markers.
+fn draw_route(ui: &Ui, view: &dyn ToolView, route_m: &[[f64; 2]]) {
+    draw_line(view, route_m.iter().copied(), egui::Stroke::new(2.5, colours(ui).accent));
 }

@@ -190,7 +190,7 @@ impl App {
         commands
     }
 
-    /// Draws the terrain types, the analysis, the measures of the level and the variations.
+    /// Draws the terrain types, the analysis, the metrics of the level and the variations.
     fn right_ui(&mut self, ui: &mut Ui, draft: &mut Draft, crosshair_m: Option<[f64; 2]>) -> Option<Command> {
         ui.add_space(4.0);
         let is_dragging = ui.input(|input| input.pointer.any_down());
@@ -408,7 +408,7 @@ impl Panes<'_> {
             at: self.at,
             is_playing: self.is_playing,
             is_at_end: self.is_at_end,
-            way_m: self.play.way_m(),
+            route_m: self.play.route_m(),
         };
         (&mut *self.scene, &mut *self.tools, context)
     }

@@ -1,4 +1,4 @@
-//! The narrowest places of the widest ways.
+//! Choke points: the narrowest points of the widest routes.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::ground::Ground;
 use crate::engine::cast::ToInteger;
 use crate::engine::progress::{Cancelled, Progress};
 
-/// The narrowest place of the widest way between two places.
+/// The narrowest point of the widest route between two places.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choke {
     /// The index of its sample.
@@ -18,10 +18,10 @@ pub struct Choke {
 }
 
 /// The choke points between every two of some samples, by their indices in `places`: `found[i][j]` for j < i; `None` where
-/// no way leads that can be walked in both directions.
+/// no route can be walked in both directions.
 ///
 /// The samples are joined in the order of their clearance, the widest first; the sample that joins two places is the
-/// narrowest on the way between them that is widest.
+/// narrowest on the route between them that is widest.
 pub fn chokes(ground: &Ground, places: &[usize], progress: &Progress) -> Result<Vec<Vec<Option<Choke>>>, Cancelled> {
     let grid = ground.grid();
     let clearance_m = ground.clearance_m();
@@ -137,16 +137,16 @@ mod tests {
             Ground::new(MeasuredTerrain::dry(&terrain), &Agent::default(), &Progress::new()).expect("not cancelled");
         let places = [15 * 101 + 20, 15 * 101 + 80, 40 * 101 + 20];
         let found = chokes(&ground, &places, &Progress::new()).expect("not cancelled");
-        let across = found[1][0].expect("a way");
-        assert_eq!((across.width_m, found[2][1].expect("a way").width_m), (20.0, 20.0));
+        let across = found[1][0].expect("a route");
+        assert_eq!((across.width_m, found[2][1].expect("a route").width_m), (20.0, 20.0));
         let (c, r) = (across.sample % 101, across.sample / 101);
         assert!((50..=54).contains(&c) && r == 70, "{c} {r}");
-        // In the same hall the way is as wide as the places themselves, which are 30 m from the wall.
-        assert_eq!(found[2][0].expect("a way").width_m, 60.0);
+        // In the same hall the route is as wide as the places themselves, which are 30 m from the wall.
+        assert_eq!(found[2][0].expect("a route").width_m, 60.0);
     }
 
     #[test]
-    fn there_is_none_where_no_way_leads() {
+    fn there_is_none_without_a_route() {
         let terrain = halls();
         let wide = Agent { radius_m: 10.5, ..Default::default() };
         let ground = Ground::new(MeasuredTerrain::dry(&terrain), &wide, &Progress::new()).expect("not cancelled");

@@ -20,7 +20,7 @@ pub(super) enum Cell {
     Deep,
 }
 
-/// The ground on which an agent moves: the samples of a terrain at which it can stand.
+/// The walkable area of an agent: the samples of a terrain at which it can stand.
 ///
 /// A cell between four samples is closed where its greatest slope exceeds the agent's and its range of heights the
 /// agent's step, or where water is deeper than the agent wades. The agent stands where it touches no closed cell and is
@@ -38,7 +38,7 @@ pub struct Ground<'a> {
 }
 
 impl<'a> Ground<'a> {
-    /// The ground of a measured.
+    /// Finds where an agent can stand on a measured terrain.
     pub fn new(measured: MeasuredTerrain<'a>, agent: &Agent, progress: &Progress) -> Result<Self, Cancelled> {
         let MeasuredTerrain { terrain, water_m, obstacles } = measured;
         let grid = terrain.grid();
@@ -122,7 +122,7 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// How far a marker may be from ground where the agent can stand, metres.
+/// The maximum distance of a marker from a place where the agent can stand, metres.
 const SEARCHED_M: f64 = 10.0;
 
 /// What closes each cell.

@@ -1,4 +1,4 @@
-//! Walkable ground that nobody reaches, and what keeps it apart.
+//! Unreachable areas: walkable areas that nobody reaches, and the barriers around them.
 
 use std::collections::VecDeque;
 
@@ -11,14 +11,14 @@ use crate::engine::progress::Cancelled;
 /// The most islands that are listed.
 const MAX_ISLANDS: usize = 20;
 
-/// Connected walkable ground that nobody reaches.
+/// A connected walkable area that nobody reaches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Island {
     /// Its area on the map, m².
     pub area_m2: f64,
     /// A place on it, metres east and south.
     pub at_m: [f64; 2],
-    /// What lies between it and the ground that is reached; `None` if nothing is reached.
+    /// The barrier between it and the reachable area; `None` if nothing is reached.
     pub gap: Option<Gap>,
 }
 
@@ -27,7 +27,7 @@ pub struct Island {
 pub struct Gap {
     /// Its end on the island, metres east and south.
     pub from_m: [f64; 2],
-    /// Its end on the ground that is reached.
+    /// Its end in the reachable area.
     pub to_m: [f64; 2],
     /// Its length on the map, metres.
     pub length_m: f64,
@@ -79,8 +79,7 @@ fn squared_m2(grid: Grid, a: usize, b: usize) -> f64 {
     x_m * x_m + z_m * z_m
 }
 
-/// The connected areas of walkable ground that no spawn reaches, the largest first, and how many there are; none without
-/// spawns.
+/// The connected walkable areas that no spawn reaches, the largest first, and how many there are; none without spawns.
 pub(super) fn islands(measures: &Measures) -> Result<(Vec<Island>, usize), Cancelled> {
     let (ground, terrain) = (measures.ground(0)?, measures.terrain());
     let grid = terrain.grid();

@@ -1,4 +1,4 @@
-//! Measures as colours over the map.
+//! Overlays: metrics as colours over the map.
 
 use super::measures::Measures;
 use super::travel::Travel;
@@ -8,20 +8,20 @@ use crate::engine::level::Level;
 use crate::engine::progress::Cancelled;
 use crate::engine::random::Stream;
 
-/// A measure that is shown over the whole map.
+/// An overlay on the maps, or what it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlayMap {
     /// Where the first agent can stand.
     Walkable,
     /// The time from a marker, by its index, in bands.
     Reach(usize),
-    /// Which team is where first.
+    /// Which team gets to each place first.
     Territory,
-    /// What is seen from a marker, by its index, where something as high as a head stands.
+    /// Where a head is visible from a marker, by its index.
     Viewshed(usize),
-    /// From how much of the walkable ground each place is seen.
+    /// The share of the walkable area from which each place is visible.
     Exposure,
-    /// How wide the ways are: twice the distance to the nearest place where the first agent cannot go.
+    /// Route width: twice the distance to the nearest place where the first agent cannot go.
     Clearance,
 }
 
@@ -55,7 +55,7 @@ const NO_TEAM: [u8; 3] = [150; 3];
 /// From near to far, from few to many: from yellow over red to violet (after the map "plasma" of matplotlib, reversed).
 const SEQUENCE: [[u8; 3]; 5] = [[240, 249, 33], [248, 149, 64], [204, 71, 120], [126, 3, 168], [13, 8, 135]];
 
-/// Where the agent cannot go, where nobody gets, and what is not seen.
+/// Where the agent cannot go, what nobody reaches, and what is not visible.
 const CLOSED: [u8; 4] = [20, 20, 26, 150];
 /// Where the agent can go.
 const OPEN: [u8; 4] = [80, 190, 120, 90];
@@ -70,7 +70,7 @@ const BANDS: f64 = 12.0;
 /// From how many places the exposure is sampled.
 const LOOKOUTS: usize = 96;
 
-/// The greatest width of a way that is told apart, metres.
+/// The greatest route width that has a colour of its own, metres.
 const MAX_WIDTH_M: f64 = 50.0;
 
 /// The colour of a team of a level.
@@ -158,7 +158,8 @@ fn territory(measures: &Measures) -> Result<Overlay, Cancelled> {
     Ok(Overlay { pixels, scale: None })
 }
 
-/// From how much of the walkable ground each sample is seen: from random places, which are the same for the same grid.
+/// The share of the walkable area from which each sample is visible: from random places, which are the same for the
+/// same grid.
 fn exposure(measures: &Measures) -> Result<Overlay, Cancelled> {
     let (terrain, ground) = (measures.terrain(), measures.ground(0)?);
     let grid = terrain.grid();
@@ -176,7 +177,7 @@ fn exposure(measures: &Measures) -> Result<Overlay, Cancelled> {
         if !ground.is_walkable(grid.nearest_sample(at_m)) {
             continue;
         }
-        let eye = Eye { at_m, over_ground_m: super::HEAD_M.into() };
+        let eye = Eye { at_m, over_terrain_m: super::HEAD_M.into() };
         let seen = seen_from(terrain, hiding.as_deref(), eye, super::HEAD_M, measures.progress())?;
         counts.iter_mut().zip(seen).for_each(|(count, seen)| *count += u16::from(seen));
         lookouts += 1;

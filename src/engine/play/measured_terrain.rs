@@ -3,19 +3,19 @@
 use super::obstacles::Obstacles;
 use crate::engine::heightfield::Heightfield;
 
-/// A terrain with its water and what stands on it.
+/// A terrain with its water and its obstacles.
 #[derive(Clone, Copy, Debug)]
 pub struct MeasuredTerrain<'a> {
     /// The heights.
     pub terrain: &'a Heightfield,
     /// The depth of water at every sample, metres; `None` where there is none.
     pub water_m: Option<&'a [f32]>,
-    /// What is in the way.
+    /// The instances that block agents or lines of sight.
     pub obstacles: Option<&'a Obstacles>,
 }
 
 impl<'a> MeasuredTerrain<'a> {
-    /// A terrain without water on which nothing stands.
+    /// A terrain without water and obstacles.
     pub fn dry(terrain: &'a Heightfield) -> Self {
         Self { terrain, water_m: None, obstacles: None }
     }

@@ -1,4 +1,4 @@
-//! What is measured of a level, computed when it is asked for and kept.
+//! The metrics of a level, computed on demand and kept.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,31 +18,15 @@ use crate::engine::heightfield::Heightfield;
 use crate::engine::level::{Agent, Level, MarkerKind};
 use crate::engine::progress::{Cancelled, Progress};
 
-/// The height of a head over the ground, metres: what is seen of somebody who stands there.
+/// The height of a head above the terrain, metres: what is visible of somebody who stands there.
 pub const HEAD_M: f32 = 1.7;
 
-/// The steepest ground that counts as flat, degrees.
+/// The steepest slope that counts as flat, degrees.
 pub const FLAT_DEG: f32 = 5.0;
 
-/// What taking all measures of a level needs at most, bytes: for every sample the ground and its drops, the territory, the
-/// ways of the teams and of every agent from every marker, what every marker sees, the areas that nobody reaches, and the
-/// places for pads.
-pub fn memory_bytes(level: &Level, samples: u64) -> u64 {
-    const GROUND: u64 = 5 + 4 + 12;
-    const TERRITORY: u64 = 6;
-    const WAY: u64 = 8;
-    const SEEN: u64 = 2;
-    const ISLANDS: u64 = 4 + 1 + 16;
-    const PADS: u64 = 96;
-    let (agents, markers) = (level.agents.len().max(1) as u64, level.markers.len() as u64);
-    let pads = if level.rules.iter().any(|rule| rule.trim_start().starts_with("pads")) { PADS } else { 0 };
-    let ways = WAY * (agents * markers + level.teams().len() as u64);
-    samples * (GROUND * agents + TERRITORY + ways + SEEN * markers + ISLANDS + pads)
-}
-
-/// The fastest way between two places.
+/// The fastest route between two places.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Way {
+pub struct Route {
     /// How long it takes, seconds.
     pub seconds: f64,
     /// Its length over the surface, metres.
@@ -54,15 +38,15 @@ pub struct Way {
 /// What decides whether a level is fair: each is compared between the teams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aspect {
-    /// The share of the ground that the team reaches first.
+    /// The share of the walkable area that the team reaches first.
     Territory,
     /// The mean time to the objectives, seconds.
     Time,
-    /// The share of the walkable ground that sees the team's spawns.
+    /// The share of the walkable area from which the team's spawns are visible.
     Exposure,
-    /// The area of flat ground that the team reaches first, m².
+    /// The flat area that the team reaches first, m².
     Flat,
-    /// The height of the team's spawns over the mean of the terrain, metres.
+    /// The height of the team's spawns above the mean of the terrain, metres.
     Height,
 }
 
@@ -85,7 +69,7 @@ impl Aspect {
     pub fn text(self, value: f64) -> String {
         match self {
             Self::Territory | Self::Exposure => format!("{:.1} %", 100.0 * value),
-            Self::Time if value.is_infinite() => "no way".into(),
+            Self::Time if value.is_infinite() => "no route".into(),
             Self::Time => format!("{value:.1} s"),
             Self::Flat => format!("{:.1} ha", value / 1e4),
             Self::Height => format!("{value:+.1} m"),
@@ -100,7 +84,7 @@ pub struct Fairness {
     pub aspect: Aspect,
     /// Its value for every team.
     pub values: Vec<f64>,
-    /// The least value divided by the greatest, 1 if all are 0; for heights the greatest difference, metres.
+    /// The smallest value divided by the largest, 1 if all are 0; for heights the largest difference, metres.
     pub ratio: f64,
 }
 
@@ -117,7 +101,7 @@ impl Fairness {
 /// What is computed once for every key.
 type Kept<K, T> = RefCell<BTreeMap<K, Rc<T>>>;
 
-/// The measures of a level on a terrain.
+/// The metrics of a level on a terrain.
 pub struct Measures<'a> {
     measured: MeasuredTerrain<'a>,
     level: &'a Level,
@@ -127,14 +111,14 @@ pub struct Measures<'a> {
     travels: Kept<(usize, Vec<usize>), Travel>,
     chokes: Kept<usize, Vec<Vec<Option<Choke>>>>,
     territory: RefCell<Option<Rc<Territory>>>,
-    /// What is seen from a marker: its index, the height of the eye and that of what is looked for, as bits.
+    /// The viewshed of a marker: its index, the height of the eye and that of the target, as bits.
     seen: Kept<(usize, u64, u32), Vec<bool>>,
-    /// The heights over which one sees, once they were looked for.
+    /// The heights that block lines of sight, once they were computed.
     hiding: RefCell<Option<Option<Rc<Heightfield>>>>,
 }
 
 impl<'a> Measures<'a> {
-    /// The measures of a level.
+    /// The metrics of a level.
     pub fn new(measured: MeasuredTerrain<'a>, level: &'a Level, progress: &'a Progress) -> Self {
         let agents = level.agents();
         Self {
@@ -156,7 +140,7 @@ impl<'a> Measures<'a> {
         self.measured.terrain
     }
 
-    /// The heights over which one sees: those of the terrain, with what hides on it.
+    /// The heights that block lines of sight: those of the terrain, raised by obstacles.
     pub(super) fn hiding_heights(&self) -> Result<Option<Rc<Heightfield>>, Cancelled> {
         if self.hiding.borrow().is_none() {
             let found = match self.measured.obstacles {
@@ -192,7 +176,7 @@ impl<'a> Measures<'a> {
         self.level.teams()
     }
 
-    /// The ground of an agent, by its index.
+    /// The walkable area of an agent, by its index.
     pub fn ground(&self, agent: usize) -> Result<Rc<Ground<'a>>, Cancelled> {
         kept(&self.grounds, agent, || Ground::new(self.measured, &self.agents[agent], self.progress))
     }
@@ -214,14 +198,14 @@ impl<'a> Measures<'a> {
         Ok(self.ground(agent)?.sample_near(self.place_m(marker)).is_some())
     }
 
-    /// The ways of an agent from the nearest of some markers.
+    /// The routes of an agent from the nearest of some markers.
     pub fn travel(&self, agent: usize, from: &[usize]) -> Result<Rc<Travel>, Cancelled> {
         kept(&self.travels, (agent, from.to_vec()), || {
             Travel::from(&*self.ground(agent)?, &self.samples(agent, from)?, self.progress)
         })
     }
 
-    /// The ways of an agent from several sets of markers, computed side by side.
+    /// The routes of an agent from several sets of markers, computed side by side.
     pub(super) fn travels_from(&self, agent: usize, from: &[Vec<usize>]) -> Result<Vec<Rc<Travel>>, Cancelled> {
         let kept_ground = self.ground(agent)?;
         let (ground, progress) = (&*kept_ground, self.progress);
@@ -237,13 +221,13 @@ impl<'a> Measures<'a> {
         from.iter().map(|markers| self.travel(agent, markers)).collect()
     }
 
-    /// The fastest way of an agent from one of some markers to one of others; `None` where none leads.
-    pub fn way(&self, agent: usize, from: &[usize], to: &[usize]) -> Result<Option<Way>, Cancelled> {
+    /// The fastest route of an agent from one of some markers to one of others; `None` if there is none.
+    pub fn route(&self, agent: usize, from: &[usize], to: &[usize]) -> Result<Option<Route>, Cancelled> {
         let travel = self.travel(agent, from)?;
         let seconds = |sample: &usize| travel.seconds()[*sample];
         let ends = self.samples(agent, to)?;
         let Some(end) = ends.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b))) else { return Ok(None) };
-        Ok(travel.way_to(end).map(|samples| Way {
+        Ok(travel.route_to(end).map(|samples| Route {
             seconds: seconds(&end).into(),
             length_m: self.length_m(&samples),
             samples,
@@ -269,7 +253,7 @@ impl<'a> Measures<'a> {
         samples.windows(2).map(line).sum()
     }
 
-    /// The share of an agent's walkable ground that is reached from some markers.
+    /// The share of an agent's walkable area that is reached from some markers.
     pub fn reachable(&self, agent: usize, from: &[usize]) -> Result<f64, Cancelled> {
         let (ground, travel) = (self.ground(agent)?, self.travel(agent, from)?);
         let reached = travel.seconds().iter().filter(|seconds| seconds.is_finite()).count();
@@ -277,7 +261,8 @@ impl<'a> Measures<'a> {
         Ok(if walkable > 0.0 { reached.to_f64() / walkable } else { 0.0 })
     }
 
-    /// The widest of the choke points between some markers and others; `None` where no way leads in both directions.
+    /// The widest of the choke points between some markers and others; `None` if there is no route in both
+    /// directions.
     pub fn choke(&self, agent: usize, from: &[usize], to: &[usize]) -> Result<Option<Choke>, Cancelled> {
         let found = kept(&self.chokes, agent, || {
             let ground = self.ground(agent)?;
@@ -295,15 +280,15 @@ impl<'a> Measures<'a> {
         Ok(between.max_by(|a, b| a.width_m.total_cmp(&b.width_m)))
     }
 
-    /// The samples that are seen from a marker, where something as high as a head stands.
+    /// The samples at which a head is visible from a marker.
     pub fn seen(&self, marker: usize) -> Result<Rc<Vec<bool>>, Cancelled> {
         self.seen_from(marker, self.level.markers[marker].eye_m, HEAD_M)
     }
 
-    /// The samples that are seen from a height over a marker, where something of `target_m` metres stands.
-    fn seen_from(&self, marker: usize, over_ground_m: f64, target_m: f32) -> Result<Rc<Vec<bool>>, Cancelled> {
-        kept(&self.seen, (marker, over_ground_m.to_bits(), target_m.to_bits()), || {
-            let (eye, hiding) = (Eye { at_m: self.place_m(marker), over_ground_m }, self.hiding_heights()?);
+    /// The samples at which a target of `target_m` metres is visible from a height above a marker.
+    fn seen_from(&self, marker: usize, over_terrain_m: f64, target_m: f32) -> Result<Rc<Vec<bool>>, Cancelled> {
+        kept(&self.seen, (marker, over_terrain_m.to_bits(), target_m.to_bits()), || {
+            let (eye, hiding) = (Eye { at_m: self.place_m(marker), over_terrain_m }, self.hiding_heights()?);
             seen_from(self.measured.terrain, hiding.as_deref(), eye, target_m, self.progress)
         })
     }
@@ -320,7 +305,7 @@ impl<'a> Measures<'a> {
         Ok(false)
     }
 
-    /// The share of the first agent's walkable ground from which a head at some markers is seen.
+    /// The share of the first agent's walkable area from which a head at some markers is visible.
     pub fn exposure(&self, markers: &[usize]) -> Result<f64, Cancelled> {
         let ground = self.ground(0)?;
         let mut exposed = vec![false; self.measured.terrain.grid().samples()];
@@ -378,7 +363,7 @@ impl<'a> Measures<'a> {
         });
         let ratio = match aspect {
             Aspect::Height => (greatest - least).max(0.0),
-            // Equal values, nothing on all sides and no way for anyone included, are fair.
+            // Equal values, nothing on all sides and no route for anyone included, are fair.
             _ if values.iter().all(|value| *value == greatest) => 1.0,
             _ if greatest.is_infinite() => 0.0,
             _ => least / greatest,
@@ -391,12 +376,12 @@ impl<'a> Measures<'a> {
         let markers = self.level.markers.iter().enumerate();
         let objectives = markers.filter(|(_, marker)| marker.kind == MarkerKind::Objective).map(|(index, _)| index);
         let times: Vec<f64> = objectives
-            .map(|objective| Ok(self.way(0, spawns, &[objective])?.map_or(f64::INFINITY, |way| way.seconds)))
+            .map(|objective| Ok(self.route(0, spawns, &[objective])?.map_or(f64::INFINITY, |route| route.seconds)))
             .collect::<Result<_, _>>()?;
         Ok(if times.is_empty() { 0.0 } else { times.iter().sum::<f64>() / times.len().to_f64() })
     }
 
-    /// The area of the flat walkable ground that a team reaches first, m².
+    /// The flat walkable area that a team reaches first, m².
     fn flat_m2(&self, team: usize) -> Result<f64, Cancelled> {
         let (territory, grid) = (self.territory()?, self.measured.terrain.grid());
         let tangent = libm::tanf(FLAT_DEG.to_radians());
@@ -412,7 +397,7 @@ impl<'a> Measures<'a> {
         Ok(found.to_f64() * grid.spacing_x_m() * grid.spacing_z_m())
     }
 
-    /// The mean height of spawns over that of the terrain, metres.
+    /// The mean height of spawns above that of the terrain, metres.
     fn height_over_mean_m(&self, spawns: &[usize]) -> f64 {
         let height = |marker: &usize| {
             let [x_m, z_m] = self.place_m(*marker);

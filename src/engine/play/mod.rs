@@ -1,4 +1,5 @@
-//! What a terrain means for play: where agents can go and how fast, what is seen from where, and whether it is fair.
+//! What a terrain means for play: where agents can go and how fast, what is visible from where, and whether it is
+//! fair.
 //!
 //! Everything is measured on a graph over the samples of a terrain, for one [agent](super::level::Agent).
 
@@ -22,10 +23,10 @@ pub use ground::Ground;
 pub use islands::{Gap, Island};
 pub use maps::{Overlay, PlayMap, Scale, team_colour};
 pub use measured_terrain::MeasuredTerrain;
-pub use measures::{Aspect, FLAT_DEG, Fairness, HEAD_M, Measures, Way, memory_bytes};
+pub use measures::{Aspect, FLAT_DEG, Fairness, HEAD_M, Measures, Route};
 pub use obstacles::{Obstacles, obstacle_bytes, obstacles};
-pub use report::{MarkerReport, Report, WayReport};
-pub use rules::{DEFAULT_CUT_M, MEASURES, Rule, RuleError, Verdict};
+pub use report::{MarkerReport, Report, RouteReport, memory_bytes};
+pub use rules::{DEFAULT_CUT_M, MetricKind, Rule, RuleError, Verdict};
 pub use search::{Found, Search};
 pub use sites::{Site, sites};
 pub use territory::Territory;

@@ -1,4 +1,4 @@
-//! Scattered things as obstacles: agents go around them, and some hide what is behind them.
+//! Scattered instances as obstacles: agents walk around them, and some block lines of sight.
 
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::{Grid, Heightfield};
@@ -7,23 +7,24 @@ use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::recipe::Recipe;
 use crate::engine::scatter::{Instance, ScatterLayer, Scattered, memory_bytes, scatter};
 
-/// How far an obstacle lowers the clearance of the ground around it at least, metres: wider gaps are no choke points.
+/// The least distance within which an obstacle lowers the clearance, metres: gaps of twice this width are no choke
+/// points.
 const REACH_M: f64 = 16.0;
 
 /// Obstacles between two checks for cancellation.
 const BATCH: usize = 1 << 10;
 
-/// Something in the way.
+/// An instance that blocks agents or lines of sight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Obstacle {
     at_m: [f64; 2],
     radius_m: f64,
-    /// How high it hides what is behind it.
+    /// The height up to which it blocks lines of sight, metres.
     hides_m: f64,
     blocks: bool,
 }
 
-/// The scattered things that are in the way of agents or of sight.
+/// The scattered instances that block agents or lines of sight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Obstacles(Vec<Obstacle>);
 
@@ -49,7 +50,7 @@ impl Obstacles {
         layers.iter().any(|layer| layer.enabled && (layer.blocks || layer.sight_m > 0.0))
     }
 
-    /// The obstacles among scattered things.
+    /// The obstacles among scattered instances.
     pub fn of(layers: &[ScatterLayer], scattered: &[Scattered]) -> Self {
         let of_layer = |one: &Scattered| {
             let ScatterLayer { radius_m, sight_m, blocks, .. } = layers[one.layer];
@@ -68,8 +69,8 @@ impl Obstacles {
     /// Lowers the clearance of samples to the distance from the nearest obstacle, metres; inside one it is 0. It is exact up to
     /// twice the radius of an agent.
     ///
-    /// An agent passes between samples whatever stands there: things smaller than the spacing are in the way only where
-    /// they are near a sample, since the way around each of them is short.
+    /// Nothing between samples blocks an agent: an instance smaller than the spacing is an obstacle only near a
+    /// sample, since the detour around it is short.
     pub(super) fn lower_clearance(
         &self,
         grid: Grid,
@@ -90,8 +91,8 @@ impl Obstacles {
         Ok(())
     }
 
-    /// The heights over which one sees: those of the terrain, with what hides on it. A thing that is smaller than the
-    /// spacing of samples hides as much as one sample. `None` if nothing hides.
+    /// The heights that block lines of sight: those of the terrain, raised by the instances. One that is smaller than
+    /// the spacing of samples raises one sample. `None` if no instance blocks.
     pub(super) fn hiding_heights(
         &self,
         terrain: &Heightfield,
@@ -131,7 +132,7 @@ pub fn obstacles(
     Ok(Some(Obstacles::of(&recipe.scatter, &scattered)))
 }
 
-/// What [`obstacles`] takes at most, bytes.
+/// The memory that [`obstacles`] needs at most, bytes.
 pub fn obstacle_bytes(recipe: &Recipe, grid: Grid) -> u64 {
     if Obstacles::are_in(&recipe.scatter) { memory_bytes(&recipe.scatter, grid) } else { 0 }
 }
@@ -144,7 +145,7 @@ mod tests {
     use crate::engine::parameters::Point;
     use crate::engine::play::{MeasuredTerrain, Measures};
 
-    /// Flat measured, 100 m square, with samples every metre, and a wall of pillars from north to south at x = 50 m, one every
+    /// A flat terrain of 100 × 100 m with samples every metre, and a wall of pillars at x = 50 m, one every
     /// `spacing_m` metres, of 1 m radius.
     fn wall(spacing_m: f64, layer: ScatterLayer) -> (Heightfield, Obstacles) {
         let grid = Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, 101, 101);
@@ -166,14 +167,14 @@ mod tests {
     #[test]
     fn agents_go_between_obstacles_that_leave_room() {
         let blocks = ScatterLayer { blocks: true, ..ScatterLayer::default() };
-        for (spacing_m, radius_m, has_way) in [(10.0, 0.5, true), (10.0, 5.0, false), (2.0, 0.5, false)] {
+        for (spacing_m, radius_m, has_route) in [(10.0, 0.5, true), (10.0, 5.0, false), (2.0, 0.5, false)] {
             let (terrain, obstacles) = wall(spacing_m, blocks.clone());
             let (level, progress) = (level(radius_m), Progress::new());
             let measured = MeasuredTerrain { obstacles: Some(&obstacles), ..MeasuredTerrain::dry(&terrain) };
             let measures = Measures::new(measured, &level, &progress);
-            let way = measures.way(0, &[0], &[1]).expect("not cancelled");
-            assert_eq!(way.is_some(), has_way, "{spacing_m} {radius_m}");
-            if has_way {
+            let route = measures.route(0, &[0], &[1]).expect("not cancelled");
+            assert_eq!(route.is_some(), has_route, "{spacing_m} {radius_m}");
+            if has_route {
                 // Between two pillars of 1 m radius, 10 m apart.
                 let choke = measures.choke(0, &[0], &[1]).expect("not cancelled").expect("a choke point");
                 assert!((choke.width_m - 8.0).abs() < 0.1, "{choke:?}");
@@ -182,8 +183,8 @@ mod tests {
         let (terrain, obstacles) = wall(2.0, ScatterLayer::default());
         let (level, progress) = (level(0.5), Progress::new());
         let measured = MeasuredTerrain { obstacles: Some(&obstacles), ..MeasuredTerrain::dry(&terrain) };
-        let way = Measures::new(measured, &level, &progress).way(0, &[0], &[1]).expect("not cancelled");
-        assert!((way.expect("a way").length_m - 60.0).abs() < 1e-6, "what does not block is no obstacle");
+        let route = Measures::new(measured, &level, &progress).route(0, &[0], &[1]).expect("not cancelled");
+        assert!((route.expect("a route").length_m - 60.0).abs() < 1e-6, "what does not block is no obstacle");
     }
 
     #[test]

@@ -1,25 +1,26 @@
-//! All measures of a level at once.
+//! All metrics of a level at once.
 
 use super::islands::{Island, islands};
 use super::measures::{Aspect, Fairness, Measures};
 use super::rules::{Rule, RuleError, Verdict};
 use crate::engine::cast::ToFloat;
+use crate::engine::level::Level;
 use crate::engine::progress::Cancelled;
 
-/// All measures of a level on a terrain.
+/// All metrics of a level on a terrain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The walkable share of the map for every agent.
     pub walkable: Vec<f64>,
-    /// The places of the level, in its order.
+    /// The markers of the level, in its order.
     pub markers: Vec<MarkerReport>,
-    /// Every two places, in both directions.
-    pub ways: Vec<WayReport>,
+    /// Every pair of markers, in both directions.
+    pub routes: Vec<RouteReport>,
     /// The names of the teams.
     pub teams: Vec<String>,
-    /// What decides whether the level is fair; empty with fewer than two teams.
+    /// The aspects of fairness; empty with fewer than two teams.
     pub fairness: Vec<Fairness>,
-    /// Walkable ground that nobody reaches, the largest first: at most 20 areas, and how many there are.
+    /// Unreachable areas, the largest first: at most 20, and how many there are.
     pub islands: Vec<Island>,
     /// See `islands`.
     pub island_count: usize,
@@ -27,43 +28,60 @@ pub struct Report {
     pub verdicts: Vec<Result<Verdict, RuleError>>,
 }
 
-/// The measures of a place, for the first agent.
+/// The metrics of a marker, for the first agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MarkerReport {
-    /// The height of the ground, metres.
+    /// The height of the terrain, metres.
     pub height_m: f64,
     /// Whether the agent can stand there.
     pub stands: bool,
-    /// The share of the walkable ground that is reached from there.
+    /// The share of the walkable area that is reached from there.
     pub reachable: f64,
-    /// The share of the map that is seen from there, where something as high as a head stands.
+    /// The share of the map where a head is visible from there.
     pub seen: f64,
-    /// The distance to the farthest place that is seen, metres.
+    /// The distance to the farthest visible place, metres.
     pub farthest_m: f64,
-    /// The share of the walkable ground from which a head there is seen.
+    /// The share of the walkable area from which a head there is visible.
     pub exposure: f64,
 }
 
-/// What lies between two places, for the first agent.
+/// The routes and the line of sight between two markers, for the first agent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WayReport {
+pub struct RouteReport {
     /// The indices of the markers.
     pub from: usize,
     /// See `from`.
     pub to: usize,
-    /// The time and the length over the surface of the fastest way, seconds and metres; `None` where none leads.
-    pub way: Option<[f64; 2]>,
-    /// The width of the widest way at its narrowest place, and that place, metres; `None` where none leads in both
+    /// The time and the length over the surface of the fastest route, seconds and metres; `None` if there is none.
+    pub route: Option<[f64; 2]>,
+    /// The width of the widest route at its narrowest point, and that point, metres; `None` if there is none in both
     /// directions. The width is infinite where nothing limits it.
     pub choke_m: Option<(f64, [f64; 2])>,
     /// Whether one sees the other.
     pub sees: bool,
-    /// Some of the places along the fastest way, metres east and south, with its ends.
+    /// Points along the fastest route, metres east and south, with its ends.
     pub line_m: Vec<[f64; 2]>,
 }
 
-/// The most places along a way, besides its end.
-const MAX_PLACES: usize = 400;
+/// The most points along a route, besides its end.
+const MAX_POINTS: usize = 400;
+
+/// The memory that a [`Report`] needs at most, bytes: for every sample the walkable area and its drops, the territory,
+/// the routes of the teams and of every agent from every marker, the viewshed of every marker, the unreachable areas,
+/// and the places for pads.
+pub fn memory_bytes(level: &Level, samples: u64) -> u64 {
+    const GROUND: u64 = 5 + 4 + 12;
+    const TERRITORY: u64 = 6;
+    const ROUTE: u64 = 8;
+    const SEEN: u64 = 2;
+    const ISLANDS: u64 = 4 + 1 + 16;
+    const PADS: u64 = 96;
+    let (agents, markers) = (level.agents.len().max(1) as u64, level.markers.len() as u64);
+    let finds_pads = |text: &String| Rule::read(text, level).is_ok_and(|rule| rule.finds_pads());
+    let pads = if level.rules.iter().any(finds_pads) { PADS } else { 0 };
+    let routes = ROUTE * (agents * markers + level.teams().len() as u64);
+    samples * (GROUND * agents + TERRITORY + routes + SEEN * markers + ISLANDS + pads)
+}
 
 impl Report {
     /// Measures everything.
@@ -77,15 +95,15 @@ impl Report {
             Ok(rule) => rule.check(measures).map(Ok),
             Err(error) => Ok(Err(error)),
         };
-        // Most measures need the ways from all markers.
+        // Most metrics need the routes from all markers.
         measures.travels_from(0, &places.iter().map(|marker| vec![*marker]).collect::<Vec<_>>())?;
         let (islands, island_count) = islands(measures)?;
         Ok(Self {
             walkable: agents.map(|agent| Ok(measures.ground(agent)?.walkable_share())).collect::<Result<_, _>>()?,
             markers: places.iter().map(|marker| MarkerReport::of(measures, *marker)).collect::<Result<_, _>>()?,
-            ways: pairs
+            routes: pairs
                 .filter(|(from, to)| from != to)
-                .map(|(from, to)| WayReport::of(measures, from, to))
+                .map(|(from, to)| RouteReport::of(measures, from, to))
                 .collect::<Result<_, _>>()?,
             fairness: aspects.iter().map(|aspect| measures.fairness(*aspect)).collect::<Result<_, _>>()?,
             islands,
@@ -97,12 +115,12 @@ impl Report {
 }
 
 impl Report {
-    /// The way from a place to another one.
-    pub fn way(&self, from: usize, to: usize) -> Option<&WayReport> {
+    /// The route from a place to another one.
+    pub fn route(&self, from: usize, to: usize) -> Option<&RouteReport> {
         // Every place has one to each of the others, in their order.
         let others = self.markers.len().checked_sub(1)?;
-        let way = self.ways.get(from * others + to - usize::from(to > from))?;
-        ([way.from, way.to] == [from, to]).then_some(way)
+        let route = self.routes.get(from * others + to - usize::from(to > from))?;
+        ([route.from, route.to] == [from, to]).then_some(route)
     }
 }
 
@@ -128,18 +146,18 @@ impl MarkerReport {
     }
 }
 
-impl WayReport {
+impl RouteReport {
     fn of(measures: &Measures, from: usize, to: usize) -> Result<Self, Cancelled> {
         let grid = measures.terrain().grid();
         let at_m = |sample: usize| [grid.x_m(sample % grid.width()), grid.z_m(sample / grid.width())];
-        let way = measures.way(0, &[from], &[to])?;
-        let samples = way.as_ref().map_or(&[][..], |way| &way.samples);
-        let every = samples.iter().step_by(samples.len().div_ceil(MAX_PLACES).max(1)).chain(samples.last());
+        let route = measures.route(0, &[from], &[to])?;
+        let samples = route.as_ref().map_or(&[][..], |route| &route.samples);
+        let every = samples.iter().step_by(samples.len().div_ceil(MAX_POINTS).max(1)).chain(samples.last());
         Ok(Self {
             from,
             to,
             line_m: every.map(|sample| at_m(*sample)).collect(),
-            way: way.map(|way| [way.seconds, way.length_m]),
+            route: route.map(|route| [route.seconds, route.length_m]),
             choke_m: measures.choke(0, &[from], &[to])?.map(|choke| (choke.width_m, at_m(choke.sample))),
             sees: measures.sees(&[from], &[to])?,
         })
@@ -150,7 +168,7 @@ impl WayReport {
 mod tests {
     use super::*;
     use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::level::{Level, Marker, MarkerKind};
+    use crate::engine::level::{Marker, MarkerKind};
     use crate::engine::parameters::Point;
     use crate::engine::play::MeasuredTerrain;
     use crate::engine::progress::Progress;
@@ -177,20 +195,31 @@ mod tests {
         let area = report.islands.iter().map(|island| island.area_m2).collect::<Vec<_>>();
         assert_eq!(area, [19.0 * 39.0 * 4.0]);
         // The samples on both sides of the cliff touch it.
-        let gap = report.islands[0].gap.expect("reached ground");
+        let gap = report.islands[0].gap.expect("a reachable area");
         assert_eq!((gap.length_m, gap.rise_m), (6.0, 40.0), "{gap:?}");
-        assert!(report.ways.iter().all(|way| way.sees == [way.from, way.to].contains(&2)), "{:?}", report.ways);
+        assert!(
+            report.routes.iter().all(|route| route.sees == [route.from, route.to].contains(&2)),
+            "{:?}",
+            report.routes
+        );
         assert!(report.fairness.iter().all(|row| row.aspect == Aspect::Height || row.ratio >= 0.99), "{report:?}");
         assert!(report.verdicts[0].as_ref().is_ok_and(|verdict| verdict.holds));
         assert!(report.verdicts[1].as_ref().is_err_and(|error| error.column == 11));
-        for found in &report.ways {
-            assert_eq!(report.way(found.from, found.to), Some(found));
+        for found in &report.routes {
+            assert_eq!(report.route(found.from, found.to), Some(found));
         }
-        assert_eq!((report.way(1, 1), report.way(0, 3)), (None, None));
-        let way = report.way(0, 1).and_then(|found| found.way).expect("a way");
+        assert_eq!((report.route(1, 1), report.route(0, 3)), (None, None));
+        let route = report.route(0, 1).and_then(|found| found.route).expect("a route");
         // Past the corners of the closed cells, at 78 m and 58 m, one sample diagonally outside them.
         let around = 2.0 * (libm::hypot(36.0, 42.0) + libm::hypot(2.0, 2.0)) + 44.0;
-        assert!((around - 1.0..around + 0.5).contains(&way[1]), "{way:?}, not {around}");
+        assert!((around - 1.0..around + 0.5).contains(&route[1]), "{route:?}, not {around}");
+    }
+
+    #[test]
+    fn only_rules_about_pads_need_the_memory_for_pads() {
+        let bytes = |rule: &str| memory_bytes(&Level { rules: vec![rule.into()].into(), ..Level::default() }, 1);
+        assert!(bytes(" pads(60, 60) >= 3") > bytes("walkable >= 0.5"));
+        assert_eq!(bytes("padstone >= 3"), bytes("walkable >= 0.5"), "no rule");
     }
 
     #[test]

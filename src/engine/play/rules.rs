@@ -32,13 +32,13 @@ impl fmt::Display for RuleError {
 pub struct Verdict {
     /// The rule.
     pub rule: String,
-    /// Whether it is kept.
+    /// Whether it passes.
     pub holds: bool,
     /// What was found, with its unit.
     pub found: String,
     /// A place to look at, metres east and south, where there is one.
     pub place_m: Option<[f64; 2]>,
-    /// How well it is kept, for the best of several terrains: 1 at its limit, less where it is broken, and no more than 2.
+    /// How well it passes, to rank terrains: 1 at its limit, less if it fails, and no more than 2.
     pub score: f64,
 }
 
@@ -46,13 +46,13 @@ pub struct Verdict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     text: String,
-    measure: Measure,
+    metric: Metric,
     relation: Relation,
-    /// What the measure is compared with, in its own unit; 1 for yes and 0 for no.
+    /// What the metric is compared with, in its own unit; 1 for yes and 0 for no.
     limit: f64,
 }
 
-/// How a measure is compared.
+/// How a metric is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relation {
     AtMost,
@@ -76,7 +76,7 @@ impl Relation {
         }
     }
 
-    /// How well a measure does, from 0 to 2.
+    /// How well a metric does, from 0 to 2.
     fn score(self, found: f64, limit: f64) -> f64 {
         let share = |part: f64, whole: f64| {
             let share = if part == whole { 1.0 } else { part / whole };
@@ -90,7 +90,7 @@ impl Relation {
     }
 }
 
-/// The unit of a measure.
+/// The unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Seconds,
@@ -123,9 +123,9 @@ impl Unit {
     }
 }
 
-/// What a rule measures. Places are indices of markers, agents of agents.
+/// What a rule measures, with its arguments. Places are indices of markers, agents of agents.
 #[derive(Clone, Debug, PartialEq)]
-enum Measure {
+enum Metric {
     Path { from: Vec<usize>, to: Vec<usize>, agent: usize },
     Length { from: Vec<usize>, to: Vec<usize>, agent: usize },
     Choke { from: Vec<usize>, to: Vec<usize>, agent: usize },
@@ -137,7 +137,7 @@ enum Measure {
     Fairness(Aspect),
 }
 
-impl Measure {
+impl Metric {
     fn unit(&self) -> Unit {
         match self {
             Self::Path { .. } => Unit::Seconds,
@@ -149,28 +149,96 @@ impl Measure {
     }
 }
 
-/// The measures with their arguments, as they are written.
-pub const MEASURES: [(&str, &str); 9] = [
-    ("path", "path(from, to[, agent]): the time of the fastest way, s, min or h"),
-    ("length", "length(from, to[, agent]): the length of the fastest way over the surface, m or km"),
-    ("choke", "choke(from, to[, agent]): the width of the widest way at its narrowest place, m"),
-    ("sees", "sees(from, to): whether one sees the other, yes or no"),
-    ("walkable", "walkable[(agent)]: the share of the map on which an agent can stand"),
-    ("reachable", "reachable(from[, agent]): the share of the walkable ground that is reached"),
-    ("exposure", "exposure(place): the share of the walkable ground from which a place is seen"),
-    (
-        "pads",
-        "pads([team,] width, depth[, cut]): how many building sites of that size fit, on the whole map or where a team is first, \
-      with at most so much cut and fill (1 m)",
-    ),
-    (
-        "fairness",
-        "fairness(territory|time|exposure|flat|height): the least of all teams divided by the greatest; of heights \
-      the difference, m",
-    ),
-];
+/// A metric without its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricKind {
+    /// The time of the fastest route.
+    Path,
+    /// The length of the fastest route.
+    Length,
+    /// The width of the widest route at its narrowest point.
+    Choke,
+    /// Whether there is a line of sight.
+    Sees,
+    /// The share of the map on which an agent can stand.
+    Walkable,
+    /// The share of the walkable area that is reached.
+    Reachable,
+    /// The share of the walkable area from which a place is visible.
+    Exposure,
+    /// How many building sites fit.
+    Pads,
+    /// An aspect of fairness.
+    Fairness,
+}
+
+impl MetricKind {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Path,
+        Self::Length,
+        Self::Choke,
+        Self::Sees,
+        Self::Walkable,
+        Self::Reachable,
+        Self::Exposure,
+        Self::Pads,
+        Self::Fairness,
+    ];
+
+    /// The name in rules.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Length => "length",
+            Self::Choke => "choke",
+            Self::Sees => "sees",
+            Self::Walkable => "walkable",
+            Self::Reachable => "reachable",
+            Self::Exposure => "exposure",
+            Self::Pads => "pads",
+            Self::Fairness => "fairness",
+        }
+    }
+
+    /// The arguments that follow the name in rules.
+    pub fn arguments(self) -> &'static str {
+        match self {
+            Self::Path | Self::Length | Self::Choke => "(from, to[, agent])",
+            Self::Sees => "(from, to)",
+            Self::Walkable => "[(agent)]",
+            Self::Reachable => "(from[, agent])",
+            Self::Exposure => "(place)",
+            Self::Pads => "([team,] width, depth[, cut])",
+            Self::Fairness => "(territory|time|exposure|flat|height)",
+        }
+    }
+
+    /// What it measures, and in which units.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Self::Path => "the time of the fastest route, s, min or h",
+            Self::Length => "the length of the fastest route over the terrain, m or km",
+            Self::Choke => "the width of the widest route at its narrowest point, m",
+            Self::Sees => "whether one sees the other, yes or no",
+            Self::Walkable => "the share of the map on which an agent can stand",
+            Self::Reachable => "the share of the walkable area that is reached",
+            Self::Exposure => "the share of the walkable area from which a place is visible",
+            Self::Pads => {
+                "how many building sites of that size fit on the map, or in the territory of a team, with at most that \
+                 much cut and fill (1 m)"
+            }
+            Self::Fairness => "the smallest value of a team divided by the largest; for heights the difference, m",
+        }
+    }
+}
 
 impl Rule {
+    /// Whether the rule counts building sites.
+    pub(super) fn finds_pads(&self) -> bool {
+        matches!(self.metric, Metric::Pads { .. })
+    }
+
     /// Reads a rule on a level: names of markers, teams and agents must be known.
     pub fn read(text: &str, level: &Level) -> Result<Self, RuleError> {
         let mut reader = Reader { text, at: 0, level };
@@ -185,42 +253,42 @@ impl Rule {
     /// Checks the rule.
     pub fn check(&self, measures: &Measures) -> Result<Verdict, Cancelled> {
         let mut place = None;
-        let found: Option<f64> = match &self.measure {
-            Measure::Path { from, to, agent } | Measure::Length { from, to, agent } => {
-                let way = measures.way(*agent, from, to)?;
-                place = way.as_ref().and_then(|way| way.samples.get(way.samples.len() / 2).copied());
-                let is_path = matches!(self.measure, Measure::Path { .. });
-                way.map(|way| if is_path { way.seconds } else { way.length_m })
+        let found: Option<f64> = match &self.metric {
+            Metric::Path { from, to, agent } | Metric::Length { from, to, agent } => {
+                let route = measures.route(*agent, from, to)?;
+                place = route.as_ref().and_then(|route| route.samples.get(route.samples.len() / 2).copied());
+                let is_path = matches!(self.metric, Metric::Path { .. });
+                route.map(|route| if is_path { route.seconds } else { route.length_m })
             }
-            Measure::Choke { from, to, agent } => {
+            Metric::Choke { from, to, agent } => {
                 let choke = measures.choke(*agent, from, to)?;
                 place = choke.map(|choke| choke.sample);
                 choke.map(|choke| choke.width_m)
             }
-            Measure::Sees { from, to } => Some(f64::from(u8::from(measures.sees(from, to)?))),
-            Measure::Walkable { agent } => Some(measures.ground(*agent)?.walkable_share()),
-            Measure::Reachable { from, agent } => Some(measures.reachable(*agent, from)?),
-            Measure::Exposure { of } => Some(measures.exposure(of)?),
-            Measure::Pads { team, size_m, cut_m } => {
+            Metric::Sees { from, to } => Some(f64::from(u8::from(measures.sees(from, to)?))),
+            Metric::Walkable { agent } => Some(measures.ground(*agent)?.walkable_share()),
+            Metric::Reachable { from, agent } => Some(measures.reachable(*agent, from)?),
+            Metric::Exposure { of } => Some(measures.exposure(of)?),
+            Metric::Pads { team, size_m, cut_m } => {
                 let count = measures.sites(*size_m, *cut_m, team.as_deref())?.len();
                 Some(f64::from(u32::try_from(count).unwrap_or(u32::MAX)))
             }
-            Measure::Fairness(aspect) => Some(measures.fairness(*aspect)?.ratio),
+            Metric::Fairness(aspect) => Some(measures.fairness(*aspect)?.ratio),
         };
         let grid = measures.terrain().grid();
         let at_m = |sample: usize| [grid.x_m(sample % grid.width()), grid.z_m(sample / grid.width())];
-        let of_marker = match &self.measure {
-            Measure::Sees { from, .. }
-            | Measure::Reachable { from, .. }
-            | Measure::Path { from, .. }
-            | Measure::Length { from, .. } => from.first(),
-            Measure::Exposure { of } => of.first(),
-            _ => None,
+        let of_marker = match &self.metric {
+            Metric::Sees { from, .. }
+            | Metric::Reachable { from, .. }
+            | Metric::Path { from, .. }
+            | Metric::Length { from, .. } => from.first(),
+            Metric::Exposure { of } => of.first(),
+            Metric::Choke { .. } | Metric::Walkable { .. } | Metric::Pads { .. } | Metric::Fairness(_) => None,
         };
         Ok(Verdict {
             rule: self.text.clone(),
             holds: found.is_some_and(|found| self.relation.holds(found, self.limit)),
-            found: found.map_or("no way".into(), |found| self.measure.unit().text(found)),
+            found: found.map_or("no route".into(), |found| self.metric.unit().text(found)),
             place_m: place.map(at_m).or_else(|| of_marker.map(|marker| measures.place_m(*marker))),
             score: found.map_or(0.0, |found| self.relation.score(found, self.limit)),
         })
@@ -246,51 +314,55 @@ struct Argument {
 
 impl Reader<'_> {
     fn rule(&mut self) -> Result<Rule, Mistake> {
-        let measure = self.measure()?;
+        let metric = self.metric()?;
         self.skip_spaces();
         let found = Relation::ALL.into_iter().find(|(sign, _)| self.text[self.at..].starts_with(sign));
         let Some((sign, relation)) = found else {
             return Err((self.at, "expected <=, >=, <, > or =".into()));
         };
         self.at += sign.len();
-        let limit = self.limit(measure.unit())?;
+        let limit = self.limit(metric.unit())?;
         self.skip_spaces();
         if self.at < self.text.len() {
-            return Err((self.at, format!("nothing may follow, but there is \"{}\"", &self.text[self.at..])));
+            return Err((self.at, format!("unexpected \"{}\" after the end of the rule", &self.text[self.at..])));
         }
-        Ok(Rule { text: self.text.trim().into(), measure, relation, limit })
+        Ok(Rule { text: self.text.trim().into(), metric, relation, limit })
     }
 
-    fn measure(&mut self) -> Result<Measure, Mistake> {
+    fn metric(&mut self) -> Result<Metric, Mistake> {
         let name = self.word();
-        let Some((key, usage)) = MEASURES.into_iter().find(|(key, _)| *key == name.text) else {
-            let known = MEASURES.map(|(key, _)| key);
+        let Some(kind) = MetricKind::ALL.into_iter().find(|kind| kind.key() == name.text) else {
+            let known = MetricKind::ALL.map(MetricKind::key);
             let hint = match nearest_name(&name.text, known) {
                 Some(nearest) => format!("did you mean {nearest}?"),
-                None => format!("the measures are {}", known.join(", ")),
+                None => format!("known metrics: {}", known.join(", ")),
             };
-            return Err((name.at, format!("there is no measure \"{}\"; {hint}", name.text)));
+            return Err((name.at, format!("there is no metric \"{}\"; {hint}", name.text)));
         };
+        let usage = format!("{}{}: {}", kind.key(), kind.arguments(), kind.doc());
         let arguments = self.arguments()?;
         let end = self.at;
         let wrong_count = || (end, format!("expected {usage}"));
         let mut rest = arguments.iter();
         let mut next = || rest.next().ok_or_else(wrong_count);
-        let measure = match key {
-            "path" | "length" | "choke" => {
+        let metric = match kind {
+            MetricKind::Path => {
                 let (from, to) = (self.place(next()?)?, self.place(next()?)?);
-                let agent = self.agent(rest.next())?;
-                match key {
-                    "path" => Measure::Path { from, to, agent },
-                    "length" => Measure::Length { from, to, agent },
-                    _ => Measure::Choke { from, to, agent },
-                }
+                Metric::Path { from, to, agent: self.agent(rest.next())? }
             }
-            "sees" => Measure::Sees { from: self.place(next()?)?, to: self.place(next()?)? },
-            "walkable" => Measure::Walkable { agent: self.agent(rest.next())? },
-            "reachable" => Measure::Reachable { from: self.place(next()?)?, agent: self.agent(rest.next())? },
-            "exposure" => Measure::Exposure { of: self.place(next()?)? },
-            "pads" => {
+            MetricKind::Length => {
+                let (from, to) = (self.place(next()?)?, self.place(next()?)?);
+                Metric::Length { from, to, agent: self.agent(rest.next())? }
+            }
+            MetricKind::Choke => {
+                let (from, to) = (self.place(next()?)?, self.place(next()?)?);
+                Metric::Choke { from, to, agent: self.agent(rest.next())? }
+            }
+            MetricKind::Sees => Metric::Sees { from: self.place(next()?)?, to: self.place(next()?)? },
+            MetricKind::Walkable => Metric::Walkable { agent: self.agent(rest.next())? },
+            MetricKind::Reachable => Metric::Reachable { from: self.place(next()?)?, agent: self.agent(rest.next())? },
+            MetricKind::Exposure => Metric::Exposure { of: self.place(next()?)? },
+            MetricKind::Pads => {
                 let first = next()?;
                 // Teams may be called by numbers: then they are quoted.
                 let is_team = first.is_quoted || metres(first).is_err();
@@ -298,25 +370,24 @@ impl Reader<'_> {
                 let width = if team.is_some() { next()? } else { first };
                 let size_m = [metres(width)?, metres(next()?)?];
                 let cut_m = rest.next().map_or(Ok(DEFAULT_CUT_M), metres)?;
-                Measure::Pads { team, size_m, cut_m }
+                Metric::Pads { team, size_m, cut_m }
             }
-            _ => {
-                let argument = next()?;
-                let aspect = Aspect::ALL.into_iter().find(|aspect| aspect.key() == argument.text);
-                let unknown = || {
-                    let known = Aspect::ALL.map(Aspect::key).join(", ");
-                    (argument.at, format!("fairness is of {known}, not of \"{}\"", argument.text))
-                };
-                if self.level.teams().len() < 2 {
-                    return Err((argument.at, "fairness needs spawns of at least two teams".into()));
-                }
-                Measure::Fairness(aspect.ok_or_else(unknown)?)
-            }
+            MetricKind::Fairness => Metric::Fairness(self.aspect(next()?)?),
         };
         match rest.next() {
             Some(extra) => Err((extra.at, format!("one argument too many: expected {usage}"))),
-            None => Ok(measure),
+            None => Ok(metric),
         }
+    }
+
+    /// An aspect of fairness, by its name.
+    fn aspect(&self, argument: &Argument) -> Result<Aspect, Mistake> {
+        if self.level.teams().len() < 2 {
+            return Err((argument.at, "fairness needs spawns of at least two teams".into()));
+        }
+        let found = Aspect::ALL.into_iter().find(|aspect| aspect.key() == argument.text);
+        let known = || Aspect::ALL.map(Aspect::key).join(", ");
+        found.ok_or_else(|| (argument.at, format!("expected one of {}, not \"{}\"", known(), argument.text)))
     }
 
     /// The arguments in parentheses, if there are any.
@@ -343,7 +414,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The number or word with which the measure is compared.
+    /// The number or word with which the metric is compared.
     fn limit(&mut self, unit: Unit) -> Result<f64, Mistake> {
         let value = self.word();
         if unit == Unit::YesNo {
@@ -515,7 +586,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_way_rules_about_ways_are_broken() {
+    fn without_a_route_rules_about_routes_fail() {
         let mut terrain = plane();
         let width = terrain.grid().width();
         (0..terrain.grid().height()).for_each(|r| terrain.heights_mut()[r * width + 40] = 90.0);
@@ -523,7 +594,7 @@ mod tests {
         let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
         for rule in ["path(red, blue) >= 60 s", "length(red, blue) >= 1 m", "choke(red, blue) <= 12 m"] {
             let verdict = Rule::read(rule, &level).expect("a rule").check(&measures).expect("not cancelled");
-            assert_eq!((verdict.holds, verdict.found.as_str(), verdict.score), (false, "no way", 0.0), "{rule}");
+            assert_eq!((verdict.holds, verdict.found.as_str(), verdict.score), (false, "no route", 0.0), "{rule}");
         }
     }
 
@@ -531,17 +602,17 @@ mod tests {
     fn teams_that_are_numbers_are_quoted() {
         let markers = vec![marker(MarkerKind::Spawn, "A", "1", 40.0), marker(MarkerKind::Spawn, "B", "2", 240.0)];
         let level = Level { markers: markers.into(), ..Default::default() };
-        let read = |rule: &str| Rule::read(rule, &level).expect("a rule").measure;
-        assert!(matches!(read("pads(\"1\", 60, 60) >= 3"), Measure::Pads { team: Some(team), .. } if team == "1"));
-        assert!(matches!(read("pads(1, 60, 60) >= 3"), Measure::Pads { team: None, .. }));
+        let read = |rule: &str| Rule::read(rule, &level).expect("a rule").metric;
+        assert!(matches!(read("pads(\"1\", 60, 60) >= 3"), Metric::Pads { team: Some(team), .. } if team == "1"));
+        assert!(matches!(read("pads(1, 60, 60) >= 3"), Metric::Pads { team: None, .. }));
     }
 
     #[test]
     fn mistakes_are_pointed_at_by_their_column() {
         let level = level();
         for (rule, column, problem) in [
-            ("", 1, "there is no measure \"\"; the measures are path, length"),
-            ("pth(red, blue) <= 90 s", 1, "there is no measure \"pth\"; did you mean path?"),
+            ("", 1, "there is no metric \"\"; known metrics: path, length"),
+            ("pth(red, blue) <= 90 s", 1, "there is no metric \"pth\"; did you mean path?"),
             (
                 "path(red, green) <= 90 s",
                 11,
@@ -554,9 +625,9 @@ mod tests {
             ("path(red, blue) ~ 90 s", 17, "expected <=, >=, <, > or ="),
             ("path(red, blue) <= 90 m", 23, "expected s or min or h, not \"m\""),
             ("path(red, blue) <= fast", 20, "expected a number, not \"fast\""),
-            ("path(red, blue) <= 90 s or so", 25, "nothing may follow"),
+            ("path(red, blue) <= 90 s or so", 25, "unexpected \"or so\" after the end of the rule"),
             ("sees(red, blue) = maybe", 19, "expected yes or no, not \"maybe\""),
-            ("fairness(sound) >= 1", 10, "fairness is of territory, time, exposure, flat, height, not of \"sound\""),
+            ("fairness(sound) >= 1", 10, "expected one of territory, time, exposure, flat, height, not \"sound\""),
             ("pads(green, 60, 60) >= 1", 6, "no team is called \"green\"; there are red, blue"),
             ("pads(60, wide) >= 1", 10, "expected a length in metres, not \"wide\""),
             ("sees(\"Base 1, blue) = no", 6, "the quotation mark is not closed"),
@@ -567,7 +638,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_rule_is_scored_by_how_far_it_is_off() {
+    fn a_failed_rule_is_scored_by_how_far_it_is_off() {
         assert_eq!([Relation::AtMost.score(180.0, 90.0), Relation::AtLeast.score(6.0, 12.0)], [0.5, 0.5]);
         assert_eq!([Relation::AtMost.score(90.0, 90.0), Relation::AtMost.score(f64::INFINITY, 90.0)], [1.0, 0.0]);
         assert_eq!([Relation::AtLeast.score(0.0, 0.0), Relation::Equal.score(1.0, 0.0)], [1.0, 0.0]);

@@ -1,4 +1,4 @@
-//! The seeds whose terrain keeps the rules of a level best.
+//! The seeds whose terrain best passes the rules of a level.
 
 use std::cmp::Ordering;
 
@@ -28,11 +28,11 @@ pub struct Search<'a> {
     pub level: &'a Level,
     /// The height of the water, metres.
     pub water_m: Option<f64>,
-    /// What must be true.
+    /// The rules to pass.
     pub rules: &'a [Rule],
 }
 
-/// A seed and how well its terrain keeps the rules.
+/// A seed and how well its terrain passes the rules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The seed.
@@ -42,19 +42,19 @@ pub struct Found {
 }
 
 impl Found {
-    /// How many rules are broken.
-    pub fn broken(&self) -> usize {
+    /// How many rules fail.
+    pub fn failed(&self) -> usize {
         self.verdicts.iter().filter(|verdict| !verdict.holds).count()
     }
 
-    /// Those that break fewer rules come first, of these the ones whose worst rule is kept best.
+    /// Those that fail fewer rules come first; among equals, the one whose worst rule passes by the widest margin.
     fn best_first(&self, other: &Self) -> Ordering {
         let ([worst, mean], [other_worst, other_mean]) = (self.scores(), other.scores());
         let by_score = other_worst.total_cmp(&worst).then(other_mean.total_cmp(&mean));
-        self.broken().cmp(&other.broken()).then(by_score).then(self.seed.cmp(&other.seed))
+        self.failed().cmp(&other.failed()).then(by_score).then(self.seed.cmp(&other.seed))
     }
 
-    /// The score of the rule that is kept worst, and the mean of all.
+    /// The lowest score of a rule, and the mean of all.
     fn scores(&self) -> [f64; 2] {
         let scores = self.verdicts.iter().map(|verdict| verdict.score);
         let worst = scores.clone().fold(f64::INFINITY, f64::min);
@@ -76,7 +76,8 @@ impl Search<'_> {
         Ok(Found { seed, verdicts })
     }
 
-    /// Checks seeds on a grid and returns the best, the best first. Seeds are computed side by side, and the result does not depend on how many.
+    /// Checks seeds on a grid and returns the best, the best first. Seeds are computed in parallel, and the result
+    /// does not depend on how many at once.
     pub fn best(
         &self,
         seeds: impl IndexedParallelIterator<Item = u32>,

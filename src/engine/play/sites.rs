@@ -1,4 +1,4 @@
-//! Level ground for buildings.
+//! Building sites: places for level pads.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -16,15 +16,15 @@ pub struct Site {
     pub at_m: [f64; 2],
     /// Its sides, west to east and north to south, metres.
     pub size_m: [f64; 2],
-    /// Its height, midway between the highest and the lowest ground under it, metres.
+    /// Its height, midway between the highest and the lowest point under it, metres.
     pub height_m: f64,
-    /// How much of the ground is cut and filled at most, metres.
+    /// The greatest cut and fill, metres.
     pub cut_m: f64,
 }
 
 /// The places where a pad of these sides fits, in either direction, with no more than `cut_m` of cut and fill at any
-/// place, on dry ground. The best come first, and none overlaps a better one. Pads are parallel to the borders of the map,
-/// and their sides are rounded up to whole cells.
+/// place, on dry terrain. The best come first, and none overlaps a better one. Pads are parallel to the borders of the
+/// map, and their sides are rounded up to whole cells.
 pub fn sites(
     terrain: &Heightfield,
     water_m: Option<&[f32]>,
@@ -84,7 +84,7 @@ fn fitting(
         return Ok(Vec::new());
     }
     let [columns, rows] = cells.map(ToInteger::to_usize);
-    // Water counts as ground on which nothing can be built.
+    // Nothing can be built in water.
     let is_dry = |sample: usize| water_m.is_none_or(|depths| depths[sample] <= 0.0);
     let width = grid.width() - columns;
     let rows_of = |r: usize| {

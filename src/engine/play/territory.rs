@@ -1,4 +1,4 @@
-//! Which team is where first.
+//! Which team gets to each place first.
 
 use super::travel::Travel;
 use crate::engine::progress::{Cancelled, Progress};
@@ -6,11 +6,11 @@ use crate::engine::progress::{Cancelled, Progress};
 /// How many samples are compared before cancellation is checked.
 const CHECKED_EVERY: usize = 1 << 16;
 
-/// The ground that every team reaches first.
+/// The area that every team reaches first.
 #[derive(Clone, Debug)]
 pub struct Territory {
-    /// The index of the team that is at each sample first, row by row; `None` where nobody gets, and where several get at
-    /// the same time.
+    /// The index of the team that is at each sample first, row by row; `None` where nobody gets, and where several
+    /// arrive at the same time.
     pub first: Vec<Option<u8>>,
     /// By how many seconds, row by row; infinite where only one team gets, 0 where `first` is `None`.
     pub lead_s: Vec<f32>,

@@ -1,9 +1,9 @@
-//! The fastest ways over the ground.
+//! The fastest routes over the terrain.
 //!
-//! Dijkstra's algorithm (Numerische Mathematik 1, 1959) over the samples, each joined to 48 others, with a queue of
+//! Dijkstra's algorithm (Numerische Mathematik 1, 1959) over the samples, each connected to 48 others, with a queue of
 //! buckets that are shorter than the fastest move, so that no order is needed within a bucket (E. A. Dinitz 1978). On
-//! level ground with square cells a way is at most 0.8 % longer than the straight line, in the middle between two of the
-//! directions.
+//! level terrain with square cells a route is at most 0.8 % longer than the straight line, in the middle between two
+//! of the directions.
 
 use super::ground::{Cell, Ground};
 use crate::engine::cast::{ToFloat, ToInteger};
@@ -34,20 +34,20 @@ struct Move {
     crossings: Vec<Crossing>,
 }
 
-/// A place between two samples, both relative to the sample of a move, as the share of the way to the second.
+/// A place between two samples, both relative to the sample of a move, as the fraction of the distance to the second.
 type Crossing = ([[isize; 2]; 2], f32);
 
 /// The times that it takes to get from a place to every sample.
 #[derive(Clone, Debug)]
 pub struct Travel {
-    /// Row by row, seconds; infinite where no way leads.
+    /// Row by row, seconds; infinite without a route.
     seconds: Vec<f32>,
-    /// The sample before each on the way, by index; the sample itself where the way begins and where none leads.
+    /// The sample before each on the route, by index; the sample itself where the route begins and without a route.
     before: Vec<u32>,
 }
 
 impl Travel {
-    /// The ways from the nearest of several samples.
+    /// The routes from the nearest of several samples.
     pub fn from(ground: &Ground, starts: &[usize], progress: &Progress) -> Result<Self, Cancelled> {
         let grid = ground.grid();
         let moves = moves(ground);
@@ -89,7 +89,7 @@ impl Travel {
                     }
                     let to = (row * width + column).to_usize();
                     let at_crossing = |place: &[isize; 2]| ((r + place[1]) * width + c + place[0]).to_usize();
-                    // Where an agent stands on both sides of each crossing, all cells on the way are open.
+                    // Where an agent stands on both sides of each crossing, all cells between are open.
                     let mut crossed = found.crossings.iter().flat_map(|(beside, _)| beside);
                     if ground.is_walkable(to) && crossed.all(|place| ground.is_walkable(at_crossing(place))) {
                         let height = |place: [isize; 2]| heights[at_crossing(&place)];
@@ -105,18 +105,18 @@ impl Travel {
         Ok(Self { seconds, before })
     }
 
-    /// The times to every sample, seconds, row by row; infinite where no way leads.
+    /// The times to every sample, seconds, row by row; infinite without a route.
     pub fn seconds(&self) -> &[f32] {
         &self.seconds
     }
 
-    /// The samples on the way to a sample, from where it starts; `None` where none leads.
-    pub fn way_to(&self, sample: usize) -> Option<Vec<usize>> {
+    /// The samples on the route to a sample, from its start; `None` if there is none.
+    pub fn route_to(&self, sample: usize) -> Option<Vec<usize>> {
         self.seconds[sample].is_finite().then(|| {
             let step = |at: &usize| Some(self.before[*at] as usize).filter(|before| before != at);
-            let mut way: Vec<usize> = std::iter::successors(Some(sample), step).collect();
-            way.reverse();
-            way
+            let mut route: Vec<usize> = std::iter::successors(Some(sample), step).collect();
+            route.reverse();
+            route
         })
     }
 }
@@ -205,7 +205,7 @@ fn crossings([columns, rows]: [isize; 2]) -> Vec<Crossing> {
     (1..along.abs()).map(crossing).collect()
 }
 
-/// A jump down over steep ground.
+/// A jump down over a steep face.
 #[derive(Clone, Copy, Debug)]
 struct Drop {
     from: u32,
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn on_level_ground_ways_are_straight_at_any_angle() {
+    fn on_level_terrain_routes_are_straight_at_any_angle() {
         let terrain = Heightfield::flat(grid(201));
         let centre = 100 * 201 + 100;
         let found = travel(&terrain, &Agent { speed_m_s: 2.0, ..Default::default() }, &[centre]);
@@ -331,8 +331,8 @@ mod tests {
             }
         }
         assert!((0.005..0.008).contains(&worst), "{worst}");
-        let way = found.way_to(100 * 201 + 150).expect("a way");
-        assert_eq!((way.len(), way[0]), (51, centre));
+        let route = found.route_to(100 * 201 + 150).expect("a route");
+        assert_eq!((route.len(), route[0]), (51, centre));
     }
 
     #[test]
@@ -352,7 +352,7 @@ mod tests {
         let down = travel(&terrain, &hiker, &[east]).seconds()[west];
         let length = 200.0 * (1.0 + f64::from(slope * slope)).sqrt();
         let expected = |slope: f64| length / 1.4 * libm::exp(3.5 * ((slope + 0.05).abs() - 0.05));
-        // Straight up is the fastest at this slope; the way may be slightly shorter by rounding.
+        // Straight up is the fastest at this slope; the route may be slightly shorter by rounding.
         assert!((f64::from(up) / expected(0.2) - 1.0).abs() < 1e-3, "{up}, not {}", expected(0.2));
         assert!((f64::from(down) / expected(-0.2) - 1.0).abs() < 1e-3, "{down}, not {}", expected(-0.2));
         let level = travel(&Heightfield::flat(grid(101)), &hiker, &[west]).seconds()[east];
@@ -369,11 +369,11 @@ mod tests {
         assert!((down - 20.0 / 4.0).abs() < 0.05, "{down}");
         assert!(travel(&terrain, &walker, &[below]).seconds()[above].is_infinite());
         let careful = Agent { drop_m: 1.0, ..Default::default() };
-        assert!(travel(&terrain, &careful, &[above]).way_to(below).is_none());
+        assert!(travel(&terrain, &careful, &[above]).route_to(below).is_none());
     }
 
     #[test]
-    fn ways_go_around_a_wall_and_through_a_gap() {
+    fn routes_go_around_a_wall_and_through_a_gap() {
         // A wall of one sample from north to south with a gap of 5 m at the southern end.
         let terrain = Heightfield::from_fn(grid(201), |c, r| if c == 100 && r < 195 { 30.0 } else { 0.0 });
         let (west, east) = (10 * 201 + 90, 10 * 201 + 110);
@@ -381,7 +381,7 @@ mod tests {
         let around = 2.0 * libm::hypot(10.0, 187.0) / 4.0;
         let seconds = f64::from(found.seconds()[east]);
         assert!((around..around * 1.02).contains(&seconds), "{seconds}, not {around}");
-        let way = found.way_to(east).expect("a way");
-        assert!(way.iter().any(|sample| sample / 201 >= 196), "through the gap");
+        let route = found.route_to(east).expect("a route");
+        assert!(route.iter().any(|sample| sample / 201 >= 196), "through the gap");
     }
 }

@@ -1,4 +1,4 @@
-//! What is seen from a place.
+//! What is visible from a place.
 //!
 //! A sector at a time: rays run from the eye to every sample of the farthest row of the sector, row by row, and each keeps
 //! the steepest slope of the terrain that it has passed. A sample is seen if it is no lower than the horizon of the two rays
@@ -14,12 +14,12 @@ use crate::engine::progress::{Cancelled, Progress};
 pub struct Eye {
     /// The place, metres east and south; that of the nearest sample is taken.
     pub at_m: [f64; 2],
-    /// Its height over the ground, metres.
-    pub over_ground_m: f64,
+    /// Its height above the terrain, metres.
+    pub over_terrain_m: f64,
 }
 
-/// Which samples are seen from an eye, row by row, if something of `target_m` metres stands there, such as a head; 0 is
-/// the ground itself. `hiding` has the heights over which one sees if they are not those of the terrain.
+/// At which samples a target of `target_m` metres, such as a head, is visible from an eye, row by row; 0 is the
+/// terrain itself. `hiding` has the heights that block the line of sight if they are not those of the terrain.
 pub fn seen_from(
     terrain: &Heightfield,
     hiding: Option<&Heightfield>,
@@ -30,7 +30,7 @@ pub fn seen_from(
     let grid = terrain.grid();
     let sample = grid.nearest_sample(eye.at_m);
     let at = [sample % grid.width(), sample / grid.width()].map(ToInteger::to_isize);
-    let eye_m = terrain.heights()[sample] + eye.over_ground_m.to_f32();
+    let eye_m = terrain.heights()[sample] + eye.over_terrain_m.to_f32();
     let hiding = hiding.unwrap_or(terrain);
     let sector = Sector { terrain, hiding, at, eye_m, target_m, outward: [0, 0] };
     let mut seen = vec![false; grid.samples()];
@@ -118,8 +118,8 @@ mod tests {
         Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, samples, samples)
     }
 
-    fn seen(terrain: &Heightfield, at_m: [f64; 2], over_ground_m: f64, target_m: f32) -> Vec<bool> {
-        seen_from(terrain, None, Eye { at_m, over_ground_m }, target_m, &Progress::new()).expect("not cancelled")
+    fn seen(terrain: &Heightfield, at_m: [f64; 2], over_terrain_m: f64, target_m: f32) -> Vec<bool> {
+        seen_from(terrain, None, Eye { at_m, over_terrain_m }, target_m, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -161,9 +161,9 @@ mod tests {
     }
 
     /// What is seen by following the line to every sample, which takes far longer.
-    fn reference(terrain: &Heightfield, eye: [usize; 2], over_ground_m: f32) -> Vec<bool> {
+    fn reference(terrain: &Heightfield, eye: [usize; 2], over_terrain_m: f32) -> Vec<bool> {
         let grid = terrain.grid();
-        let eye_m = terrain[(eye[0], eye[1])] + over_ground_m;
+        let eye_m = terrain[(eye[0], eye[1])] + over_terrain_m;
         let is_seen = |c: usize, r: usize| {
             let (x, z) = (c as f64 - eye[0] as f64, r as f64 - eye[1] as f64);
             let steps = x.abs().max(z.abs());
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn on_rough_ground_it_agrees_with_lines_of_sight() {
+    fn on_rough_terrain_it_agrees_with_lines_of_sight() {
         let mut rng = Stream::new(11, 3).at(0);
         let hills: Vec<[f64; 4]> = (0..60)
             .map(|_| [rng.between(0.0, 100.0), rng.between(0.0, 100.0), rng.between(2.0, 15.0), rng.between(1.0, 12.0)])

@@ -53,16 +53,16 @@ fn a_level_is_measured_and_its_maps_are_written() {
 }
 
 #[test]
-fn broken_rules_and_mistakes_in_them_are_reported() {
+fn failed_rules_and_mistakes_in_them_are_reported() {
     let sandbox = Sandbox::new();
     sandbox.write("level.json", level(&["walkable >= 10 %", "path(red, blue) <= 1 s"]));
     let run = sandbox.run("play level.json --size 65");
     let (output, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert_eq!(run.status.code(), Some(3), "{errors}");
     let expected = "note: these are estimates; the level is judged at its export size, 1025 × 1025 samples\n\
-                    error: 1 of 2 rules is broken\n";
+                    error: 1 of 2 rules failed\n";
     assert_eq!(errors, expected);
-    assert!(output.contains("BROKEN path(red, blue) <= 1 s: found ") && output.contains(" m east, "), "{output}");
+    assert!(output.contains("FAILED path(red, blue) <= 1 s: found ") && output.contains(" m east, "), "{output}");
     let run =
         sandbox.command("play level.json --size 65 --require").arg("sees(red, green) = no").output().expect("run");
     let errors = String::from_utf8_lossy(&run.stderr);
@@ -71,7 +71,7 @@ fn broken_rules_and_mistakes_in_them_are_reported() {
 }
 
 #[test]
-fn the_example_breaks_its_rules_until_a_seed_is_found_and_the_arena_is_fair() {
+fn the_example_fails_its_rules_until_a_seed_is_found_and_the_arena_is_fair() {
     let sandbox = Sandbox::new();
     for name in ["hidden-bases", "two-player-arena"] {
         let path = format!("{}/examples/projects/{name}.upthrust.json", env!("CARGO_MANIFEST_DIR"));
@@ -79,7 +79,7 @@ fn the_example_breaks_its_rules_until_a_seed_is_found_and_the_arena_is_fair() {
     }
     let run = sandbox.run("play hidden-bases.json --size 257");
     let errors = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.code() == Some(3) && errors.ends_with("error: 2 of 5 rules are broken\n"), "{errors}");
+    assert!(run.status.code() == Some(3) && errors.ends_with("error: 2 of 5 rules failed\n"), "{errors}");
     let found = sandbox.json("search hidden-bases.json --seeds 170..185 --best 1 --coarse 129 --size 257 --json");
     assert_eq!(found[0]["broken"], 0, "{found}");
     sandbox.succeed(&format!("play hidden-bases.json --size 257 --seed {}", found[0]["seed"]));

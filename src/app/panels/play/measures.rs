@@ -1,4 +1,4 @@
-//! The measures of a level: ways, fairness, places.
+//! The metrics of a level: routes, fairness and unreachable areas.
 
 use egui::{Button, Grid, Label, RichText, Sense, Ui};
 
@@ -6,37 +6,37 @@ use crate::app::widgets::heading;
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::theme::colours;
 use crate::engine::level::Level;
-use crate::engine::play::{Aspect, Island, Report, WayReport};
+use crate::engine::play::{Aspect, Island, Report, RouteReport};
 
-/// The most areas that nobody reaches that are listed.
+/// The most unreachable areas that are listed.
 const MAX_SHOWN: usize = 5;
 
 /// Times that differ by less than this share are shown as one.
 const SAME_TIME: f64 = 0.02;
 
-/// Draws all measures; returns the place that the user wants to see. `way` is the pair of markers whose
-/// way is drawn, `rows` the heights of the list of ways.
+/// Draws all metrics; returns the place that the user wants to see. `route` is the pair of markers whose route is
+/// drawn, `rows` the heights of the list of routes.
 pub(super) fn report_ui(
     ui: &mut Ui,
     report: &Report,
     level: &Level,
-    way: &mut Option<[usize; 2]>,
+    route: &mut Option<[usize; 2]>,
     rows: &mut RowHeights,
 ) -> Option<[f64; 2]> {
     let mut response = None;
     if level.markers.is_empty() {
-        ui.weak("Put down spawns and objectives with the marker tool (M) to measure ways, sight and fairness.");
+        ui.weak("Place spawns and objectives with the marker tool (M) to measure routes, visibility and fairness.");
     }
     for (agent, share) in level.agents.iter().zip(&report.walkable) {
         ui.label(format!("Walkable for {}: {:.1} %", agent.name, 100.0 * share));
     }
     let stuck = level.markers.iter().zip(&report.markers).filter(|(_, found)| !found.stands);
     for (marker, _) in stuck {
-        let text = format!("{} is where nobody can stand; move it to flatter, drier ground on the map", marker.name);
+        let text = format!("{} is not on walkable terrain; move it to a flatter or drier place", marker.name);
         ui.label(RichText::new(text).color(colours(ui).error));
     }
-    if !report.ways.is_empty() {
-        response = ways_ui(ui, report, level, way, rows).or(response);
+    if !report.routes.is_empty() {
+        response = routes_ui(ui, report, level, route, rows).or(response);
     }
     if !report.fairness.is_empty() {
         fairness_ui(ui, report);
@@ -44,12 +44,12 @@ pub(super) fn report_ui(
     islands_ui(ui, report).or(response)
 }
 
-/// The areas that nobody reaches, each with the barrier that keeps it apart. A click on one shows it.
+/// The unreachable areas, each with its narrowest barrier. A click on one shows it.
 fn islands_ui(ui: &mut Ui, report: &Report) -> Option<[f64; 2]> {
     if report.islands.is_empty() {
         return None;
     }
-    heading(ui, "Areas nobody reaches");
+    heading(ui, "Unreachable areas");
     let mut response = None;
     for Island { area_m2, at_m, gap } in report.islands.iter().take(MAX_SHOWN) {
         let barrier = gap.as_ref().map_or(String::new(), |gap| {
@@ -59,8 +59,8 @@ fn islands_ui(ui: &mut Ui, report: &Report) -> Option<[f64; 2]> {
         let area = if *area_m2 < 1000.0 { format!("{area_m2:.0} m²") } else { format!("{:.1} ha", area_m2 / 1e4) };
         let text = format!("{area}{barrier}");
         let label = ui.add(Label::new(text).sense(Sense::CLICK));
-        let label = label
-            .on_hover_text("Size, and how far it is from ground that is reached. Click to show the narrowest place");
+        let doc = "Its size, and its distance to the nearest reachable area. Click to show the narrowest barrier";
+        let label = label.on_hover_text(doc);
         if label.clicked() {
             response = Some(gap.as_ref().map_or(*at_m, |gap| gap.from_m));
         }
@@ -71,29 +71,29 @@ fn islands_ui(ui: &mut Ui, report: &Report) -> Option<[f64; 2]> {
     response
 }
 
-/// The ways between every two places. A click on one draws it.
-fn ways_ui(
+/// The routes between every two places. A click on one draws it.
+fn routes_ui(
     ui: &mut Ui,
     report: &Report,
     level: &Level,
-    way: &mut Option<[usize; 2]>,
+    route: &mut Option<[usize; 2]>,
     rows: &mut RowHeights,
 ) -> Option<[f64; 2]> {
-    heading(ui, "Ways");
+    heading(ui, "Routes");
     let mut response = None;
     let name = |marker: usize| level.markers.get(marker).map_or("", |marker| marker.name.as_str());
-    let back = |found: &WayReport| report.way(found.to, found.from).filter(|back| takes_as_long(found, back));
-    let listed = report.ways.iter().filter(|found| found.from < found.to || back(found).is_none());
-    let listed: Vec<&WayReport> = listed.collect();
+    let back = |found: &RouteReport| report.route(found.to, found.from).filter(|back| takes_as_long(found, back));
+    let listed = report.routes.iter().filter(|found| found.from < found.to || back(found).is_none());
+    let listed: Vec<&RouteReport> = listed.collect();
     rows.rows_ui(ui, listed.len(), |ui, row| {
         let found = listed[row];
         let between = if back(found).is_some() { "\u{2013}" } else { "to" };
         let text = format!("{} {between} {}", name(found.from), name(found.to));
         let pair = [found.from, found.to];
-        let drawn = ui.push_id(pair, |ui| way_ui(ui, found, &text, *way == Some(pair)));
+        let drawn = ui.push_id(pair, |ui| route_ui(ui, found, &text, *route == Some(pair)));
         let (is_clicked, place_m) = drawn.inner;
         if is_clicked {
-            *way = if *way == Some(pair) { None } else { Some(pair) };
+            *route = if *route == Some(pair) { None } else { Some(pair) };
         }
         response = place_m.or(response);
         drawn.response.rect
@@ -101,40 +101,40 @@ fn ways_ui(
     response
 }
 
-/// One way: returns whether the user clicked it, and the place that the user wants to see.
-fn way_ui(ui: &mut Ui, found: &WayReport, title: &str, is_drawn: bool) -> (bool, Option<[f64; 2]>) {
+/// One route: returns whether the user clicked it, and the place that the user wants to see.
+fn route_ui(ui: &mut Ui, found: &RouteReport, title: &str, is_drawn: bool) -> (bool, Option<[f64; 2]>) {
     let mut response = None;
     let button = ui.add(Button::selectable(is_drawn, title).truncate());
-    let is_clicked = button.on_hover_text("Click to draw the fastest way on the maps").clicked();
+    let is_clicked = button.on_hover_text("Click to draw the fastest route on the maps").clicked();
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         ui.add_space(8.0);
         let weak = colours(ui).weak;
         let text = |text: String| RichText::new(text).size(11.0).color(weak);
-        let doc = "The fastest way of the first agent, and its length over the ground";
+        let doc = "The fastest route of the first agent, and its length over the terrain";
         ui.label(text(time_text(found))).on_hover_text(doc);
         if let Some((width_m, place_m)) = found.choke_m.filter(|(width_m, _)| width_m.is_finite()) {
             let width = Label::new(text(format!(" · {width_m:.0} m wide"))).sense(Sense::CLICK);
-            if ui.add(width).on_hover_text("The narrowest place of the widest way; click to see where").clicked() {
+            if ui.add(width).on_hover_text("The narrowest point of the widest route; click to show it").clicked() {
                 response = Some(place_m);
             }
         }
-        ui.label(text(sight_text(found).into()));
+        ui.label(text(visibility_text(found).into()));
     });
     (is_clicked, response)
 }
 
-fn time_text(found: &WayReport) -> String {
-    found.way.map_or("no way".into(), |[seconds, metres]| format!("{seconds:.1} s · {metres:.0} m"))
+fn time_text(found: &RouteReport) -> String {
+    found.route.map_or("no route".into(), |[seconds, metres]| format!("{seconds:.1} s · {metres:.0} m"))
 }
 
-fn sight_text(found: &WayReport) -> &'static str {
-    if found.sees { " · in sight" } else { " · out of sight" }
+fn visibility_text(found: &RouteReport) -> &'static str {
+    if found.sees { " · visible" } else { " · not visible" }
 }
 
-/// Whether a way takes as long as the way back.
-fn takes_as_long(there: &WayReport, back: &WayReport) -> bool {
-    match (there.way, back.way) {
+/// Whether a route takes as long as the route back.
+fn takes_as_long(there: &RouteReport, back: &RouteReport) -> bool {
+    match (there.route, back.route) {
         (Some([there, _]), Some([back, _])) => (there - back).abs() <= SAME_TIME * there.max(back),
         (there, back) => there.is_none() && back.is_none(),
     }
@@ -146,7 +146,8 @@ fn fairness_ui(ui: &mut Ui, report: &Report) {
     Grid::new("fairness").num_columns(report.teams.len() + 2).striped(true).spacing([6.0, 2.0]).show(ui, |ui| {
         ui.weak("Team");
         report.teams.iter().for_each(|team| drop(ui.strong(team)));
-        ui.weak("Ratio").on_hover_text("The least divided by the greatest: 1 is fair. Of heights, the difference");
+        ui.weak("Ratio")
+            .on_hover_text("The smallest value divided by the largest: 1 is fair. For heights, the difference");
         ui.end_row();
         for row in &report.fairness {
             let (title, doc) = aspect_text(row.aspect);
@@ -160,12 +161,13 @@ fn fairness_ui(ui: &mut Ui, report: &Report) {
 
 fn aspect_text(aspect: Aspect) -> (&'static str, &'static str) {
     match aspect {
-        Aspect::Territory => ("Territory", "The share of the ground that the team reaches first"),
+        Aspect::Territory => ("Territory", "The share of the walkable area that the team reaches first"),
         Aspect::Time => ("Objectives", "The mean time to the objectives"),
-        Aspect::Exposure => ("Exposure", "The share of the walkable ground from which the team's spawns are seen"),
-        Aspect::Flat => ("Flat ground", "The ground up to 5\u{b0} steep that the team reaches first, hectares"),
-        Aspect::Height => {
-            ("Height", "The height of the team's spawns over the mean of the map, and how far apart the teams are")
-        }
+        Aspect::Exposure => ("Exposure", "The share of the walkable area from which the team's spawns are visible"),
+        Aspect::Flat => ("Flat terrain", "The area up to 5\u{b0} steep that the team reaches first, in hectares"),
+        Aspect::Height => (
+            "Height",
+            "The height of the team's spawns above the mean of the map, and the difference between the teams",
+        ),
     }
 }

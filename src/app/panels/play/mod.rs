@@ -21,7 +21,7 @@ use crate::engine::parameters::List;
 use crate::engine::play::{Obstacles, PlayMap, Scale};
 use crate::worker::{DrawnMap, JobError, PlayMeasurer, PlayRequest, PlayResult, Preview, Wake};
 
-/// The time for which outdated measures are shown in full, so that they do not flicker, seconds.
+/// The time for which outdated metrics are shown in full, so that they do not flicker, seconds.
 const FADE_DELAY_S: f64 = 0.25;
 
 /// The parameters of the level that have a tool or controls of their own.
@@ -33,29 +33,29 @@ pub(crate) struct PlayPanel {
     is_open: bool,
     /// Whether to scroll to the panel once it is unfolded.
     scroll_to: bool,
-    /// The measure that is drawn over the maps.
+    /// The overlay on the maps.
     map: Option<PlayMap>,
     requested: Option<PlayRequest>,
-    /// Whether what stands in the way is still looked for.
+    /// Whether the obstacles are still being computed.
     awaits_obstacles: bool,
     /// The terrain that is shown.
     shown: Option<Arc<Heightfield>>,
-    /// The markers, by whose names those of the map and of the way are found again in a list that has changed.
+    /// The markers, by whose names those of the map and of the route are found again in a list that has changed.
     markers: List<Marker>,
-    /// The last measures, while the next ones are on their way.
+    /// The last metrics, while the next ones are being computed.
     measured: Option<PlayResult>,
     error: Option<String>,
-    /// What is drawn over the maps.
+    /// The overlay as it was drawn last.
     drawn: Option<Drawn>,
-    /// The markers whose way is drawn.
-    way: Option<[usize; 2]>,
-    way_rows: RowHeights,
-    /// When the measures stopped matching the terrain and the level, seconds.
+    /// The markers whose route is drawn.
+    route: Option<[usize; 2]>,
+    route_rows: RowHeights,
+    /// When the metrics stopped matching the terrain and the level, seconds.
     outdated_since: Option<f64>,
     rules: RuleEditor,
 }
 
-/// A measure over the maps.
+/// An overlay on the maps.
 struct Drawn {
     request: Arc<PlayRequest>,
     map: Arc<DrawnMap>,
@@ -66,7 +66,7 @@ struct Drawn {
 pub(crate) struct PlayContext<'a> {
     pub(crate) level: &'a mut Level,
     pub(crate) is_playing: bool,
-    /// Samples along the longer side of exports, at which rules are judged.
+    /// Samples along the longer side of exports, at which rules are checked.
     pub(crate) export_samples: usize,
 }
 
@@ -84,8 +84,8 @@ impl PlayPanel {
             measured: None,
             error: None,
             drawn: None,
-            way: None,
-            way_rows: RowHeights::default(),
+            route: None,
+            route_rows: RowHeights::default(),
             outdated_since: None,
             rules: RuleEditor::default(),
         })
@@ -96,18 +96,18 @@ impl PlayPanel {
         (self.is_open, self.scroll_to) = (true, true);
     }
 
-    /// The measures so far.
+    /// The metrics so far.
     #[cfg(test)]
     pub(crate) fn found(&self) -> Option<&PlayResult> {
         self.measured.as_ref()
     }
 
-    /// Draws a measure over the maps, or none.
+    /// Shows an overlay on the maps, or none.
     pub(crate) fn show_map(&mut self, map: Option<PlayMap>) {
         self.map = map;
     }
 
-    /// Takes the measures from the thread, and requests those that are visible, but only while the terrain does not
+    /// Takes the metrics from the thread, and requests those that are visible, but only while the terrain does not
     /// change in every frame.
     pub(crate) fn request(
         &mut self,
@@ -149,7 +149,8 @@ impl PlayPanel {
         }
     }
 
-    /// Keeps the map and the way on their markers when others are added or removed; without their marker, there is none.
+    /// Keeps the map and the route on their markers when others are added or removed; without their marker, there is
+    /// none.
     fn follow_markers(&mut self, level: &Level) {
         if level.markers.shares_with(&self.markers) {
             return;
@@ -167,10 +168,10 @@ impl PlayPanel {
             PlayMap::Viewshed(marker) => place(marker).map(PlayMap::Viewshed),
             PlayMap::Walkable | PlayMap::Clearance | PlayMap::Exposure | PlayMap::Territory => Some(map),
         });
-        self.way = self.way.and_then(|[from, to]| Some([place(from)?, place(to)?]));
+        self.route = self.route.and_then(|[from, to]| Some([place(from)?, place(to)?]));
     }
 
-    /// Takes new measures; those that they lack remain.
+    /// Takes new metrics; those that they lack remain.
     fn take(&mut self, result: PlayResult) {
         self.error = None;
         if let Some(map) = &result.map {
@@ -184,21 +185,21 @@ impl PlayPanel {
         }
     }
 
-    /// The measure over the maps.
+    /// The overlay on the maps.
     pub(crate) fn overlay(&self) -> Option<Arc<ColorImage>> {
         let drawn = self.drawn.as_ref().filter(|drawn| Some(drawn.map.map) == self.map)?;
         Some(drawn.image.clone())
     }
 
-    /// The places along the way that is drawn, metres east and south.
-    pub(crate) fn way_m(&self) -> &[[f64; 2]] {
+    /// The places along the route that is drawn, metres east and south.
+    pub(crate) fn route_m(&self) -> &[[f64; 2]] {
         let report = self.measured.as_ref().and_then(|measured| measured.report.as_ref());
-        let way = self.way.filter(|_| self.is_open).zip(report);
-        let found = way.and_then(|([from, to], report)| report.way(from, to));
+        let route = self.route.filter(|_| self.is_open).zip(report);
+        let found = route.and_then(|([from, to], report)| report.route(from, to));
         found.map_or(&[], |found| &found.line_m)
     }
 
-    /// What the colours over the maps mean, and whether they are being renewed.
+    /// What the colours of the overlay mean, and whether they are being updated.
     pub(crate) fn legend(&self, level: &Level) -> Option<String> {
         let map = self.map?;
         let drawn = self.drawn.as_ref().filter(|drawn| drawn.map.map == map);
@@ -277,11 +278,11 @@ impl PlayPanel {
                     if is_outdated {
                         ui.set_opacity(0.5);
                     }
-                    response =
-                        report_ui(ui, &report, context.level, &mut self.way, &mut self.way_rows).or(response.take());
+                    response = report_ui(ui, &report, context.level, &mut self.route, &mut self.route_rows)
+                        .or(response.take());
                 });
                 if is_outdated && context.is_playing {
-                    ui.weak("Updated when playback stops");
+                    ui.weak("Updates when playback stops");
                 } else if self.measured.as_ref().is_some_and(|measured| measured.is_coarse) {
                     ui.weak("Estimated on fewer samples; refining…");
                 } else if self.shown.as_ref().is_some_and(|shown| longer_side(shown) < context.export_samples) {
@@ -290,7 +291,7 @@ impl PlayPanel {
                 }
             }
             Some(_) | None => {
-                ui.weak(if context.is_playing { "Measured when playback stops" } else { "Measuring…" });
+                ui.weak(if context.is_playing { "Measuring starts when playback stops" } else { "Measuring…" });
             }
         }
         ui.add_space(4.0);
@@ -300,14 +301,14 @@ impl PlayPanel {
         response
     }
 
-    /// The choice of the measure over the maps.
+    /// The choice of the overlay on the maps.
     fn map_choice_ui(&mut self, ui: &mut Ui, level: &Level) {
         ui.horizontal(|ui| {
-            let label = ui.label("Show on the maps");
-            let chosen = self.map.map_or("Nothing".into(), |map| title(map, level));
+            let label = ui.label("Overlay on the maps");
+            let chosen = self.map.map_or("None".into(), |map| title(map, level));
             let list = ComboBox::from_id_salt("map of play").width(ui.available_width() - 8.0).selected_text(chosen);
             let shown = list.show_ui(ui, |ui| {
-                ui.selectable_value(&mut self.map, None, "Nothing");
+                ui.selectable_value(&mut self.map, None, "None");
                 for map in maps(level) {
                     ui.selectable_value(&mut self.map, Some(map), title(map, level)).on_hover_text(doc(map));
                 }
@@ -317,7 +318,7 @@ impl PlayPanel {
     }
 }
 
-/// The measures that can be drawn over the maps.
+/// The overlays that can be shown on the maps.
 pub(crate) fn maps(level: &Level) -> Vec<PlayMap> {
     let mut maps = vec![PlayMap::Walkable, PlayMap::Clearance, PlayMap::Exposure];
     if level.markers.iter().any(|marker| marker.kind == MarkerKind::Spawn && !marker.team.is_empty()) {
@@ -332,12 +333,12 @@ fn longer_side(terrain: &Arc<Heightfield>) -> usize {
     terrain.grid().width().max(terrain.grid().height())
 }
 
-/// The title of a measure, with the name of its marker.
+/// The title of an overlay, with the name of its marker.
 pub(crate) fn title(map: PlayMap, level: &Level) -> String {
     let name = |marker: usize| level.markers.get(marker).map_or("", |marker| marker.name.as_str());
     match map {
-        PlayMap::Walkable => "Walkable ground".into(),
-        PlayMap::Clearance => "Width of the ways".into(),
+        PlayMap::Walkable => "Walkable area".into(),
+        PlayMap::Clearance => "Route width".into(),
         PlayMap::Exposure => "Exposure".into(),
         PlayMap::Territory => "Territory of the teams".into(),
         PlayMap::Reach(marker) => format!("Time from {}", name(marker)),
@@ -345,15 +346,15 @@ pub(crate) fn title(map: PlayMap, level: &Level) -> String {
     }
 }
 
-/// What a measure shows.
+/// What an overlay shows.
 pub(crate) fn doc(map: PlayMap) -> &'static str {
     match map {
         PlayMap::Walkable => "Where the first agent can stand",
         PlayMap::Clearance => "Twice the distance to the nearest place where the first agent cannot go",
-        PlayMap::Exposure => "From how much of the walkable ground each place is seen",
-        PlayMap::Territory => "Which team is where first; stronger colours where it is far ahead",
-        PlayMap::Reach(_) => "How long the first agent takes from there",
-        PlayMap::Viewshed(_) => "What is seen from there, of somebody 1.7 m tall",
+        PlayMap::Exposure => "The share of the walkable area from which each place is visible",
+        PlayMap::Territory => "Which team gets there first; stronger colours mean a larger lead",
+        PlayMap::Reach(_) => "Travel time of the first agent from there",
+        PlayMap::Viewshed(_) => "Where a head 1.7 m above the terrain is visible from there",
     }
 }
 
@@ -361,7 +362,7 @@ pub(crate) fn doc(map: PlayMap) -> &'static str {
 fn ends(map: PlayMap, greatest: f64) -> [String; 2] {
     let [few, many] = [String::from("0"), format!("{greatest:.0}")];
     match map {
-        // What many see is bright.
+        // What is visible from many places is bright.
         PlayMap::Exposure => [many, few],
         _ => [few, many],
     }

@@ -1,4 +1,4 @@
-//! The rules of the level: what is required, what was found, and where.
+//! The rules of the level: the requirement, the metric that was found, and where.
 
 use egui::{Align, Key, Label, Layout, RichText, Sense, TextEdit, Ui};
 use egui_material_icons::icons::{ICON_ADD, ICON_CHECK, ICON_CLOSE, ICON_REMOVE};
@@ -6,7 +6,7 @@ use egui_material_icons::icons::{ICON_ADD, ICON_CHECK, ICON_CLOSE, ICON_REMOVE};
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{heading, icon_button};
 use crate::engine::level::{Level, MarkerKind};
-use crate::engine::play::{MEASURES, RuleError, Verdict};
+use crate::engine::play::{MetricKind, RuleError, Verdict};
 
 /// The rule that is being typed, by its index, until its field loses the focus.
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl RuleEditor {
             self.typed = None;
         }
         if level.rules.is_empty() {
-            ui.weak("None yet. A rule says what must be true of the level, such as how long a way may take.");
+            ui.weak("None yet. A rule says what must be true of the level, such as the maximum time of a route.");
         }
         response
     }
@@ -65,7 +65,7 @@ impl RuleEditor {
         let (icon, colour, state) = match verdict {
             Some(Ok(verdict)) if verdict.holds => (ICON_CHECK, colours.text, "Passes"),
             Some(Ok(_)) => (ICON_CLOSE, colours.error, "Fails"),
-            Some(Err(_)) => (ICON_CLOSE, colours.error, "Cannot be read"),
+            Some(Err(_)) => (ICON_CLOSE, colours.error, "Invalid rule"),
             None => (ICON_REMOVE, colours.weak, "Not measured yet"),
         };
         ui.horizontal(|ui| {
@@ -89,13 +89,13 @@ impl RuleEditor {
         });
     }
 
-    /// The menu with an example of every measure.
+    /// The menu with an example of every metric.
     fn add_ui(&mut self, ui: &mut Ui, level: &mut Level) {
         let opener = icon_button(ui, ICON_ADD, "Add a rule");
         egui::Popup::menu(&opener).show(|ui| {
-            for ((key, usage), example) in MEASURES.iter().zip(examples(level)) {
-                let title = usage.split_once(": ").map_or(*key, |(_, meaning)| meaning);
-                if ui.button(&example).on_hover_text(title).clicked() {
+            for metric in MetricKind::ALL {
+                let example = example(metric, level);
+                if ui.button(&example).on_hover_text(metric.doc()).clicked() {
                     self.focus = Some(level.rules.len());
                     level.rules.push(example);
                 }
@@ -124,13 +124,13 @@ fn found_ui(ui: &mut Ui, verdict: &Result<Verdict, RuleError>) -> Option<[f64; 2
         ui.add_space(INDENT);
         let sense = if place_m.is_some() { Sense::CLICK } else { Sense::hover() };
         let label = ui.add(Label::new(RichText::new(text).size(11.0).color(colour)).wrap().sense(sense));
-        if place_m.is_some() { label.on_hover_text("Click to see where") } else { label }
+        if place_m.is_some() { label.on_hover_text("Click to show where") } else { label }
     });
     place_m.filter(|_| shown.inner.clicked())
 }
 
-/// An example of every measure, with names of the level.
-fn examples(level: &Level) -> [String; MEASURES.len()] {
+/// An example of a rule about a metric, with names of the level.
+fn example(metric: MetricKind, level: &Level) -> String {
     let quoted = |name: &str| {
         // A number would be one.
         let starts = name.chars().next().is_some_and(char::is_alphabetic);
@@ -143,18 +143,19 @@ fn examples(level: &Level) -> [String; MEASURES.len()] {
         spawns.chain(named.filter(|marker| marker.kind != MarkerKind::Spawn)).map(|marker| quoted(&marker.name));
     let (a, b) = (names.next().unwrap_or("A".into()), names.next().unwrap_or("B".into()));
     let team = level.markers.iter().map(|marker| marker.team.as_str()).find(|team| !team.is_empty());
-    let pads = team.map_or("pads(60, 60) >= 3".into(), |team| format!("pads({}, 60, 60) >= 3", quoted(team)));
-    [
-        format!("path({a}, {b}) <= 5 min"),
-        format!("length({a}, {b}) >= 300 m"),
-        format!("choke({a}, {b}) >= 12 m"),
-        format!("sees({a}, {b}) = no"),
-        "walkable >= 50 %".into(),
-        format!("reachable({a}) >= 90 %"),
-        format!("exposure({a}) <= 20 %"),
-        pads,
-        "fairness(territory) >= 0.95".into(),
-    ]
+    match metric {
+        MetricKind::Path => format!("path({a}, {b}) <= 5 min"),
+        MetricKind::Length => format!("length({a}, {b}) >= 300 m"),
+        MetricKind::Choke => format!("choke({a}, {b}) >= 12 m"),
+        MetricKind::Sees => format!("sees({a}, {b}) = no"),
+        MetricKind::Walkable => "walkable >= 50 %".into(),
+        MetricKind::Reachable => format!("reachable({a}) >= 90 %"),
+        MetricKind::Exposure => format!("exposure({a}) <= 20 %"),
+        MetricKind::Pads => {
+            team.map_or("pads(60, 60) >= 3".into(), |team| format!("pads({}, 60, 60) >= 3", quoted(team)))
+        }
+        MetricKind::Fairness => "fairness(territory) >= 0.95".into(),
+    }
 }
 
 #[cfg(test)]
@@ -167,8 +168,9 @@ mod tests {
     fn all_examples_can_be_read() {
         let spawn = |team: &str| Marker { name: format!("Spawn of {team}"), team: team.into(), ..Default::default() };
         let level = Level { markers: vec![spawn("1"), spawn("dark blue")].into(), ..Default::default() };
-        for ((key, _), example) in MEASURES.iter().zip(examples(&level)) {
-            assert!(example.starts_with(key), "{example}");
+        for metric in MetricKind::ALL {
+            let example = example(metric, &level);
+            assert!(example.starts_with(metric.key()), "{example}");
             Rule::read(&example, &level).unwrap_or_else(|error| panic!("{error}"));
         }
     }

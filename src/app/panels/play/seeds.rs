@@ -1,4 +1,4 @@
-//! The search for seeds that keep the rules of the level.
+//! The search for seeds that pass the rules of the level.
 
 use std::sync::Arc;
 
@@ -140,7 +140,7 @@ impl SeedPanel {
         heading(ui, "Find seeds");
         if level.rules.is_empty() {
             ui.weak(
-                "Add rules above, such as path(\"Spawn 1\", \"Spawn 2\") <= 60 s, to search the seeds that keep them.",
+                "Add rules above, such as path(\"Spawn 1\", \"Spawn 2\") <= 60 s, to search for seeds that pass them.",
             );
             return;
         }
@@ -159,7 +159,8 @@ impl SeedPanel {
                     let label = ui.label("Seeds to try");
                     let field = DragValue::new(&mut self.count).range(1..=10_000).speed(5.0);
                     ui.add(field).labelled_by(label.id);
-                    let tooltip = "Tries seeds 1 to this one by the rules, checks the nine best again on more samples and shows them";
+                    let tooltip = "Tests seeds 1 to this number against the rules, \
+                                   then checks the best nine again on more samples";
                     self.wants_start |= ui.button("Search").on_hover_text(tooltip).clicked();
                 });
             }
@@ -184,10 +185,10 @@ impl SeedPanel {
                 }
             });
         }
-        ui.weak("Click one to take its seed; undo goes back.");
+        ui.weak("Click one to use its seed; undo to go back.");
     }
 
-    /// A seed with its picture and the rules that it breaks.
+    /// A seed with its picture and its results.
     fn found_ui(&mut self, ui: &mut Ui, index: usize, side: f32) {
         let found = &self.found[index];
         ui.set_width(side);
@@ -207,9 +208,9 @@ impl SeedPanel {
         if response.clicked() {
             self.adopted = Some(found.seed);
         }
-        let (text, colour): (String, Color32) = match found.broken() {
+        let (text, colour): (String, Color32) = match found.failed() {
             0 => (format!("{}: passes", found.seed), colours(ui).text),
-            broken => (format!("{}: {broken} of {} fail", found.seed, found.verdicts.len()), colours(ui).weak),
+            failed => (format!("{}: {failed} of {} fail", found.seed, found.verdicts.len()), colours(ui).weak),
         };
         ui.label(RichText::new(text).size(11.0).color(colour));
     }
