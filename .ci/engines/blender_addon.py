@@ -289,9 +289,9 @@ def placed(terrain: bpy.types.Object) -> dict[str, tuple[numpy.ndarray, list[str
     return {name: (numpy.array(each).reshape(-1, 4, 4), names) for name, (each, names) in found.items()}
 
 
-def axes_of(things: numpy.ndarray) -> numpy.ndarray:
-    """Where the right side, the front and the top of things point, by x east, y north and z up."""
-    yaw, pitch, roll = numpy.radians(things[:, 3:6].T)
+def axes_of(instances: numpy.ndarray) -> numpy.ndarray:
+    """Where the right side, the front and the top of instances point, by x east, y north and z up."""
+    yaw, pitch, roll = numpy.radians(instances[:, 3:6].T)
 
     def turned(vectors: numpy.ndarray, onto: tuple[int, int], angle: numpy.ndarray) -> numpy.ndarray:
         """Turns vectors from one axis towards another one."""
@@ -301,7 +301,7 @@ def axes_of(things: numpy.ndarray) -> numpy.ndarray:
         result[:, :, onto[1]] = numpy.sin(angle)[:, None] * first + numpy.cos(angle)[:, None] * second
         return result
 
-    axes = numpy.broadcast_to(numpy.eye(3), (len(things), 3, 3))
+    axes = numpy.broadcast_to(numpy.eye(3), (len(instances), 3, 3))
     # The roll lifts the right side, the pitch the front, and the yaw turns the north to the east.
     return turned(turned(turned(axes, (0, 2), roll), (1, 2), pitch), (1, 0), yaw)
 
@@ -313,17 +313,17 @@ def check_placed(case: str, terrain: bpy.types.Object, out: Path, world: tuple[f
     is_right = len(found) == len(content["layers"])
     text = []
     for layer in content["layers"]:
-        things = numpy.array(layer["instances"], "f8").reshape(-1, 7)
+        instances = numpy.array(layer["instances"], "f8").reshape(-1, 7)
         matrices, _ = found[layer["name"]]
-        is_right &= len(things) == len(matrices)
-        x, y, z = things[:, :3].T
+        is_right &= len(instances) == len(matrices)
+        x, y, z = instances[:, :3].T
         places = numpy.stack([x - world[0] / 2, world[1] / 2 - z, y], axis=-1)
         # Columns of a matrix are where the axes go.
         axes = matrices[:, :3, :3].transpose(0, 2, 1)
         place_off = abs(matrices[:, :3, 3] - places).max(initial=0)
-        axes_off = abs(axes / things[:, 6, None, None] - axes_of(things)).max(initial=0)
+        axes_off = abs(axes / instances[:, 6, None, None] - axes_of(instances)).max(initial=0)
         is_right &= place_off < 1e-3 and axes_off < 1e-5
-        text.append(f"{len(things)} {layer['name']} off by {place_off:.6f} m, axes by {axes_off:.1e}")
+        text.append(f"{len(instances)} {layer['name']} off by {place_off:.6f} m, axes by {axes_off:.1e}")
     report(case, f"{terrain.upthrust.result}: {'; '.join(text)}", bool(is_right))
     return {layer["name"]: numpy.array(layer["instances"]) for layer in content["layers"]}
 
@@ -354,9 +354,9 @@ def check_scatter() -> None:
         bpy.ops.import_scene.upthrust(filepath=str(out / addon.MANIFEST_NAME))
         terrain = bpy.context.object
         settings = terrain.upthrust
-        things = check_placed(f"{VERSIONS}: scatter", terrain, out, world)
+        instances = check_placed(f"{VERSIONS}: scatter", terrain, out, world)
         # On the ground: by the heights of the terrain, and by its slope for those that lie on it.
-        rocks = things["Rocks"]
+        rocks = instances["Rocks"]
         heights = expected_heights(project, [257, 129])
         ground = [height_at(heights, world, rocks[:, 0] + x, rocks[:, 2] + z) for x, z in [(0, 0), (0.5, 0), (0, 0.5)]]
         common.check("rocks on the ground", abs(rocks[:, 1] - ground[0]).max(), 2e-3)
@@ -397,14 +397,14 @@ def check_scatter() -> None:
         for item in trees.objects:
             item.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [], [(0, 1, 2)])
         matrices, names = placed(terrain)["Trees"]
-        scales = numpy.linalg.norm(matrices[:, :3, 0], axis=1) / things["Trees"][:, 6]
+        scales = numpy.linalg.norm(matrices[:, :3, 0], axis=1) / instances["Trees"][:, 6]
         is_pine = numpy.array([own_name == "pine" for own_name in names])
-        x, y, z = things["Trees"][:, :3].T
+        x, y, z = instances["Trees"][:, :3].T
         off = abs(matrices[:, :3, 3] - numpy.stack([x - world[0] / 2, world[1] / 2 - z, y], axis=-1)).max()
         report("objects of the user", f"{is_pine.mean():.3f} are of the second, off by {off:.6f} m",
                0.45 < is_pine.mean() < 0.55 and off < 1e-3 and abs(scales - numpy.where(is_pine, 2, 1)).max() < 1e-4)
         trees.objects["pine"].scale = (1, 1, 1)
-        before = {(one[0], one[2]): own for one, own in zip(things["Trees"].tolist(), names)}
+        before = {(one[0], one[2]): own for one, own in zip(instances["Trees"].tolist(), names)}
         points = settings.scatter["Trees"].points
 
         # Another terrain below the same places, without the rocks around which nothing else changes.
@@ -461,11 +461,11 @@ def check_scatter() -> None:
         terrain = addon.import_terrain(str(folder / "many"))
         took_s = time.perf_counter() - started
         counts = [len(each) for each, _ in placed(terrain).values()]
-        report("a million things", f"{terrain.upthrust.result}", counts[0] > 1_000_000 and took_s < 10)
+        report("a million instances", f"{terrain.upthrust.result}", counts[0] > 1_000_000 and took_s < 10)
 
 
 def check_broken_scatter(terrain: bpy.types.Object, out: Path) -> None:
-    """Files of scattered things that cannot be loaded: a plain message, and nothing else changes."""
+    """Files of scattered instances that cannot be loaded: a plain message, and nothing else changes."""
     settings, path, manifest = terrain.upthrust, out / "scatter.json", out / addon.MANIFEST_NAME
     whole, listed = path.read_bytes(), json.loads(manifest.read_bytes())
     content = json.loads(whole)
@@ -475,11 +475,11 @@ def check_broken_scatter(terrain: bpy.types.Object, out: Path) -> None:
     def layer(**keys: Any) -> bytes:
         return json.dumps({**content, "layers": [{**first, "instances": [row], **keys}, *others]}).encode()
 
-    def thing(*values: Any) -> bytes:
+    def instance(*values: Any) -> bytes:
         return layer(instances=[row, list(values)])
 
     no_fields = json.dumps({key: content[key] for key in content if key != "fields"}).encode()
-    no_rows = "its things are not rows of numbers"
+    no_rows = "its instances are not rows of numbers"
     broken = {
         "half a file": (whole[: len(whole) // 2], "scatter.json is damaged"),
         "nothing": (b"", "scatter.json is damaged"),
@@ -492,13 +492,13 @@ def check_broken_scatter(terrain: bpy.types.Object, out: Path) -> None:
         "a shape of nothing": (layer(radius_m=0), "is not a length"),
         "an unknown shape": (layer(shape="torus"), "is not a known shape"),
         "a colour that is a word": (layer(color="green"), "is not a colour"),
-        "a name that is a number": (layer(name=5), "is not a text"),
-        "things that are a number": (layer(instances=5), no_rows),
-        "a text in a thing": (thing(*row[:6], "1"), no_rows),
-        "null in a thing": (thing(*row[:6], None), no_rows),
-        "a thing with too little": (thing(*row[:6]), "scatter.json is damaged"),
-        "NaN": (thing(*row[:6], float("nan")), "a number that is too large"),
-        "infinity": (thing(float("inf"), *row[1:]), "a number that is too large"),
+        "a name that is a number": (layer(name=5), "is not a string"),
+        "instances that are a number": (layer(instances=5), no_rows),
+        "a text in an instance": (instance(*row[:6], "1"), no_rows),
+        "null in an instance": (instance(*row[:6], None), no_rows),
+        "an instance with too little": (instance(*row[:6]), "scatter.json is damaged"),
+        "NaN": (instance(*row[:6], float("nan")), "a number that is too large"),
+        "infinity": (instance(float("inf"), *row[1:]), "a number that is too large"),
     }
     before = state(terrain)
 
@@ -688,7 +688,7 @@ def check_broken(terrain: bpy.types.Object, manifest: Path) -> None:
         ),
         "a heightmap that is too large": (changed(samples=[200, 100]), "is larger than the terrain"),
         "a heightmap of another size": (
-            changed(heightmaps=[{**height, "size": [129, 129]}], samples=[129, 129]), "has another size"
+            changed(heightmaps=[{**height, "size": [129, 129]}], samples=[129, 129]), "does not have the size"
         ),
         "a missing texture": (changed(texture=[{**texture, "file": "none.png", "crc32": "1"}]), "cannot be read"),
         "a texture of another export": (changed(texture=[{**texture, "crc32": "ffffffff"}]), "does not belong"),

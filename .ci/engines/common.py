@@ -86,7 +86,7 @@ def set_at(content, path, value):
 
 
 def write_scatter(manifest, folder, data):
-    """Replaces the file of scattered things of an export by another one that belongs to the manifest."""
+    """Replaces the file of scattered instances of an export by another one that belongs to the manifest."""
     (Path(folder) / "scatter.json").write_bytes(data)
     manifest["scatter"][0]["crc32"] = f"{zlib.crc32(data):08x}"
 

@@ -49,16 +49,16 @@ class Import(Case):
         for name, layer in expected.items():
             one = found[name]
             assert numpy.allclose(one["position"], [corner[0], 0, corner[1]], atol=1e-3), (one["position"], corner)
-            things = numpy.array(layer["instances"], "f8").reshape(-1, 7)
+            instances = numpy.array(layer["instances"], "f8").reshape(-1, 7)
             matrices = numpy.fromfile(folder / f"scatter {name}.f32", "<f4").reshape(-1, 3, 4)
-            assert len(matrices) == len(things) == sum(one["counts"]), (name, one["counts"], len(things))
+            assert len(matrices) == len(instances) == sum(one["counts"]), (name, one["counts"], len(instances))
             # By place: the cells have another order.
             matrices = matrices[numpy.lexsort(matrices[:, [0, 2], 3].T)]
-            things = things[numpy.lexsort(things[:, [0, 2]].astype("f4").T)]
-            place_off = numpy.abs(matrices[:, :, 3] - things[:, :3]).max(initial=0)
+            instances = instances[numpy.lexsort(instances[:, [0, 2]].astype("f4").T)]
+            place_off = numpy.abs(matrices[:, :, 3] - instances[:, :3]).max(initial=0)
             # The columns of a matrix are where the axes go.
-            axes = matrices[:, :, :3].transpose(0, 2, 1) / things[:, 6, None, None]
-            axes_off = numpy.abs(axes - axes_of(things)).max(initial=0)
+            axes = matrices[:, :, :3].transpose(0, 2, 1) / instances[:, 6, None, None]
+            axes_off = numpy.abs(axes - axes_of(instances)).max(initial=0)
             assert place_off < 1e-3 and axes_off < 1e-5, (name, place_off, axes_off)
             off = max(off, place_off)
             assert one["saved"].startswith("res://upthrust/") or not one["saved"], one["saved"]
@@ -69,12 +69,12 @@ class Import(Case):
                 assert one["volume"] > 0 and (volume is None or abs(one["volume"] / volume - 1) < 1e-4), one["volume"]
         if expected:
             counts = {name: (len(one["counts"]), sum(one["counts"])) for name, one in found.items()}
-            print(f"right  {self.target}: {self.name}: cells and things {counts}, off by {off:.6f} m at most")
+            print(f"right  {self.target}: {self.name}: cells and instances {counts}, off by {off:.6f} m at most")
 
 
-def axes_of(things):
-    """Where the right side, the top and the back of things point, by x east, y up and z south."""
-    yaw, pitch, roll = numpy.radians(things[:, 3:6].T)
+def axes_of(instances):
+    """Where the right side, the top and the back of instances point, by x east, y up and z south."""
+    yaw, pitch, roll = numpy.radians(instances[:, 3:6].T)
 
     def turned(vectors, first, second, angle):
         """Turns vectors from one axis towards another one."""
@@ -83,7 +83,7 @@ def axes_of(things):
         result[:, :, second] = sin * vectors[:, :, first] + cos * vectors[:, :, second]
         return result
 
-    axes = numpy.broadcast_to(numpy.eye(3), (len(things), 3, 3))
+    axes = numpy.broadcast_to(numpy.eye(3), (len(instances), 3, 3))
     # The roll lifts the right side, the pitch the front, which is -z, and the yaw turns the right side to the back.
     return turned(turned(turned(axes, 0, 1, roll), 1, 2, pitch), 0, 2, yaw)
 
@@ -144,10 +144,10 @@ def without_first_sample(manifest, folder, first, second):
 
 
 def scattered(*path, to):
-    """Changes a value of the file of scattered things, which still belongs to the manifest."""
+    """Changes a value of the file of scattered instances, which still belongs to the manifest."""
     def change(manifest, folder, first, second):
         content = json.loads((folder / "scatter.json").read_text())
-        # Few things, so that the check is fast.
+        # Few instances, so that the check is fast.
         for layer in content["layers"]:
             del layer["instances"][5:]
         set_at(content, path, to)
@@ -185,11 +185,11 @@ BROKEN_SCATTER = {
     "an unknown shape": (scattered(*LAYER, "shape", to="torus"), BAD_LAYER),
     "a shape of nothing": (scattered(*LAYER, "radius_m", to=0), BAD_LAYER),
     "a colour that is a word": (scattered(*LAYER, "color", to="nothing"), BAD_LAYER),
-    "things that are a number": (scattered(*LAYER, "instances", to=5), BAD_LAYER),
-    "a text in a thing": (scattered(*LAYER, "instances", 1, 6, to="1"), BAD_LAYER),
-    "null in a thing": (scattered(*LAYER, "instances", 1, 6, to=None), BAD_LAYER),
-    "a thing with too little": (scattered(*LAYER, "instances", 1, to=[1, 2, 3]), BAD_LAYER),
-    "an endless thing": (scattered(*LAYER, "instances", 1, 0, to=1e30), BAD_LAYER),
+    "instances that are a number": (scattered(*LAYER, "instances", to=5), BAD_LAYER),
+    "a text in an instance": (scattered(*LAYER, "instances", 1, 6, to="1"), BAD_LAYER),
+    "null in an instance": (scattered(*LAYER, "instances", 1, 6, to=None), BAD_LAYER),
+    "an instance with too little": (scattered(*LAYER, "instances", 1, to=[1, 2, 3]), BAD_LAYER),
+    "an endless instance": (scattered(*LAYER, "instances", 1, 0, to=1e30), BAD_LAYER),
 }
 
 IS_DAMAGED, OUTSIDE = "is damaged", "points outside its folder"

@@ -11,8 +11,8 @@
 // SIZES: COLUMNS ROWS WIDTH_M DEPTH_M HEIGHT_RANGE_M
 //
 // Beside each PNG of weights is NAME.rgba, its pixels as another library decoded them, and beside the manifest is
-// layers.txt, the colours of the layers in their order, and things.txt, what is scattered: name, metres east, up and
-// north of the south-western corner, radians clockwise from north, and scale, separated by tabs.
+// layers.txt, the colours of the layers in their order, and instances.txt, the scattered instances: name, metres east,
+// up and north of the south-western corner, radians clockwise from north, and scale, separated by tabs.
 
 using System;
 using System.Collections.Generic;
@@ -248,11 +248,11 @@ namespace Upthrust
         private static string NameOf(TreePrototype prototype) =>
             Path.GetFileNameWithoutExtension(AssetDatabase.GetAssetPath(prototype.prefab));
 
-        /// <summary>Compares the trees of all terrains with what is scattered.</summary>
+        /// <summary>Compares the trees of all terrains with the scattered instances.</summary>
         private static void CompareTrees(string what, Export export)
         {
             var expected = new List<Tree>();
-            foreach (string line in File.ReadAllLines(Path.Combine(export.Folder, "things.txt")))
+            foreach (string line in File.ReadAllLines(Path.Combine(export.Folder, "instances.txt")))
             {
                 string[] parts = line.Split('\t');
                 var numbers = new double[5];

@@ -26,11 +26,11 @@ LAYERS = [
 ]
 
 
-def write_things(folder, depth_m):
-    """Writes what is scattered as Unity has it: from the south-western corner, north instead of south, radians."""
+def write_instances(folder, depth_m):
+    """Writes the instances as Unity has them: from the south-western corner, north instead of south, radians."""
     path = folder / "scatter.json"
     layers = json.loads(path.read_text())["layers"] if path.exists() else []
-    (folder / "things.txt").write_text("".join(
+    (folder / "instances.txt").write_text("".join(
         f"{layer['name']}\t{x}\t{y}\t{depth_m - z}\t{math.radians(yaw)}\t{scale}\n"
         for layer in layers for x, y, z, yaw, _, _, scale in layer["instances"]
     ))
@@ -46,7 +46,7 @@ def export(source, folder, size, *options):
         (folder / f"{entry['file']}.rgba").write_bytes(pixels)
     layers = dict.fromkeys(number for entry in manifest["weights"] for number in entry["types"])
     (folder / "layers.txt").write_text("\n".join(manifest["types"][number]["color"] for number in layers))
-    write_things(folder, manifest["depth_m"])
+    write_instances(folder, manifest["depth_m"])
     heights = folder.parent / f"{folder.name}.r32"
     samples = manifest["samples"]
     world = [option for option in options if str(option).startswith(("--set", "--seed"))]
@@ -159,7 +159,7 @@ def missing(manifest, folder):
 
 
 def scattered(*path, to):
-    """Changes a value of the file of scattered things, which still belongs to the manifest."""
+    """Changes a value of the file of scattered instances, which still belongs to the manifest."""
     def change(manifest, folder):
         content = json.loads((folder / "scatter.json").read_text())
         set_at(content, path, to)

@@ -1,4 +1,4 @@
-"""Imports terrain that Upthrust exported, with what is scattered on it, and loads it again when the export changes.
+"""Imports terrain that Upthrust exported, with its scattered instances, and loads it again when the export changes.
 
 Install this file as an add-on, or import it as a module and call `register`, `import_terrain` and `reload_terrain`.
 """
@@ -51,10 +51,10 @@ RELATIVE_PATHS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0
 WATER_NAME = "Upthrust water"
 # On the node with the colour of a terrain type: the colour in the export, to tell it from one that the user chose.
 EXPORTED_COLOR = "upthrust_color"
-# On the mesh that stands for the things of a layer until the user has another one.
+# On the mesh that stands for the instances of a layer until the user has another one.
 STAND_IN = "upthrust_stand_in"
 SCATTER_NODES_NAME = "Upthrust scatter"
-# The columns of a scatter file, and the sides of the shapes that stand for things.
+# The columns of a scatter file, and the sides of the shapes that stand for instances.
 SCATTER_FIELDS = ["x_m", "y_m", "z_m", "yaw_deg", "pitch_deg", "roll_deg", "scale"]
 SHAPES = {"cone": 8, "ball": 8, "box": 4, "pillar": 8}
 # What the material of a terrain shows.
@@ -68,7 +68,7 @@ RAW_HEIGHTMAPS = {".r16", ".r32", ".raw"}
 MAX_CORNERS = 2**31 - 1
 # An import takes 160 at its peak, measured with 4097 × 4097 samples; the rest is for drawing.
 BYTES_PER_SAMPLE = 200
-# For each byte of a scatter file, measured with a million things: 10.
+# For each byte of a scatter file, measured with a million instances: 10.
 BYTES_PER_SCATTER_BYTE = 12
 
 
@@ -119,7 +119,7 @@ class TerrainType:
 
 @dataclass(frozen=True)
 class ScatterFile:
-    """The things that stand on the terrain."""
+    """The instances that stand on the terrain."""
 
     file: str
     crc32: str
@@ -148,7 +148,7 @@ class Export:
         return repr((self.width_m, self.depth_m, self.samples, self.heightmaps))
 
     def scatter_key(self) -> str:
-        """A key that changes when the scattered things have to be loaded again."""
+        """A key that changes when the scattered instances have to be loaded again."""
         return repr((self.width_m, self.depth_m, self.scatter))
 
     def files(self) -> list[str]:
@@ -162,7 +162,7 @@ def crc32_of(data: bytes) -> str:
 
 def text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{reprlib.repr(value)} is not a text")
+        raise ValueError(f"{reprlib.repr(value)} is not a string")
     # Half of a surrogate pair cannot be encoded, and Blender does not take it.
     value.encode()
     return value
@@ -242,7 +242,7 @@ def type_entry(entry: dict[str, Any]) -> TerrainType:
 
 
 def chosen_scatter(entries: list[dict[str, Any]]) -> ScatterFile | None:
-    """The JSON file of scattered things. An export can have other formats, with other axes."""
+    """The JSON file of scattered instances. An export can have other formats, with other axes."""
     files = [ScatterFile(file_name(entry["file"]), text(entry["crc32"])) for entry in entries]
     return next((entry for entry in files if Path(entry.file).suffix.lower() == ".json"), None)
 
@@ -386,7 +386,7 @@ def image_values(entry: Heightmap, data: bytes) -> numpy.ndarray:
         image.colorspace_settings.is_data = True
         image.alpha_mode = "CHANNEL_PACKED"
         if tuple(image.size) != entry.size:
-            raise ImportFailed(f"{entry.file} has another size than {MANIFEST_NAME} says. Export again.")
+            raise ImportFailed(f"{entry.file} does not have the size that {MANIFEST_NAME} states. Export again.")
         if not image.is_float:
             raise ImportFailed(f"{entry.file} has 8 bits per value. Export a heightmap of 16 or 32 bits.")
         pixels = numpy.empty(len(image.pixels), numpy.float32)
@@ -405,7 +405,7 @@ def raw_values(entry: Heightmap, data: bytes) -> numpy.ndarray:
         raise ImportFailed(f"{entry.file} has values that this add-on does not read.")
     order = ">" if entry.byte_order == "big-endian" else "<"
     if len(data) != entry.size[0] * entry.size[1] * numpy.dtype(kind).itemsize:
-        raise ImportFailed(f"{entry.file} has another size than {MANIFEST_NAME} says. Export again.")
+        raise ImportFailed(f"{entry.file} does not have the size that {MANIFEST_NAME} states. Export again.")
     values = numpy.frombuffer(data, order + kind).reshape(entry.size[1], entry.size[0])
     return values[::-1] if entry.south_first else values
 
@@ -441,12 +441,12 @@ def read_heights(export: Export) -> numpy.ndarray:
     return heights
 
 
-# Scattered things
+# Scattered instances
 
 
 @dataclass(frozen=True)
 class ScatterLayer:
-    """The things of a layer, and the shape that stands for them."""
+    """The instances of a layer, and the shape that stands for them."""
 
     name: str
     shape: str
@@ -454,24 +454,24 @@ class ScatterLayer:
     height_m: float
     color: str
     # Rows of `SCATTER_FIELDS`.
-    things: numpy.ndarray
+    instances: numpy.ndarray
 
     def stand_in_key(self) -> str:
         return repr((self.shape, self.radius_m, self.height_m, self.color))
 
 
-def things_of(rows: list[list[float]], fields: list[str]) -> numpy.ndarray:
-    """The things of a layer, with the columns in the order of `SCATTER_FIELDS`."""
+def instances_of(rows: list[list[float]], fields: list[str]) -> numpy.ndarray:
+    """The instances of a layer, with the columns in the order of `SCATTER_FIELDS`."""
     try:
         values = numpy.array(rows) if rows else numpy.empty((0, len(fields)))
     except ValueError as error:
-        raise ValueError("its things are not rows of numbers") from error
+        raise ValueError("its instances are not rows of numbers") from error
     # Texts and nested lists make arrays of other kinds. NaN is not below the limit.
     if values.dtype.kind not in "if" or values.ndim != 2 or values.shape[1] != len(fields):
-        raise ValueError("its things are not rows of numbers")
+        raise ValueError("its instances are not rows of numbers")
     values = values[:, [fields.index(field) for field in SCATTER_FIELDS]].astype(numpy.float64)
     if not (abs(values) <= MAX_NUMBER).all():
-        raise ValueError("a thing has a number that is too large")
+        raise ValueError("an instance has a number that is too large")
     return values
 
 
@@ -480,12 +480,12 @@ def scatter_layer(entry: dict[str, Any], fields: list[str]) -> ScatterLayer:
     if shape not in SHAPES:
         raise ValueError(f"{reprlib.repr(shape)} is not a known shape")
     name, color = text(entry["name"]) or "Scatter", color_text(entry["color"])
-    things = things_of(entry["instances"], fields)
-    return ScatterLayer(name, shape, length(entry["radius_m"]), length(entry["height_m"]), color, things)
+    instances = instances_of(entry["instances"], fields)
+    return ScatterLayer(name, shape, length(entry["radius_m"]), length(entry["height_m"]), color, instances)
 
 
 def read_scatter(export: Export) -> list[ScatterLayer]:
-    """The layers of scattered things."""
+    """The layers of scattered instances."""
     if export.scatter is None:
         return []
     file = export.scatter.file
@@ -494,7 +494,7 @@ def read_scatter(export: Export) -> list[ScatterLayer]:
     if available is not None and needed > available:
         raise ImportFailed(
             f"There is not enough memory: {file} needs about {needed / 1e9:.1f} GB, and {available / 1e9:.1f} GB are "
-            "available. Scatter fewer things."
+            "available. Scatter fewer instances."
         )
     try:
         content = json.loads(data)
@@ -511,16 +511,16 @@ def read_scatter(export: Export) -> list[ScatterLayer]:
         raise ImportFailed(f"{file} is damaged: {error}. Export again.") from error
 
 
-def thing_positions(export: Export, things: numpy.ndarray) -> numpy.ndarray:
-    """Where things stand beside the middle of the terrain: from x east, y up, z south to x east, y north, z up."""
-    x, y, z = things[:, :3].T
+def instance_positions(export: Export, instances: numpy.ndarray) -> numpy.ndarray:
+    """Where instances stand beside the middle of the terrain: from x east, y up, z south to x east, y north, z up."""
+    x, y, z = instances[:, :3].T
     return numpy.stack([x - export.width_m / 2, export.depth_m / 2 - z, y], axis=-1).astype(numpy.float32)
 
 
-def thing_rotations(things: numpy.ndarray) -> numpy.ndarray:
-    """The rotations of things as quaternions w, x, y, z: first the roll, which lifts the right side, then the pitch,
-    which lifts the front, then the yaw, clockwise from above. Something that is not turned faces north, which is y."""
-    yaw, pitch, roll = numpy.radians(things[:, 3:6].T) / 2
+def instance_rotations(instances: numpy.ndarray) -> numpy.ndarray:
+    """The rotations of instances as quaternions w, x, y, z: first the roll, which lifts the right side, then the
+    pitch, which lifts the front, then the yaw, clockwise from above. Without rotation, they face north, which is y."""
+    yaw, pitch, roll = numpy.radians(instances[:, 3:6].T) / 2
     cos_yaw, sin_yaw, cos_pitch, sin_pitch = numpy.cos(yaw), -numpy.sin(yaw), numpy.cos(pitch), numpy.sin(pitch)
     cos_roll, sin_roll = numpy.cos(roll), -numpy.sin(roll)
     return numpy.stack(
@@ -534,23 +534,23 @@ def thing_rotations(things: numpy.ndarray) -> numpy.ndarray:
     ).astype(numpy.float32)
 
 
-def thing_ids(things: numpy.ndarray) -> numpy.ndarray:
-    """A number for each thing that follows from its place, so that a thing that stays keeps its asset and its random
-    numbers when others come and go."""
-    cells = numpy.rint(things[:, [0, 2]] * 1000).astype(numpy.int64)
+def instance_ids(instances: numpy.ndarray) -> numpy.ndarray:
+    """A number for each instance that follows from its place, so that an instance that stays keeps its asset and its
+    random numbers when others come and go."""
+    cells = numpy.rint(instances[:, [0, 2]] * 1000).astype(numpy.int64)
     return ((cells * (73856093, 19349663)).sum(axis=1) & 0x7FFFFFFF).astype(numpy.int32)
 
 
-def set_points(mesh: bpy.types.Mesh, export: Export, things: numpy.ndarray) -> None:
-    """Makes the vertices of a mesh those of things, with the attributes that the nodes read."""
-    if len(mesh.vertices) != len(things) or len(mesh.edges) > 0:
+def set_points(mesh: bpy.types.Mesh, export: Export, instances: numpy.ndarray) -> None:
+    """Makes the vertices of a mesh those of instances, with the attributes that the nodes read."""
+    if len(mesh.vertices) != len(instances) or len(mesh.edges) > 0:
         mesh.clear_geometry()
-        mesh.vertices.add(len(things))
-    if len(things) > 0:
+        mesh.vertices.add(len(instances))
+    if len(instances) > 0:
         for name, kind, field, values in [
-            ("rotation", "QUATERNION", "value", thing_rotations(things)),
-            ("scale", "FLOAT", "value", things[:, 6].astype(numpy.float32)),
-            ("id", "INT", "value", thing_ids(things)),
+            ("rotation", "QUATERNION", "value", instance_rotations(instances)),
+            ("scale", "FLOAT", "value", instances[:, 6].astype(numpy.float32)),
+            ("id", "INT", "value", instance_ids(instances)),
         ]:
             attribute = mesh.attributes.get(name)
             if attribute is not None and (attribute.data_type, attribute.domain) != (kind, "POINT"):
@@ -559,7 +559,7 @@ def set_points(mesh: bpy.types.Mesh, export: Export, things: numpy.ndarray) -> N
             if attribute is None:
                 mesh.attributes.new(name, kind, "POINT")
             set_attribute(mesh, name, field, values)
-        set_positions(mesh, thing_positions(export, things)[None])
+        set_positions(mesh, instance_positions(export, instances)[None])
     mesh.update()
 
 
@@ -871,7 +871,7 @@ def water_material() -> bpy.types.Material:
     return material
 
 
-# Nodes that place things
+# Nodes that place instances
 
 
 def make_scatter_nodes() -> bpy.types.NodeTree:
@@ -924,7 +924,7 @@ class UpthrustImage(bpy.types.PropertyGroup):
 
 
 class UpthrustScatter(bpy.types.PropertyGroup):
-    """A layer of scattered things. `name` is that of the layer."""
+    """A layer of scattered instances. `name` is that of the layer."""
 
     # The points, the collection that is put on them, and the shape in it that stands for the user's assets.
     points: PointerProperty(type=bpy.types.Object)
@@ -1034,7 +1034,7 @@ def stage_image(export: Export, entry: ImageFile, old: bpy.types.Image | None) -
             image.alpha_mode = "CHANNEL_PACKED"
         # Asking for the size reads the file.
         if tuple(image.size) != entry.size:
-            raise ImportFailed(f"{entry.file} has another size than {MANIFEST_NAME} says. Export again.")
+            raise ImportFailed(f"{entry.file} does not have the size that {MANIFEST_NAME} states. Export again.")
         if file_state(path) != state:
             raise ImportFailed(f"{entry.file} was replaced while it was read. An export may still be under way.")
         if old is not None and old.packed_file is not None:
@@ -1115,7 +1115,7 @@ def apply_scatter(export: Export, terrain: bpy.types.Object, layers: list[Scatte
         else:
             update_stand_in(terrain, entry, layer)
         if points is not None:
-            set_points(points.data, export, layer.things)
+            set_points(points.data, export, layer.instances)
         entry.is_exported = True
     names = {layer.name for layer in layers}
     for at in reversed(range(len(settings.scatter))):
@@ -1154,7 +1154,7 @@ def make_points(terrain: bpy.types.Object, entry: UpthrustScatter) -> bpy.types.
 
 
 def update_stand_in(terrain: bpy.types.Object, entry: UpthrustScatter, layer: ScatterLayer) -> None:
-    """Makes the collection of a layer with the shape that stands for its things, or gives the shape another size or
+    """Makes the collection of a layer with the shape that stands for its instances, or gives the shape another size or
     colour if the export has another one."""
     if entry.stand_in is not None and not entry.stand_in.users_collection:
         remove_unused(entry, "stand_in")

@@ -99,8 +99,8 @@ namespace Upthrust
         internal string Name, Shape;
         internal double RadiusM, HeightM;
         internal byte Red, Green, Blue;
-        /// <summary>The things as rows of ScatterFile.Fields.</summary>
-        internal List<double[]> Things;
+        /// <summary>The instances as rows of ScatterFile.Fields.</summary>
+        internal List<double[]> Instances;
     }
 
     /// <summary>The file of what stands on the terrain.</summary>
@@ -127,7 +127,7 @@ namespace Upthrust
                     Shape = entry.String("shape"),
                     RadiusM = entry.Number("radius_m"),
                     HeightM = entry.Number("height_m"),
-                    Things = entry.Rows("instances", fields.Length),
+                    Instances = entry.Rows("instances", fields.Length),
                 };
                 entry.Colour("color", out layer.Red, out layer.Green, out layer.Blue);
                 if (Array.IndexOf(Shapes, layer.Shape) < 0 || !(layer.RadiusM > 0 && layer.HeightM > 0))
@@ -467,7 +467,7 @@ namespace Upthrust
         }
     }
 
-    /// <summary>The simple shape that stands for a thing until the user has a model.</summary>
+    /// <summary>The placeholder shape that stands for an instance until the user has a model.</summary>
     internal static class StandIn
     {
         private const int RingsOfBall = 5;
@@ -1488,8 +1488,8 @@ namespace Upthrust
         private static string PrefabFolder(string folder) => folder + "/Scatter";
 
         /// <summary>
-        /// A prefab for each scatter layer, with a simple shape. Prefabs that exist stay as the user has made them.
-        /// </summary>
+        /// A prefab for each scatter layer, with a placeholder shape. Prefabs that exist stay as the user has made
+        /// them. </summary>
         private static List<GameObject> MakePrefabs(
             List<ScatterLayer> layers, string folder, List<UnityEngine.Object> assets)
         {
@@ -1568,16 +1568,16 @@ namespace Upthrust
                     trees.Add(kept);
                 }
             for (int layer = 0; layer < layers.Count; layer++)
-                foreach (double[] thing in layers[layer].Things)
+                foreach (double[] instance in layers[layer].Instances)
                 {
-                    double east = (thing[0] / export.SpacingXM - file.FirstColumn) / (file.Width - 1);
-                    double south = (thing[2] / export.SpacingZM - file.FirstRow) / (file.Height - 1);
-                    // A thing on the border of two tiles stands on the eastern or the southern one.
+                    double east = (instance[0] / export.SpacingXM - file.FirstColumn) / (file.Width - 1);
+                    double south = (instance[2] / export.SpacingZM - file.FirstRow) / (file.Height - 1);
+                    // An instance on the border of two tiles stands on the eastern or the southern one.
                     bool isInside = east >= 0 && south >= 0 &&
                         (east < 1 || file.TileColumn == export.Columns - 1) &&
                         (south < 1 || file.TileRow == export.Rows - 1);
                     if (isInside)
-                        trees.Add(Tree(layer, thing, east, south, file));
+                        trees.Add(Tree(layer, instance, east, south, file));
                 }
             // A tree must not refer to a prototype that is gone.
             data.SetTreeInstances(new TreeInstance[0], false);
@@ -1589,17 +1589,17 @@ namespace Upthrust
         /// <summary>
         /// Trees of a terrain turn about the vertical only, clockwise from above. Their places are shares of its size.
         /// </summary>
-        private static TreeInstance Tree(int layer, double[] thing, double east, double south, HeightmapFile file)
+        private static TreeInstance Tree(int layer, double[] instance, double east, double south, HeightmapFile file)
         {
             return new TreeInstance
             {
                 prototypeIndex = layer,
                 position = new Vector3(
-                    (float)Math.Min(east, 1), (float)((thing[1] - file.MinM) / file.SizeM),
+                    (float)Math.Min(east, 1), (float)((instance[1] - file.MinM) / file.SizeM),
                     (float)(1 - Math.Min(south, 1))),
-                rotation = (float)(thing[3] * Math.PI / 180),
-                widthScale = (float)thing[6],
-                heightScale = (float)thing[6],
+                rotation = (float)(instance[3] * Math.PI / 180),
+                widthScale = (float)instance[6],
+                heightScale = (float)instance[6],
                 color = new Color32(255, 255, 255, 255),
                 lightmapColor = new Color32(255, 255, 255, 255),
             };

@@ -28,7 +28,7 @@ static func check(manifest: Manifest, node: Node3D) -> Outcome:
 	if node != null and not _is_terrain(node) and node.get_child_count() > 0 and _terrains(node).is_empty():
 		return Outcome.failure("%s is not an HTerrain node. Import this export as a new terrain." % node.name)
 	if node != null and _is_terrain(node) != (manifest.tiles == Vector2i.ONE):
-		return Outcome.failure("%s has another number of tiles. Import this export as a new terrain." % node.name)
+		return Outcome.failure("%s has a different number of tiles. Import this export as a new terrain." % node.name)
 	for entry: Dictionary in manifest.heightmaps:
 		var size := manifest.image_size(entry)
 		if size.x != size.y or not RESOLUTIONS.has(size.x):

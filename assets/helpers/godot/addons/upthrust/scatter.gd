@@ -20,8 +20,8 @@ const FIELDS: Array[String] = ["x_m", "y_m", "z_m", "yaw_deg", "pitch_deg", "rol
 ## The corners around the shapes.
 const SHAPES: Dictionary[String, int] = {"cone": 8, "ball": 8, "box": 4, "pillar": 8}
 const RINGS_OF_BALL := 5
-## The things of a cell on average, and the most cells along a side.
-const THINGS_PER_CELL := 2000.0
+## The instances of a cell on average, and the most cells along a side.
+const INSTANCES_PER_CELL := 2000.0
 const MAX_CELLS := 32
 
 
@@ -33,7 +33,7 @@ class Layer:
 	var height_m: float
 	var color: Color
 	## Rows of numbers in the order of `FIELDS`.
-	var things: Array
+	var instances: Array
 
 	func stand_in_key() -> String:
 		return str([shape, radius_m, height_m, color])
@@ -82,9 +82,9 @@ static func _take(entry: Dictionary, columns: int, layer: Layer) -> bool:
 	layer.radius_m = entry["radius_m"]
 	layer.height_m = entry["height_m"]
 	layer.color = Color.html(entry["color"])
-	layer.things = entry["instances"]
+	layer.instances = entry["instances"]
 	# Without a function for each number: there can be millions.
-	for row: Variant in layer.things:
+	for row: Variant in layer.instances:
 		if not row is Array or (row as Array).size() != columns:
 			return false
 		for value: Variant in row:
@@ -134,7 +134,7 @@ static func place(terrain: Node3D, origin: Vector3, size_m: Vector2, layers: Arr
 		var data: Resource = node.get("data")
 		if data == null:
 			data = Resource.new()
-		data.set_meta(LayerNode.BUFFERS_META, _buffers(layer.things, size_m))
+		data.set_meta(LayerNode.BUFFERS_META, _buffers(layer.instances, size_m))
 		node.set("data", data)
 	for node: Node3D in nodes.values():
 		# Layers that the user hid stay as they are.
@@ -145,7 +145,7 @@ static func place(terrain: Node3D, origin: Vector3, size_m: Vector2, layers: Arr
 	return Outcome.success()
 
 
-## Saves the things of all layers in a folder, which exists.
+## Saves the instances of all layers in a folder, which exists.
 static func save(terrain: Node3D, folder: String) -> Outcome:
 	for node: Node3D in nodes_of(terrain):
 		var data: Resource = node.get("data")
@@ -171,15 +171,15 @@ static func _unused_file(folder: String, layer: String) -> String:
 	return path
 
 
-## The matrices of things for MultiMesh.buffer, cell by cell.
-static func _buffers(things: Array, size_m: Vector2) -> Array:
-	var side := clampi(ceili(sqrt(things.size() / THINGS_PER_CELL)), 1, MAX_CELLS)
+## The matrices of instances for MultiMesh.buffer, cell by cell.
+static func _buffers(instances: Array, size_m: Vector2) -> Array:
+	var side := clampi(ceili(sqrt(instances.size() / INSTANCES_PER_CELL)), 1, MAX_CELLS)
 	var cells := PackedInt32Array()
-	cells.resize(things.size())
+	cells.resize(instances.size())
 	var counts := PackedInt32Array()
 	counts.resize(side * side)
-	for at: int in things.size():
-		var row: Array = things[at]
+	for at: int in instances.size():
+		var row: Array = instances[at]
 		var x := clampi(int(row[0] / size_m.x * side), 0, side - 1)
 		var z := clampi(int(row[2] / size_m.y * side), 0, side - 1)
 		cells[at] = z * side + x
@@ -188,17 +188,17 @@ static func _buffers(things: Array, size_m: Vector2) -> Array:
 	var starts := PackedInt32Array()
 	starts.resize(side * side)
 	for cell: int in range(1, side * side):
-		starts[cell] = starts[cell - 1] + LayerNode.FLOATS_PER_THING * counts[cell - 1]
+		starts[cell] = starts[cell - 1] + LayerNode.FLOATS_PER_INSTANCE * counts[cell - 1]
 	var all := PackedFloat32Array()
-	all.resize(LayerNode.FLOATS_PER_THING * things.size())
+	all.resize(LayerNode.FLOATS_PER_INSTANCE * instances.size())
 	var next := starts.duplicate()
-	for number: int in things.size():
-		var row: Array = things[number]
+	for number: int in instances.size():
+		var row: Array = instances[number]
 		# The order of Godot, YXZ: first the roll, then the pitch, then the yaw, which is clockwise from above here.
 		var angles := Vector3(deg_to_rad(row[4]), -deg_to_rad(row[3]), deg_to_rad(row[5]))
 		var basis := Basis.from_euler(angles) * float(row[6])
 		var at := next[cells[number]]
-		next[cells[number]] = at + LayerNode.FLOATS_PER_THING
+		next[cells[number]] = at + LayerNode.FLOATS_PER_INSTANCE
 		all[at] = basis.x.x
 		all[at + 1] = basis.y.x
 		all[at + 2] = basis.z.x
@@ -218,7 +218,7 @@ static func _buffers(things: Array, size_m: Vector2) -> Array:
 	return buffers
 
 
-## The simple shape of a layer, standing on the origin.
+## The placeholder shape of a layer, standing on the origin.
 static func _stand_in(layer: Layer) -> Mesh:
 	var sides := SHAPES[layer.shape]
 	# Rings from the bottom up, as shares of the radius and the height.

@@ -1,13 +1,14 @@
 @tool
 extends Node3D
-## The things of a scatter layer. They are drawn in cells of a grid, so that Godot skips what the camera does not see.
+## The instances of a scatter layer. They are drawn in cells of a grid, so that Godot skips what the camera does not
+## see.
 
 ## On `data`: an array of buffers for MultiMesh.buffer, one for each cell. The resource is saved beside the terrain.
 const BUFFERS_META := &"upthrust_buffers"
-## The numbers of a thing in a buffer: a 3 × 4 matrix, row by row.
-const FLOATS_PER_THING := 12
+## The numbers of an instance in a buffer: a 3 × 4 matrix, row by row.
+const FLOATS_PER_INSTANCE := 12
 
-## What is shown for each thing. An import keeps a mesh that you choose.
+## What is shown for each instance. An import keeps a mesh that you choose.
 @export var mesh: Mesh:
 	set(value):
 		mesh = value
@@ -45,7 +46,7 @@ func _make_cells() -> void:
 		var multimesh := MultiMesh.new()
 		multimesh.transform_format = MultiMesh.TRANSFORM_3D
 		multimesh.mesh = mesh
-		multimesh.instance_count = buffer.size() / FLOATS_PER_THING
+		multimesh.instance_count = buffer.size() / FLOATS_PER_INSTANCE
 		multimesh.buffer = buffer
 		var cell := MultiMeshInstance3D.new()
 		cell.multimesh = multimesh
