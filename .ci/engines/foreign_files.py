@@ -266,7 +266,7 @@ def floats():
     case("only_colour.exr", refusal='none of its channels (A, albedo.R) can be a height; name one "height"')
     half = OpenEXR.File({"type": OpenEXR.scanlineimage}, {"Y": TERRAIN.astype("f2")})
     half.write("half.exr")
-    rounded = "it has 16-bit floats: heights above 2048 m are rounded to whole metres"
+    rounded = "it has 16-bit floats: heights above 1024 m are rounded to whole metres, and above 2048 m to 2 m or more"
     case("half.exr", notes=[rounded, NO_SPACING], tolerance_m=0.13)
 
 

@@ -170,7 +170,7 @@ fn a_headerless_file_of_unknown_size_is_read_as_the_window_says() {
     pause(&mut editor);
     open_import_window(&mut editor);
     let reads = |app: &App, size| matches!(&app.ui.modal, Some(Modal::Import(dialog)) if dialog.size() == Some(size));
-    editor.get_by_label_contains("they are most alike in 40 × 30 samples");
+    editor.get_by_label_contains("40 × 30 samples is the best guess");
     assert!(reads(editor.state(), [40, 30]));
     // The other size fits too, but not with four bytes per sample.
     editor.get_by_label("Other sizes").click();

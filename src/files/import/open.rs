@@ -465,7 +465,7 @@ fn stored_as(path: &Path, loaded: &LoadedHeightmap, values_m: Band) -> Result<(P
         loaded.spacing_m().map_or([1.0; 2], |[x, z]| [x * (width - 1).to_f64(), z * (height - 1).to_f64()]);
     let grid = Grid::new(Extent { width_m, depth_m }, width, height);
     let heights = Heightfield::from_heights(grid, loaded.clone().into_metres(Some(values_m)));
-    let heights = heights.ok_or_else(|| FileError::invalid(path, "its heights have another size"))?;
+    let heights = heights.ok_or_else(|| FileError::invalid(path, "its heights have a different size"))?;
     let mut file = Cursor::new(Vec::new());
     write(&mut file, path, Rows::all(&heights), values_m, Encoding::default(), &Progress::new())?;
     Ok((path.to_path_buf(), file.into_inner()))

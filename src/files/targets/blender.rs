@@ -22,8 +22,8 @@ pub(super) static BLENDER: Target = Target {
     helper_step: "the add-on does all this: install upthrust_blender.py (Preferences > Add-ons > Install from Disk), then choose \
                   File > Import > Upthrust terrain and open upthrust.json. The other steps do it by hand.",
     scatter_helper_step: Some(
-        "the add-on places what is scattered: an object for each layer, whose geometry nodes put the collection \"Upthrust \
-         NAME\" on its points; put your assets into that collection in place of the simple shape.",
+        "the add-on places the scattered instances: an object for each layer, whose geometry nodes put the \
+         collection \"Upthrust NAME\" on its points; put your assets into that collection in place of the placeholder shape.",
     ),
     checked: Checked::Run { programs: "Blender 5.0.1", on: "2026-11-24" },
     ..DEFAULTS

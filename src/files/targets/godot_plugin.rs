@@ -27,10 +27,10 @@ pub(super) const GODOT_PLUGIN: &[HelperFile] = &[
     plugin_file!("terrain3d_target.gd"),
 ];
 
-/// How the plugin places what is scattered.
-pub(super) const GODOT_SCATTER_STEP: &str = "the plugin places what is scattered: a node for each layer below the terrain; choose your Mesh in its inspector in \
-     place of the simple shape.";
+/// How the plugin places the scattered instances.
+pub(super) const GODOT_SCATTER_STEP: &str = "the plugin places the scattered instances: a node for each layer below the terrain; choose your Mesh in its \
+     inspector in place of the placeholder shape.";
 
 /// How to use the plugin.
-pub(super) const GODOT_PLUGIN_STEP: &str = "the plugin does all this: copy addons/upthrust from upthrust_plugin into the addons of your project, enable it, then \
-     choose Project > Tools > Import Upthrust terrain… and open upthrust.json. The other steps do it by hand.";
+pub(super) const GODOT_PLUGIN_STEP: &str = "the plugin does all this: copy addons/upthrust from upthrust_plugin into the addons folder of your project, \
+     enable it, then choose Project > Tools > Import Upthrust terrain… and open upthrust.json. The other steps do it by hand.";

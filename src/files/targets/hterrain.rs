@@ -17,7 +17,7 @@ pub(super) static HTERRAIN: Target = Target {
     sizes: Sizes::PowersOfTwo { plus: 1, min: 513, max: 4097 },
     // The heights of a RAW or PNG file are limited to whole metres from −2000 to 2000 m (importer_dialog.gd).
     heightmaps: &[("height.exr", Encoding { as_rgb: true, ..DEFAULT_ENCODING })],
-    // The plugin refuses a colour map of another size than the heightmap.
+    // The plugin refuses a colour map of a different size from the heightmap.
     texture_at_samples: true,
     weights: Some((WeightsLayout::Packs, WeightsSampling::Samples)),
     max_layers: Some(SPLATS),

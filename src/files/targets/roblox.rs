@@ -45,8 +45,8 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     let middle_m = 0.5 * (facts.range_m.min + facts.range_m.max);
     let mut steps = vec![
         format!(
-            "Terrain Editor > Import, heightmap {}: set Size to X {}, Z {} and Y {}, which keeps the proportions; a metre \
-             is {} studs.",
+            "Terrain Editor > Import, heightmap {}: set Size to X {}, Z {} and Y {}, which keeps the proportions; \
+             1 m = {} studs.",
             facts.file,
             facts.range_number(x, METRE_PLACES),
             facts.range_number(z, METRE_PLACES),

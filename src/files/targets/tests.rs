@@ -33,7 +33,7 @@ fn keys_are_unique_and_every_target_has_import_steps() {
         let steps = target.steps(&facts);
         assert!(!steps.is_empty(), "{}", target.key);
         assert!(steps.iter().all(|step| step.starts_with(target.label) && step.ends_with('.')), "{steps:?}");
-        let of_water = |steps: &[String]| steps.iter().filter(|step| step.contains("water level is")).count();
+        let of_water = |steps: &[String]| steps.iter().filter(|step| step.contains("water level")).count();
         assert_eq!(of_water(&steps), 1, "{steps:?}");
         assert_eq!(of_water(&target.steps(&ImportFacts { water_m: None, ..facts.clone() })), 0);
         let text = steps.join(" ");
@@ -131,7 +131,7 @@ fn page(target: &Target) -> String {
     line(match target.checked {
         Checked::Run { .. } => {
             format!(
-                "{}: it followed the steps below, and every height was compared.",
+                "{}: the steps below were followed, and every height was compared.",
                 target.checked.describe(target.label)
             )
         }

@@ -17,12 +17,13 @@ pub(super) static UNITY: Target = Target {
     tile_naming: TileNaming::FromSouthWest,
     import,
     scatter_helper_step: Some(
-        "the script places what is scattered as trees of the Terrains; put your model into the prefab of each layer in \
-         Assets/Upthrust/NAME/Scatter in place of the simple shape. Trees of a Terrain turn about the vertical only. Not \
-         tried in Unity itself.",
+        "the script places the scattered instances as trees of the Terrains; put your model into the prefab of each layer \
+         in Assets/Upthrust/NAME/Scatter in place of the placeholder shape. Trees of a Terrain rotate about the vertical \
+         only. Not tested in Unity.",
     ),
-    helper_step: "the script does all this: copy UpthrustTerrainImporter.cs from Upthrust~ into a folder Editor of your project, \
-                  then choose Assets > Upthrust > Import terrain… and open upthrust.json. The other steps do it by hand.",
+    helper_step: "the script does all this: copy UpthrustTerrainImporter.cs from Upthrust~ into a folder named Editor in \
+                  your project, then choose Assets > Upthrust > Import terrain… and open upthrust.json. The other \
+                  steps do it by hand.",
     helper: &[
         // Unity ignores folders whose names end with a tilde, so two exports in one project do not define a class twice.
         HelperFile {

@@ -53,7 +53,8 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     let mut steps = Vec::new();
     if low < USUAL_LIMITS[0] || high > USUAL_LIMITS[1] {
         steps.push(format!(
-            "set the build limits to at least {} and {} first; Minecraft's usual ones, {} and {}, cut this map off.",
+            "first set the build limits so that they include {} to {}; Minecraft's usual limits, {} to {}, cut this map \
+             off.",
             facts.range_number(low.floor(), 0),
             facts.range_number(high.ceil(), 0),
             USUAL_LIMITS[0],
@@ -73,7 +74,7 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     steps.extend(
         facts
             .water_m
-            .map(|water_m| format!("the water level is level {}.", decimal(water_m / metres_per_block, METRE_PLACES))),
+            .map(|water_m| format!("set the water level to {}.", decimal(water_m / metres_per_block, METRE_PLACES))),
     );
     steps
 }

@@ -88,7 +88,10 @@ pub(super) fn decode(path: &Path, bytes: &[u8], channel: Option<&str>) -> Result
     }
     let samples = match list.swap_remove(found).sample_data {
         FlatSamples::F16(samples) => {
-            notes.push("it has 16-bit floats: heights above 2048 m are rounded to whole metres".into());
+            notes.push(
+                "it has 16-bit floats: heights above 1024 m are rounded to whole metres, and above 2048 m to 2 m or more"
+                    .into(),
+            );
             samples.into_iter().map(|sample| sample.to_f32()).collect()
         }
         FlatSamples::F32(samples) => samples,

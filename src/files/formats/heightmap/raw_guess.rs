@@ -72,9 +72,7 @@ pub(super) fn guess(bytes: &[u8], usual: RawSample) -> Option<Guess> {
     };
     let RawLayout { sample, size: Some([width, height]), header_bytes } = layout else { return None };
     let note = match (is_square, header_bytes) {
-        (false, _) => {
-            format!("nothing says how long its rows are; they are most alike in {width} × {height} samples")
-        }
+        (false, _) => note_of_size(width, height),
         (true, 0) => format!("its length is that of {width} × {height} samples of {} bits", 8 * sample.bytes()),
         (true, _) => format!(
             "its length is that of a header of {header_bytes} bytes and {width} × {height} samples of {} bits",
@@ -83,6 +81,11 @@ pub(super) fn guess(bytes: &[u8], usual: RawSample) -> Option<Guess> {
     };
     let is_certain = is_square && header_bytes == 0;
     Some(Guess { layout, note, is_certain })
+}
+
+/// The note about a size that only the likeness of rows suggests.
+pub(super) fn note_of_size(width: usize, height: usize) -> String {
+    format!("its row length is unknown; {width} × {height} samples is the best guess, because adjacent rows match best")
 }
 
 /// The side of the square that these bytes are.

@@ -241,7 +241,7 @@ fn guessed_layout(path: &Path, bytes: &[u8], raw: Option<RawLayout>, sidecar: Op
         return None;
     }
     let [width, height] = raw::likely_sizes(bytes, sample).into_iter().next()?;
-    let note = format!("nothing says how long its rows are; they are most alike in {width} × {height} samples");
+    let note = raw_guess::note_of_size(width, height);
     let layout = RawLayout { sample, size: Some([width, height]), header_bytes };
     Some(Guess { layout, note, is_certain: false })
 }
