@@ -21,7 +21,8 @@ use crate::files::io::memory::require_memory;
 use crate::project::preset_projects;
 use crate::worker::ExportStatus;
 
-/// The editor: the document (undoable, saved), the state of the interface (never undone) and the services (threads).
+/// The editor: the document (undoable, saved), the state of the interface (never undone), the services (threads and
+/// file dialogs), the user's settings and the state of the window.
 pub(crate) struct App {
     pub(crate) document: Document,
     pub(crate) ui: UiState,

@@ -1,9 +1,9 @@
 //! The editor.
 //!
-//! `App` has three parts with different rules: the `Document` (undoable, saved), the `UiState` (never undone) and
-//! the `Services` (threads). The interface thread computes no terrain: each frame it draws the panels on a working copy
-//! of the project, commits that copy to the document, requests a preview of the current document, and shows the
-//! last preview that arrived.
+//! `App` has five parts with different rules: the `Document` (undoable, saved), the `UiState` (never undone), the
+//! `Services` (threads and file dialogs), the user's `Settings` and the `WindowState`. The interface thread computes
+//! no terrain: each frame it draws the panels on a working copy of the project, commits that copy to the document,
+//! requests a preview of the current document, and shows the last preview that arrived.
 
 pub(crate) mod commands;
 pub(crate) mod dialogs;

@@ -64,7 +64,7 @@ pub(crate) struct UiState {
     pub(crate) export: ExportDialog,
     /// The dialog that covers the editor.
     pub(crate) modal: Option<Modal>,
-    /// The editor's own file window, which can be above another dialog.
+    /// The built-in file dialog, which can be above another dialog.
     pub(crate) file_browser: Option<FileBrowser>,
     /// Heightmaps that were read, whose windows open one after another.
     pub(crate) maps_to_import: VecDeque<Imported>,

@@ -50,7 +50,7 @@ pub(crate) struct OpenWindow {
     pub(crate) modal: Option<Discriminant<Modal>>,
     pub(crate) is_saving: bool,
     pub(crate) has_file_browser: bool,
-    /// Whether a file window of the desktop is open or expected.
+    /// Whether a file dialog of the desktop is open or expected.
     pub(crate) is_waiting: bool,
     pub(crate) has_picker: bool,
 }

@@ -77,7 +77,7 @@ impl App {
             C::Export
             | C::ExportAgain
             | C::ExportFor(_)
-            | C::CopyImportNotes
+            | C::CopyImportSteps
             | C::SaveRender
             | C::SaveTurntable
             | C::CancelExport => self.execute_export(ctx, command),
@@ -131,14 +131,14 @@ impl App {
             C::NewSeed
             | C::PreviousSeed
             | C::UseSeed(_)
-            | C::ShowMeasure(_)
+            | C::ShowOverlay(_)
             | C::Variations
             | C::Playability
             | C::UseVariation(_)
             | C::EnlargeVariation(_) => {
                 self.execute_seed(command);
             }
-            C::Tool(_) | C::Mirror(_) | C::ProfileLine | C::TakeOverFault { .. } => self.execute_tool(command),
+            C::Tool(_) | C::Mirror(_) | C::ProfileLine | C::EditFault { .. } => self.execute_tool(command),
             C::FrameViews | C::ViewThreeQuarter | C::ViewFromAbove | C::ViewFromSide | C::WaterLevel => {
                 self.execute_view(ctx, command);
             }
@@ -152,7 +152,7 @@ impl App {
             | C::LeftPanel
             | C::RightPanel
             | C::Theme(_)
-            | C::OwnFileWindows
+            | C::BuiltInFileDialogs
             | C::Scale(_)
             | C::LargerInterface
             | C::SmallerInterface
@@ -183,7 +183,7 @@ impl App {
                 self.settings.theme = theme;
                 self.settings.apply(ctx);
             }
-            Command::OwnFileWindows => self.settings.own_file_windows ^= true,
+            Command::BuiltInFileDialogs => self.settings.own_file_windows ^= true,
             Command::Scale(percent) => self.scale(ctx, percent),
             Command::LargerInterface => self.scale(ctx, self.settings.next_scale(true)),
             Command::SmallerInterface => self.scale(ctx, self.settings.next_scale(false)),
@@ -235,10 +235,10 @@ impl App {
             Command::ExportAgain => self.export_again(),
             Command::SaveRender => self.open_modal(Modal::Image(RenderDialog::single())),
             Command::SaveTurntable => self.open_modal(Modal::Image(RenderDialog::turntable())),
-            Command::CopyImportNotes => {
+            Command::CopyImportSteps => {
                 if let Some(notes) = self.ui.export.import_notes() {
                     ctx.copy_text(notes.into());
-                    self.show_message("Copied the import notes");
+                    self.show_message("Copied the import steps");
                 }
             }
             Command::CancelExport => match &self.services.render_task {
@@ -365,7 +365,8 @@ impl App {
                     self.document.commit_as(format!("Ungroup {title}"), project);
                     if !lost.is_empty() {
                         let lost = lost.join(", ");
-                        self.show_message(format!("Ungrouped without the group's {lost}. Undo brings the group back."));
+                        let text = format!("Ungrouping dropped the group's {lost}. Undo to restore the group.");
+                        self.show_message(text);
                     }
                     self.ui.selection.step = if selected >= group { selected.saturating_sub(1) } else { selected };
                 }
@@ -428,7 +429,7 @@ impl App {
                 self.show_message(format!("New seed {seed}. Shift+N or Ctrl+Z brings back {before}."));
             }
             Command::UseSeed(seed) => self.edit(|project| project.recipe.seed = seed),
-            Command::ShowMeasure(map) => self.ui.play.show_map(map),
+            Command::ShowOverlay(map) => self.ui.play.show_map(map),
             Command::Playability => {
                 self.ui.play.show();
                 self.show_panel(Side::Right);
@@ -458,10 +459,10 @@ impl App {
             }
             Command::Mirror(kind) => self.edit_settings(|settings| settings.view.mirror = kind),
             Command::ProfileLine => self.draw_profile(),
-            Command::TakeOverFault { step, number } => {
+            Command::EditFault { step, number } => {
                 let mut project = (**self.document.project()).clone();
                 let (tool, selected) = (&mut self.ui.tools.fault, &mut self.ui.selection.step);
-                if let Some(name) = tool.take_over(&mut project.recipe, selected, step, number) {
+                if let Some(name) = tool.edit_random(&mut project.recipe, selected, step, number) {
                     self.document.commit_as(name, project);
                 }
             }

@@ -87,7 +87,7 @@ pub(crate) struct MenuContext<'a> {
     pub(crate) missing: &'a BTreeSet<PathBuf>,
     /// Whether there are projects of an editor that crashed.
     pub(crate) has_recovered: bool,
-    /// Whether the last export has import notes.
+    /// Whether the last export has import steps.
     pub(crate) has_import_notes: bool,
     /// Whether the left and the right panel are visible.
     pub(crate) panels: [bool; 2],
@@ -191,7 +191,7 @@ fn is_enabled(context: &MenuContext, command: Command) -> bool {
         Command::Redo => document.redo_name().is_some(),
         Command::ShowBefore => document.before().is_some(),
         Command::PreviousSeed => document.earlier_seed().is_some(),
-        Command::CopyImportNotes => context.has_import_notes,
+        Command::CopyImportSteps => context.has_import_notes,
         Command::ClearRecentFiles => !settings.recent.is_empty(),
         Command::TogglePlay
         | Command::Restart
@@ -228,7 +228,7 @@ fn file(context: &MenuContext) -> Vec<Entry> {
         entries.push(Entry::Menu("Closed with unsaved changes", closed));
     }
     if context.has_recovered {
-        let doc = "Unsaved work of an earlier session that was neither opened nor discarded".into();
+        let doc = "Unsaved work from an earlier session that was neither opened nor discarded".into();
         entries.push(Entry::Item(Item { doc, ..Item::new(context, Command::OpenRecovered) }));
     }
     entries.push(Entry::Item(Item::new(context, Command::OpenGallery)));
@@ -237,7 +237,7 @@ fn file(context: &MenuContext) -> Vec<Entry> {
         context,
         &[
             &[Command::Save, Command::SaveAs, Command::SavePreset],
-            &[Command::ImportHeightmap, Command::Export, Command::ExportAgain, Command::CopyImportNotes],
+            &[Command::ImportHeightmap, Command::Export, Command::ExportAgain, Command::CopyImportSteps],
             &[Command::SaveRender, Command::SaveTurntable],
             &[Command::Quit],
         ],
@@ -332,9 +332,9 @@ fn view(context: &MenuContext) -> Vec<Entry> {
     scales.push(Entry::Separator);
     scales.extend(items(context, &[Command::LargerInterface, Command::SmallerInterface, Command::ResetInterfaceScale]));
     entries.push(Entry::Menu("Interface scale", scales));
-    let doc = "Chooses files in a window of the editor, with pictures, even where the desktop has its own".into();
-    let windows = Item::new(context, Command::OwnFileWindows).set(settings.own_file_windows);
-    entries.push(Entry::Item(Item { doc, ..windows }));
+    let doc = "Uses the editor's own file dialogs, with previews, instead of the desktop's".into();
+    let dialogs = Item::new(context, Command::BuiltInFileDialogs).set(settings.own_file_windows);
+    entries.push(Entry::Item(Item { doc, ..dialogs }));
     entries
 }
 
@@ -342,7 +342,7 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
     let world = context.document.project().recipe.world.extent();
     let mirror = |kind: Option<Symmetry>| {
         let is_enabled = kind.is_none_or(|kind| kind.fits(world));
-        let doc = if is_enabled { MIRROR_DOC } else { "For square worlds" }.into();
+        let doc = if is_enabled { MIRROR_DOC } else { "Only for square worlds" }.into();
         let item = Item::new(context, Command::Mirror(kind)).set(context.view_modes.mirror == kind);
         Entry::Item(Item { is_enabled, doc, ..item })
     };

@@ -111,7 +111,7 @@ pub(crate) enum Command {
     /// Exports for a target program, by index.
     ExportFor(usize),
     /// Copies the instructions for importing the last export into its target program.
-    CopyImportNotes,
+    CopyImportSteps,
     /// Saves a render of the 3-D view.
     SaveRender,
     /// Saves renders from all around the terrain.
@@ -151,7 +151,7 @@ pub(crate) enum Command {
     SelectStepsTo(usize),
     /// Adds a terrain type of a material, by index, or of a plain colour.
     AddType(Option<usize>),
-    /// Adds a layer of a kind of things to the scatter, by index.
+    /// Adds a scatter layer of a kind, by index.
     AddLayer(usize),
     /// Shows the layers of the scatter.
     Scatter,
@@ -178,8 +178,8 @@ pub(crate) enum Command {
     Tool(Tool),
     /// Repeats what is drawn on its images in a symmetry, or no longer.
     Mirror(Option<Symmetry>),
-    /// Takes over a random fault of a step, to be changed by hand.
-    TakeOverFault {
+    /// Makes a random fault of a step editable by hand.
+    EditFault {
         step: usize,
         number: u32,
     },
@@ -187,10 +187,10 @@ pub(crate) enum Command {
     ProfileLine,
     /// Shows or hides variations of the terrain.
     Variations,
-    /// Shows the measures of the level.
+    /// Shows the metrics of the level.
     Playability,
     /// Draws a measure of the level over the maps, or none.
-    ShowMeasure(Option<PlayMap>),
+    ShowOverlay(Option<PlayMap>),
     /// Takes a seed that was found.
     UseSeed(u32),
     /// Applies a variation, by index.
@@ -218,8 +218,8 @@ pub(crate) enum Command {
     /// Switches the maps between the current state and a split view of the states before and after the last edit.
     SplitMaps,
     Theme(ThemePreference),
-    /// Switches between the file windows of the desktop and the editor's own.
-    OwnFileWindows,
+    /// Switches between the file dialogs of the desktop and the editor's own.
+    BuiltInFileDialogs,
     /// The size of the interface, percent.
     Scale(u32),
     LargerInterface,
@@ -328,7 +328,7 @@ impl Command {
             Self::Export => "Export…".into(),
             Self::ExportAgain => "Export again".into(),
             Self::ExportFor(i) => format!("Export for {}…", targets::ALL.get(*i).map_or("", |target| target.label)),
-            Self::CopyImportNotes => "Copy last import notes".into(),
+            Self::CopyImportSteps => "Copy last import steps".into(),
             Self::SaveRender => "Save render…".into(),
             Self::SaveTurntable => "Save turntable…".into(),
             Self::Quit => "Quit".into(),
@@ -363,13 +363,13 @@ impl Command {
             Self::PreviousSeed => "Previous seed".into(),
             Self::Tool(tool) => tool.text().into(),
             Self::Mirror(kind) => kind.map_or("No mirroring", Symmetry::label).into(),
-            Self::TakeOverFault { number, .. } => format!("Take over fault {number}"),
+            Self::EditFault { number, .. } => format!("Edit fault {number}"),
             Self::ProfileLine => "Draw profile line".into(),
             Self::Variations => "Variations".into(),
             Self::Playability => "Playability".into(),
             Self::Scatter => "Scatter".into(),
             Self::AddLayer(kind) => format!("Scatter {}", KINDS[*kind].name.to_lowercase()),
-            Self::ShowMeasure(_) => "Show measure on the maps".into(),
+            Self::ShowOverlay(_) => "Show playability overlay".into(),
             Self::UseSeed(seed) => format!("Use seed {seed}"),
             Self::UseVariation(i) => format!("Use variation {}", i + 1),
             Self::EnlargeVariation(i) => format!("Show variation {} larger", i + 1),
@@ -389,7 +389,7 @@ impl Command {
             Self::ShowBefore => "Show before last edit (hold)".into(),
             Self::SplitMaps => "Split maps: before and after".into(),
             Self::Theme(theme) => theme_name(*theme).into(),
-            Self::OwnFileWindows => "File windows in the editor".into(),
+            Self::BuiltInFileDialogs => "Use built-in file dialogs".into(),
             Self::Scale(percent) => format!("{percent} %"),
             Self::LargerInterface => "Larger interface".into(),
             Self::SmallerInterface => "Smaller interface".into(),
@@ -424,7 +424,7 @@ impl Command {
             Self::Variations => "random alternatives mutate",
             Self::Scatter | Self::AddLayer(_) => "forest foliage vegetation props objects instances",
             Self::Playability => {
-                "level measures rules fairness path time reach sight view territory choke agent walkable search"
+                "level metrics overlay rules fairness route path time reach visibility territory choke agent walkable"
             }
             Self::ProfileLine => "cross-section elevation",
             Self::FrameViews => "zoom fit centre camera",

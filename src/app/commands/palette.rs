@@ -98,10 +98,15 @@ impl Palette {
         }
         let level = &context.document.project().level;
         for map in play::maps(level) {
-            let show = Command::ShowMeasure(Some(map));
+            let show = Command::ShowOverlay(Some(map));
             entries.push(PaletteEntry::new(show, &play::title(map, level), "Playability".into(), play::doc(map)));
         }
-        entries.push(PaletteEntry::new(Command::ShowMeasure(None), "No measure on the maps", "Playability".into(), ""));
+        entries.push(PaletteEntry::new(
+            Command::ShowOverlay(None),
+            "Hide playability overlay",
+            "Playability".into(),
+            "",
+        ));
         for (i, (_, ProjectFile { project, .. })) in preset_projects().iter().enumerate() {
             let open = Command::OpenPreset(i);
             entries.push(PaletteEntry::new(open, &project.name, "Preset".into(), &project.description));

@@ -1,4 +1,4 @@
-//! What file windows are opened for, and the windows of the desktop. The editor's own is in `file_browser`.
+//! The purposes of file dialogs, and the dialogs of the desktop. The built-in one is in `file_browser`.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -222,7 +222,7 @@ impl FileDialogs {
 /// What the user decided while a dialog of the desktop was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitingResponse {
-    /// Choose the file in the editor's own window.
+    /// Choose the file in the built-in dialog.
     InEditor,
     Cancel,
 }
@@ -231,8 +231,10 @@ pub(crate) enum WaitingResponse {
 pub(crate) fn waiting_ui(ctx: &Context) -> Option<WaitingResponse> {
     let modal = modal("file dialog", ctx).stay_on_outside_click().show(ctx, |ui| {
         ui.set_width(360.0);
-        ui.heading("Waiting for the file window");
-        ui.label("If it does not appear, choose the file here. View > File windows in the editor always does.");
+        ui.heading("Waiting for the file dialog");
+        let advice =
+            "If it does not appear, choose the file here. To always do so, turn on View > Use built-in file dialogs.";
+        ui.label(advice);
         ui.add_space(8.0);
         let (_, [in_editor, cancel]) =
             Sides::new().show(ui, |_| {}, |ui| [ui.button("Choose here").clicked(), ui.button("Cancel").clicked()]);

@@ -24,7 +24,7 @@ pub(crate) enum RecoveryResponse {
 pub(crate) fn recovery_ui(ctx: &Context, projects: &[RecoveredProject]) -> Option<RecoveryResponse> {
     let modal = modal("recovery", ctx).stay_on_outside_click().show(ctx, |ui| {
         ui.set_width(440.0);
-        ui.heading("Unsaved work of an earlier session");
+        ui.heading("Unsaved work from an earlier session");
         ui.label(if projects.len() == 1 { "This project was not saved:" } else { "These projects were not saved:" });
         ui.add_space(4.0);
         let mut response = None;

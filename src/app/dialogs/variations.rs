@@ -274,7 +274,7 @@ fn differences_ui(ui: &mut Ui, place: usize, height: f32, differences: &[StepDif
     let list = ScrollArea::vertical().id_salt(("differences", place)).max_height(height).min_scrolled_height(height);
     list.auto_shrink(false).show(ui, |ui| {
         if differences.is_empty() {
-            ui.weak("Like the project");
+            ui.weak("Same as the project");
         }
         for StepDifferences { step, words } in differences {
             if !step.is_empty() {

@@ -217,7 +217,7 @@ impl Variations {
                 }
             });
         }
-        ui.weak("Click one to adopt it; undo goes back. Its corner shows it larger, beside others.");
+        ui.weak("Click one to use it; undo to go back. The button in its corner enlarges it for comparison.");
         chosen
     }
 

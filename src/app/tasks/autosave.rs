@@ -402,10 +402,7 @@ impl AutosaveWorker {
         let mut errors = Vec::new();
         match self.begin_session(root) {
             Ok(note) => errors.extend(note),
-            Err(error) => errors.push(format!(
-                "{}: unsaved projects cannot be saved there for recovery after a crash: {error}",
-                root.display()
-            )),
+            Err(error) => errors.push(format!("{}: cannot autosave unsaved projects there: {error}", root.display())),
         }
         recovery::remove_expired(root, SystemTime::now());
         let (projects, unreadable) = recovery::find_recoverable(root, self.try_lock);
@@ -479,7 +476,7 @@ fn set_aside_unreadable(root: &Path, unreadable: &[Unreadable], readable: &BTree
             Err(error) => format!("; delete {} to stop this message ({error})", folder.display()),
         };
     }
-    Some(format!("unsaved work of an earlier session cannot be read: {}: {reason}{moved}", file.display()))
+    Some(format!("unsaved work from an earlier session cannot be read: {}: {reason}{moved}", file.display()))
 }
 
 fn write_settings(path: &Path, text: &str) -> Result<(), FileError> {

@@ -1,4 +1,4 @@
-//! Choosing files: in the windows of the desktop, or in the editor's own where there are none or the user prefers it.
+//! Choosing files: in the dialogs of the desktop, or in the built-in ones if there are none or the user prefers them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,16 +13,16 @@ use crate::project::PROJECT_SUFFIX;
 use crate::scene::offscreen::turntable_paths;
 
 impl App {
-    /// Whether a file window is open or on its way. Until it ends, keys do nothing else.
+    /// Whether a file dialog is open or about to open. Until it ends, shortcuts do nothing.
     pub(crate) fn is_choosing_file(&self) -> bool {
         self.services.file_dialogs.is_open() || self.ui.file_browser.is_some()
     }
 
-    /// Opens a file window, unless one is open.
+    /// Opens a file dialog, unless one is open.
     pub(crate) fn open_file_dialog(&mut self, purpose: DialogPurpose) {
         if self.is_choosing_file() {
             self.ui.closing.cancel();
-            self.show_error("Another file window is open; close it first");
+            self.show_error("Another file dialog is open; close it first");
             return;
         }
         let request = self.dialog_request(purpose);
@@ -33,7 +33,7 @@ impl App {
         }
     }
 
-    /// The request for a file window, with the folder and the name that it suggests.
+    /// The request for a file dialog, with the folder and the name that it suggests.
     fn dialog_request(&self, purpose: DialogPurpose) -> DialogRequest {
         let saved = match &purpose {
             DialogPurpose::Save { project_id } => self.document.path_of(*project_id),
@@ -63,7 +63,7 @@ impl App {
             Ok(browser) => self.ui.file_browser = Some(browser),
             Err(error) => {
                 self.ui.closing.cancel();
-                self.show_error(format!("The file window cannot be opened: {error}"));
+                self.show_error(format!("The file dialog cannot be opened: {error}"));
             }
         }
     }
@@ -75,7 +75,7 @@ impl App {
         }
     }
 
-    /// Draws the editor's own file window, or what covers the editor while the desktop's is expected.
+    /// Draws the built-in file dialog, or what covers the editor while the desktop's is expected.
     pub(crate) fn file_window_ui(&mut self, ctx: &Context) {
         let ended = match &mut self.ui.file_browser {
             Some(browser) => {
@@ -102,7 +102,7 @@ impl App {
         }
     }
 
-    /// Handles the outcome of a file window.
+    /// Handles the outcome of a file dialog.
     fn handle_dialog_outcome(&mut self, request: DialogRequest, outcome: DialogOutcome) {
         match outcome {
             DialogOutcome::Cancelled => self.ui.closing.cancel(),
@@ -129,7 +129,7 @@ impl App {
         }
     }
 
-    /// Uses a chosen file for the purpose of the window.
+    /// Uses a chosen file for the purpose of the dialog.
     pub(crate) fn use_chosen_file(&mut self, request: &DialogRequest, path: PathBuf) {
         let path = std::path::absolute(&path).unwrap_or(path);
         self.settings.set_chosen(request.purpose.kind(), &path);

@@ -60,7 +60,7 @@ const MAX_RECENT: usize = 12;
 /// The most bytes to read of a settings file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The most recent folders that a file window offers.
+/// The most recent folders that a file dialog offers.
 const MAX_RECENT_FOLDERS: usize = 8;
 
 /// The contents of the settings file. Unknown keys are ignored: a newer version may have written them.

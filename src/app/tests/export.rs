@@ -143,7 +143,7 @@ fn listed_files_are_written_and_import_notes_can_be_copied() {
     editor.get_by_label_contains(&format!("{} files in ", listed.len()));
     assert!(is_enabled(&editor, "Open folder"));
     // The status bar behind the dialog has the same button.
-    let button = editor.get_all_by_role_and_label(Role::Button, "Copy import notes").last();
+    let button = editor.get_all_by_role_and_label(Role::Button, "Copy import steps").last();
     button.expect("in the window").click_accesskit();
     editor.step();
     let copied = editor.output().platform_output.commands.iter().find_map(|command| match command {
@@ -156,7 +156,7 @@ fn listed_files_are_written_and_import_notes_can_be_copied() {
     // The notes are also available when the dialog is closed.
     editor.get_by_role_and_label(Role::Button, "Close").click();
     editor.run_steps(8);
-    editor.get_by_role_and_label(Role::Button, "Copy import notes").click_accesskit();
+    editor.get_by_role_and_label(Role::Button, "Copy import steps").click_accesskit();
     editor.step();
     let is_copied = |editor: &Harness<'static, App>| {
         let commands = &editor.output().platform_output.commands;
@@ -166,10 +166,10 @@ fn listed_files_are_written_and_import_notes_can_be_copied() {
     editor.step();
     editor.get_by_label("File").click();
     editor.run_steps(3);
-    editor.get_by_label("Copy last import notes").click_accesskit();
+    editor.get_by_label("Copy last import steps").click_accesskit();
     editor.step();
     assert!(is_copied(&editor));
-    assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text == "Copied the import notes"));
+    assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text == "Copied the import steps"));
     let sidecar = std::fs::read_to_string(into.join("height_0_0.raw.json")).expect("sidecar");
     let sidecar: serde_json::Value = serde_json::from_str(&sidecar).expect("JSON");
     let text = sidecar.to_string();

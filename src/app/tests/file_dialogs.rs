@@ -160,7 +160,7 @@ fn the_window_of_the_editor_opens_files_by_clicks_and_by_the_beginning_of_their_
     let mut editor = editor(&dialogs);
     let folder = used_folder(&mut editor);
     press(&mut editor, Modifiers::COMMAND, Key::P);
-    type_text(&mut editor, "file windows in the editor");
+    type_text(&mut editor, "use built-in file dialogs");
     press(&mut editor, Modifiers::NONE, Key::Enter);
     assert!(editor.state().settings.own_file_windows);
     press(&mut editor, Modifiers::COMMAND, Key::O);

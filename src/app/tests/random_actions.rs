@@ -142,7 +142,7 @@ fn any_command(app: &App, rng: &mut Rng) -> Command {
             Command::FoldGroup(other),
             Command::SeekToStep(step),
             Command::ShowParameter { of: ParameterOwner::Step(step), key: "name" },
-            Command::TakeOverFault { step, number: 1 + below(rng, 30) as u32 },
+            Command::EditFault { step, number: 1 + below(rng, 30) as u32 },
         ]);
     }
     let types = recipe.texture.types.len();

@@ -115,7 +115,7 @@ fn spawns_are_put_down_moved_mirrored_and_removed() {
     assert!(markers(&editor).is_empty());
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     assert_eq!(markers(&editor).len(), 2);
-    // The kind in the tool bar is that of the next one, which lies in the middle if it is put down beside it.
+    // The kind in the tool bar is that of the next one, which lies in the middle if it is placed beside it.
     editor.get_by_role_and_label(Role::Button, "Objective").click();
     editor.run_steps(3);
     draw(&mut editor, pane + egui::vec2(2.0, -3.0), &[]);

@@ -1,4 +1,4 @@
-//! The marker tool: a click on a view puts down a spawn or another place of the level; a drag moves it.
+//! The marker tool: a click on a view places a spawn or another marker of the level; a drag moves it.
 
 use egui::{Align2, Color32, FontId, Id, Key, Modifiers, PointerButton, Pos2, Stroke, Ui, Vec2};
 
@@ -91,7 +91,7 @@ impl MarkerTool {
         }
     }
 
-    /// Puts down a marker; returns its index.
+    /// Places a marker; returns its index.
     fn put(&self, level: &mut Level, place_m: [f64; 2]) -> Option<usize> {
         let team = if self.kind == MarkerKind::Spawn { level.unused_team() } else { String::new() };
         let (name, at_m) = (level.unused_name(self.kind), rounded_place(place_m));

@@ -411,7 +411,7 @@ impl PathTool {
                 text.push_str(&format!(", at most {:.1} %", 100.0 * grade));
             }
             if let Err(error) = path.check() {
-                text = format!("{} without effect: {}", path.kind.label(), error.in_words(path.table()));
+                text = format!("{} has no effect: {}", path.kind.label(), error.in_words(path.table()));
             }
             let at = view.response().rect.min + Vec2::new(8.0, 36.0);
             note(ui, view.painter(), Align2::LEFT_TOP, at, &text);
@@ -419,7 +419,7 @@ impl PathTool {
     }
 }
 
-/// The share of the greatest grade from which on a road counts as steep.
+/// The share of the maximum grade from which on a road counts as steep.
 const STEEP: f64 = 0.9;
 
 /// The colours of grades within the limit, near it and over it, and of cuts and fills. They are seen on maps of any

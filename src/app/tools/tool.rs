@@ -27,7 +27,7 @@ pub(crate) enum Tool {
     Pad,
     /// Places stamps.
     Stamp,
-    /// Puts down spawns and other places of the level.
+    /// Places spawns, objectives and cameras.
     Marker,
 }
 
@@ -90,18 +90,20 @@ impl Tool {
     pub(crate) fn hint(self) -> &'static str {
         match self {
             Self::Fault => {
-                "Drag on a view to draw a fault. Click a random fault that lights up near the pointer to take it over"
+                "Drag on a view to draw a fault. Click a highlighted random fault near the pointer to edit it"
             }
             Self::Brush => "Drag on a view. Shift smooths, Ctrl inverts, [ and ] change the radius",
             Self::MaskBrush => "Drag to paint where the step acts or the type appears. Ctrl erases, Q hides the tint",
             Self::Path => {
                 "Click to add nodes, Enter ends. Drag nodes, double-click a curve to insert one, right-click for more"
             }
-            Self::Pad => "Click or drag to draw a pad, with Shift a square. Drag its corners, or its handle to turn it",
-            Self::Stamp => {
-                "Click to place a stamp. Drag its corners (Shift keeps proportions), or its handle to turn it"
+            Self::Pad => {
+                "Click or drag to draw a pad, with Shift a square. Drag its corners, or its handle to rotate it"
             }
-            Self::Marker => "Click to put down a spawn, an objective or a camera. Drag one to move it",
+            Self::Stamp => {
+                "Click to place a stamp. Drag its corners (Shift keeps proportions), or its handle to rotate it"
+            }
+            Self::Marker => "Click to place a spawn, an objective or a camera. Drag one to move it",
         }
     }
 }

@@ -129,7 +129,7 @@ pub(crate) struct ExportDialog {
     last: Option<RepeatableExport>,
     /// Whether the command line has been copied.
     is_copied: bool,
-    /// The import notes of the last export that had some.
+    /// The import steps of the last export that had some.
     notes: Option<String>,
     pub(crate) parameters: ParameterState,
 }
@@ -165,7 +165,7 @@ impl ExportDialog {
         self.choices.target = targets::ALL.get(i).copied();
     }
 
-    /// The import notes of the last export that had some.
+    /// The import steps of the last export that had some.
     pub(crate) fn import_notes(&self) -> Option<&str> {
         self.notes.as_deref()
     }

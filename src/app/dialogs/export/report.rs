@@ -10,8 +10,8 @@ use crate::app::widgets::{default_button_ui, visible_scroll_bars};
 use crate::files::export::BuildReport;
 use crate::worker::ExportStatus;
 
-/// The label of the button that copies the import notes.
-pub(crate) const COPY_NOTES: &str = "Copy import notes";
+/// The label of the button that copies the import steps.
+pub(crate) const COPY_NOTES: &str = "Copy import steps";
 
 /// The height of the rest of the report with some notes, and of the margins of its window, points.
 const HEIGHT_WITHOUT_STEPS: f32 = 240.0;
@@ -29,7 +29,7 @@ pub(super) enum ReportResponse {
 /// The result of an export.
 pub(super) struct Report {
     built: BuildReport,
-    /// Whether the import notes were copied.
+    /// Whether the import steps were copied.
     is_copied: bool,
 }
 

@@ -82,13 +82,13 @@ pub(super) fn warnings_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
 
 /// Shows what the export costs.
 pub(super) fn cost_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
-    let free = context.available_bytes.map_or(String::new(), |available| format!(" of {} free", bytes(available)));
+    let free = context.available_bytes.map_or(String::new(), |available| format!(" ({} free)", bytes(available)));
     let time = match context.cost {
         Some(Some(cost)) => format!("about {}", duration(cost.seconds(plan))),
         Some(None) => "an unknown time".into(),
         None => "… (estimating)".into(),
     };
-    ui.weak(format!("Takes {time} and about {} of memory{free}", bytes(context.memory_bytes)));
+    ui.weak(format!("Takes {time} and needs about {} of memory{free}", bytes(context.memory_bytes)));
 }
 
 /// The heights that the import steps state; `None` if they are not known before the export.

@@ -1,4 +1,4 @@
-//! The editor's own file window, for desktops that have none and for users who prefer it.
+//! The built-in file dialog, for desktops that have none and for users who prefer it.
 //!
 //! Folders are read and pictures are drawn by other threads, so that a slow disk never blocks a frame.
 
@@ -31,7 +31,7 @@ const FIXED_HEIGHT: f32 = 200.0;
 /// The most characters of the folder's path.
 const MAX_FOLDER_CHARS: usize = 76;
 
-/// The editor's own file window.
+/// The built-in file dialog.
 pub(crate) struct FileBrowser {
     request: DialogRequest,
     reader: Runner<FolderReader>,

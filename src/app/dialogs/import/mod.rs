@@ -315,7 +315,8 @@ impl ImportDialog {
         let size = file.bytes.len() as u64;
         let is_too_large = !file.needs_conversion && size > available;
         obstacle.or(is_too_large.then(|| {
-            format!("The project can hold {} MB more, but the map has {} MB.", available / 1_000_000, size / 1_000_000)
+            let [room, needed] = [available, size].map(|bytes| bytes / 1_000_000);
+            format!("The project has room for {room} MB more, but the map takes {needed} MB; import a smaller map.")
         }))
     }
 

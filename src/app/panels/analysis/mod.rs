@@ -178,14 +178,14 @@ impl AnalysisPanel {
                 ui.set_opacity(0.5);
             }
             if !self.chart_ui(ui, section, context) {
-                ui.weak(if context.is_playing { "Analysed when playback stops" } else { "Analysing…" });
+                ui.weak(if context.is_playing { "The analysis starts when playback stops" } else { "Analysing…" });
             }
             if section == Section::Slopes {
                 group_ui(ui, context.view, &OTHER_ROWS, &mut ParameterContext::new(parameters));
             }
         });
         if is_outdated && context.is_playing {
-            ui.weak("Updated when playback stops");
+            ui.weak("Updates when playback stops");
         }
     }
 

@@ -24,7 +24,7 @@ const SHOWN: &[&str] = &["displacement_m", "profile", "zone_m"];
 const PIECES: usize = 64;
 
 impl FaultTool {
-    /// Draws the row; `at` is the position on the timeline unless it plays. Returns the command that takes over a random
+    /// Draws the row; `at` is the position on the timeline unless it plays. Returns the command that edits a random
     /// fault.
     pub(crate) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, at: Option<u32>) -> Option<Command> {
         if let Some(index) = self.selected
@@ -53,8 +53,8 @@ impl FaultTool {
         let browsed = browsed?;
         let found = faults[browsed];
         ui.label(format!("{} of the {} strongest: {}", browsed + 1, last + 1, found.description(recipe)));
-        let takes = ui.button("Take over").on_hover_text("Lets you move and change this fault; the terrain stays");
-        takes.clicked().then_some(Command::TakeOverFault { step: found.step, number: found.number })
+        let edit = ui.button("Edit").on_hover_text("Lets you move and change this fault; the terrain stays the same");
+        edit.clicked().then_some(Command::EditFault { step: found.step, number: found.number })
     }
 
     /// The random fault that the row names, while no fault is selected.

@@ -17,14 +17,14 @@ pub(super) fn note_position(pane: Rect) -> Pos2 {
     pane.min + Vec2::new(8.0, 36.0)
 }
 
-/// Draws the random faults near the pointer, and a note about the one that a click takes over.
+/// Draws the random faults near the pointer, and a note about the one that a click would edit.
 pub(super) fn draw_random_faults(ui: &Ui, transform: &MapTransform, recipe: &Recipe, near: &[(f32, RandomFault)]) {
     for (i, (distance, found)) in near.iter().enumerate().rev() {
         let is_hovered = i == 0 && *distance <= LINE_REACH;
         let strength = if is_hovered { 1.0 } else { 0.45 * (1.0 - distance / SHOWN_WITHIN) };
         draw_random_fault(ui, transform, found, strength);
         if is_hovered {
-            let text = format!("Click to take over {}", found.description(recipe));
+            let text = format!("Click to edit {}", found.description(recipe));
             note(ui, &transform.painter, Align2::LEFT_TOP, note_position(transform.response.rect), &text);
         }
     }

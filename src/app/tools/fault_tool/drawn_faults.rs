@@ -26,7 +26,7 @@ pub(super) fn enabled_lists(recipe: &Recipe) -> impl Iterator<Item = (usize, &Li
     })
 }
 
-/// The enabled steps with random faults that were taken over by hand.
+/// The enabled steps with random faults that are edited by hand.
 pub(super) fn enabled_own_lists(recipe: &Recipe) -> impl Iterator<Item = (usize, &List<OwnFault>)> {
     recipe.active_steps().filter_map(|(i, step)| match &step.operation {
         AnyOperation::Faults(Faults { own, .. }) if !own.is_empty() => Some((i, own)),
@@ -34,14 +34,14 @@ pub(super) fn enabled_own_lists(recipe: &Recipe) -> impl Iterator<Item = (usize,
     })
 }
 
-/// The indices of all drawn faults of enabled steps, and of the random ones that were taken over by hand.
+/// The indices of all drawn faults of enabled steps, and of the random ones that are edited by hand.
 fn enabled_indices(recipe: &Recipe) -> impl Iterator<Item = FaultIndex> {
     let drawn = enabled_lists(recipe).map(|(step, faults)| (step, faults.len()));
     let own = enabled_own_lists(recipe).map(|(step, own)| (step, own.len()));
     drawn.chain(own).flat_map(|(step, count)| (0..count).map(move |fault| FaultIndex { step, fault }))
 }
 
-/// All drawn faults of enabled steps, and the random ones that were taken over by hand as drawn ones.
+/// All drawn faults of enabled steps, and the random ones that are edited by hand as drawn ones.
 pub(super) fn enabled_faults(recipe: &Recipe) -> impl Iterator<Item = (FaultIndex, DrawnFault)> {
     enabled_indices(recipe).filter_map(|index| Some((index, fault_at(recipe, index)?)))
 }
@@ -52,7 +52,7 @@ pub(super) fn last_faults(recipe: &Recipe, most: usize) -> impl Iterator<Item = 
     enabled_indices(recipe).skip(surplus).filter_map(|index| Some((index, fault_at(recipe, index)?)))
 }
 
-/// A fault that was taken over by hand as a drawn one, across the map.
+/// A fault that is edited by hand as a drawn one, across the map.
 fn as_drawn(own: &OwnFault, extent: Extent) -> DrawnFault {
     let fault = own.fault();
     let ([x, z], [east, south]) = (fault.point_m, fault.normal);
@@ -67,7 +67,7 @@ fn as_drawn(own: &OwnFault, extent: Extent) -> DrawnFault {
 /// The difference between the movements of the ends of a line that moves as a whole, metres: they are rounded.
 const ROUNDING_M: f64 = 0.25;
 
-/// Gives a fault that was taken over by hand the changes between two drawn ones, of which the first is the fault as it
+/// Gives a fault that is edited by hand the changes between two drawn ones, of which the first is the fault as it
 /// is. What has not changed stays as it is to the bit.
 fn take_from(own: &mut OwnFault, before: &DrawnFault, drawn: &DrawnFault) {
     let moved = |from: Point, to: Point| [to.x_m - from.x_m, to.z_m - from.z_m];
@@ -88,7 +88,7 @@ fn take_from(own: &mut OwnFault, before: &DrawnFault, drawn: &DrawnFault) {
     *own = OwnFault { displacement_m, profile, zone_m, enabled, ..own.clone() };
 }
 
-/// The random faults of a step that were taken over by hand; `None` if it is another operation.
+/// The random faults of a step that are edited by hand; `None` if it is another operation.
 pub(super) fn own_faults_mut(recipe: &mut Recipe, step: usize) -> Option<&mut Faults> {
     match &mut recipe.stack.get_mut(step)?.operation {
         AnyOperation::Faults(faults) => Some(faults),
@@ -104,7 +104,7 @@ pub(super) fn faults_mut(recipe: &mut Recipe, step: usize) -> Option<&mut List<D
     }
 }
 
-/// A drawn fault, or one that was taken over by hand as a drawn one.
+/// A drawn fault, or one that is edited by hand as a drawn one.
 pub(super) fn fault_at(recipe: &Recipe, index: FaultIndex) -> Option<DrawnFault> {
     match &recipe.stack.get(index.step)?.operation {
         AnyOperation::DrawnFaults(DrawnFaults { faults }) => faults.get(index.fault).cloned(),
@@ -115,7 +115,7 @@ pub(super) fn fault_at(recipe: &Recipe, index: FaultIndex) -> Option<DrawnFault>
     }
 }
 
-/// Whether a fault is one of a random sequence that was taken over by hand.
+/// Whether a fault is one of a random sequence that is edited by hand.
 pub(super) fn is_own(recipe: &Recipe, index: FaultIndex) -> bool {
     recipe.stack.get(index.step).is_some_and(|step| matches!(step.operation, AnyOperation::Faults(_)))
 }

@@ -121,7 +121,7 @@ impl FaultTool {
         command
     }
 
-    /// Selects the hovered fault, or returns the command that takes over the nearest random one.
+    /// Selects the hovered fault, or returns the command that edits the nearest random one.
     fn click(
         &mut self,
         context: &mut ToolContext,
@@ -134,13 +134,13 @@ impl FaultTool {
             return None;
         }
         let (distance, RandomFault { step, number, .. }) = near.first()?;
-        (*distance <= LINE_REACH).then_some(Command::TakeOverFault { step: *step, number: *number })
+        (*distance <= LINE_REACH).then_some(Command::EditFault { step: *step, number: *number })
     }
 
-    /// Takes over a random fault, so that it can be changed by hand, and selects it; returns the name of the edit.
+    /// Makes a random fault editable by hand and selects it; returns the name of the edit.
     ///
-    /// The fault stays in its place in the sequence, so the terrain is the same until it is changed.
-    pub(crate) fn take_over(
+    /// The fault keeps its place in the sequence, so the terrain is the same until it is changed.
+    pub(crate) fn edit_random(
         &mut self,
         recipe: &mut Recipe,
         selected_step: &mut usize,
@@ -155,7 +155,7 @@ impl FaultTool {
         };
         let fault = lines.next()?;
         drop(lines);
-        let name = format!("Take over fault {number} of {}", source.title());
+        let name = format!("Edit fault {number} of {}", source.title());
         let own = &mut own_faults_mut(recipe, step)?.own;
         if own.iter().any(|own| own.i == number) {
             return None;
@@ -335,8 +335,8 @@ mod tests {
         let (before, mut selected) = (terrain(&recipe), 0);
         let third = strongest(&recipe, u32::MAX)[2];
         let mut tool = FaultTool::default();
-        let name = tool.take_over(&mut recipe, &mut selected, third.step, third.number);
-        assert_eq!(name, Some(format!("Take over fault {} of Faults", third.number)));
+        let name = tool.edit_random(&mut recipe, &mut selected, third.step, third.number);
+        assert_eq!(name, Some(format!("Edit fault {} of Faults", third.number)));
         assert_eq!((recipe.stack.len(), selected, terrain(&recipe) == before), (1, 0, true));
         assert!(strongest(&recipe, u32::MAX).iter().all(|found| found.number != third.number), "only once");
         // A drag by its handles moves it; deleting it leaves it out.

@@ -1,4 +1,4 @@
-//! The random faults near the pointer, which a click takes over, to be changed by hand.
+//! The random faults near the pointer, one of which a click makes editable by hand.
 
 use egui::Pos2;
 
@@ -17,7 +17,7 @@ const MAX_KEPT: usize = 400;
 pub(super) const SHOWN_WITHIN: f32 = 48.0;
 const MAX_SHOWN: usize = 5;
 
-/// A random fault that can be taken over.
+/// A random fault that can be edited.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RandomFault {
     pub(super) step: usize,

@@ -26,7 +26,7 @@ pub(super) struct ShownFaults {
 struct MapFaults {
     map: Id,
     section: Section,
-    /// The enabled steps with drawn faults, and those with faults that were taken over.
+    /// The enabled steps with drawn faults, and those with edited random faults.
     steps: Vec<(usize, List<DrawnFault>)>,
     own: Vec<(usize, List<OwnFault>)>,
     /// The faults within the section, the last ones if they are too many.
