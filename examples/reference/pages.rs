@@ -113,13 +113,11 @@ pub fn page(operation: &AnyOperation, sources: &Path) -> String {
     page += &pictures.iter().map(|one| cell(format!("![{}](pictures/{})", one.caption, one.file))).collect::<String>();
     page += "|\n\n";
     let kind = match operation.role() {
-        Role::Generator => "It makes terrain of its own",
+        Role::Generator => "It creates terrain",
         Role::Modifier => "It changes the terrain below it",
     };
-    page += &format!(
-        "`\"operation\": \"{key}\"`. {kind}; blended by \"{}\" unless the step says otherwise. ",
-        operation.default_blend().key()
-    );
+    page +=
+        &format!("`\"operation\": \"{key}\"`. {kind}. Its default blend is \"{}\". ", operation.default_blend().key());
     page += match operation.iterations() {
         0 => "It has no iterations: its time grows with the samples of the map.",
         _ => "Its iterations are on the timeline: its time grows with them and with the samples of the map.",
@@ -225,7 +223,7 @@ fn default_text(parameter: &Parameter) -> String {
         Value::None => "`null`".into(),
         Value::Group(_) => "on".into(),
         Value::List(items) if items.is_empty() => "`[]`".into(),
-        Value::List(_) => "see the listing".into(),
+        Value::List(_) => "see `upthrust operations`".into(),
         Value::Number(number) => with_unit(*number, parameter),
         other => {
             let text = other.to_json().to_string();
