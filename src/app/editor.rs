@@ -120,24 +120,25 @@ impl App {
         }
     }
 
-    /// Computes no previews and thumbnails before the window has been painted.
+    /// Paints the window first: previews and thumbnails are computed from the third frame on, and the 3-D view draws from
+    /// the fourth one on.
     pub(crate) fn wait_for_first_frames(&mut self) {
-        self.window.frames_before_work = 2;
+        self.window.first_frames = 3;
         self.services.thumbnails.is_paused = true;
     }
 
     /// Counts the first frames.
     pub(crate) fn end_first_frame(&mut self, ctx: &Context) {
-        if self.window.frames_before_work > 0 {
-            self.window.frames_before_work -= 1;
-            self.services.thumbnails.is_paused = self.window.frames_before_work > 0;
+        if self.window.first_frames > 0 {
+            self.window.first_frames -= 1;
+            self.services.thumbnails.is_paused = self.window.first_frames > 1;
             ctx.request_repaint();
         }
     }
 
     /// Requests a preview of the current document, and displays new results.
     pub(crate) fn update_preview(&mut self, ctx: &Context) {
-        if self.window.frames_before_work > 0 {
+        if self.window.first_frames > 1 {
             return;
         }
         let UiState { preview, maps, texture_panel, playback, timings, scene, selection, .. } = &mut self.ui;

@@ -74,7 +74,11 @@ impl eframe::App for App {
             return;
         }
         self.expire_message(&ctx);
-        self.ui.scene.attach(frame.wgpu_render_state(), || wake_of(&ctx));
+        // The pipelines of the 3-D view take a tenth of a second on software renderers, during which the first preview is
+        // computed.
+        if self.window.first_frames == 0 {
+            self.ui.scene.attach(frame.wgpu_render_state(), || wake_of(&ctx));
+        }
         let is_asked = self.is_asked();
         let drawn = self.open_window();
         if is_asked && drawn != self.window.drawn {

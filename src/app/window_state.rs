@@ -58,9 +58,9 @@ pub(crate) struct OpenWindow {
 /// The state of the native window.
 #[derive(Default)]
 pub(crate) struct WindowState {
-    /// Frames that are still to be drawn before previews and thumbnails are computed. Software drawing needs all cores
-    /// for the first ones, or the window opens later. The window is shown after the first and painted by the second.
-    pub(crate) frames_before_work: u8,
+    /// How many of the first frames are still to be drawn: see [`App::wait_for_first_frames`](super::App). Software drawing
+    /// needs all cores for them, or the window opens later. The window is shown after the first and painted by the second.
+    pub(crate) first_frames: u8,
     /// Where the snapshot goes when this window cannot continue; the program opens another window with it.
     pub(crate) snapshot: WindowSnapshotSlot,
     /// Whether the snapshot was taken.
