@@ -2,7 +2,9 @@
 
 use egui::epaint::text::{FontInsert, FontPriority, InsertFontFamily};
 use egui::style::{WidgetVisuals, Widgets};
-use egui::{Color32, Context, CornerRadius, FontData, FontFamily, FontId, Shadow, Stroke, TextStyle, Theme, Vec2};
+use egui::{
+    Color32, Context, CornerRadius, FontData, FontFamily, FontId, FontTweak, Shadow, Stroke, TextStyle, Theme, Vec2,
+};
 use egui_material_icons::FONT_FAMILY_OUTLINED;
 
 /// The colours of a theme.
@@ -98,10 +100,11 @@ fn icon_font() -> FontInsert {
     FontInsert::new(FONT_FAMILY_OUTLINED, font, families)
 }
 
-/// The symbols of egui's own widgets, a part of a font that is a hundred times as large. Other emoji, in names of the user,
-/// come from the fonts of the system.
+/// The symbols that egui's widgets draw; the whole font is a hundred times as large. Other emoji, in names of the user, come
+/// from the fonts of the system.
 fn symbol_font() -> FontInsert {
-    let font = FontData::from_static(include_bytes!("../../../assets/symbols.ttf"));
+    let tweak = FontTweak { scale: 0.9, ..Default::default() };
+    let font = FontData::from_static(include_bytes!("../../../assets/symbols.ttf")).tweak(tweak);
     let families = [FontFamily::Proportional, FontFamily::Monospace]
         .map(|family| InsertFontFamily { family, priority: FontPriority::Lowest });
     FontInsert::new("symbols", font, families.into())

@@ -6,7 +6,7 @@
 //! four neighbours is split along its shorter diagonal. A point then has four to eight neighbours, which are among the
 //! eight neighbours on the grid, so rows remain rows in memory.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
@@ -30,14 +30,16 @@ pub(in crate::engine) struct Mesh {
     aspect: f32,
 }
 
-/// Meshes of at most this many samples are kept: 513², the largest reference.
-const MAX_KEPT_SAMPLES: usize = 513 * 513;
-/// The number of meshes that are kept.
-const MAX_KEPT: usize = 4;
+/// The most samples of all cached meshes: two of the largest reference grids, which take 36 MB with their maps.
+const MAX_CACHED_SAMPLES: usize = 2 * 513 * 513;
 
-/// The points of the meshes that were used last, and what they were made from. A preview evaluates a recipe on the same grids
-/// again and again, and to place the points takes as long as a few steps of erosion.
-static KEPT: Mutex<Vec<(Origin, Arc<Points>)>> = Mutex::new(Vec::new());
+/// The meshes that were used last. A preview evaluates a recipe on the same grids again and again, and placing the points
+/// takes as long as a few steps of erosion.
+static CACHE: Mutex<MeshCache> = Mutex::new(MeshCache(Vec::new()));
+
+/// The points of meshes with what they were made from, the most recently used last.
+#[derive(Debug, Default)]
+struct MeshCache(Vec<(Origin, Arc<Points>)>);
 
 /// What the points of a mesh depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +47,33 @@ struct Origin {
     grid: Grid,
     level: u32,
     max_offset: f32,
+}
+
+impl MeshCache {
+    fn get(&mut self, origin: Origin) -> Option<Arc<Points>> {
+        let at = self.0.iter().position(|(known, _)| *known == origin)?;
+        self.0[at..].rotate_left(1);
+        self.0.last().map(|(_, points)| points.clone())
+    }
+
+    /// Adds points unless they are there already, and removes the least recently used ones that are too many; returns
+    /// those that are cached.
+    fn add(&mut self, origin: Origin, points: Arc<Points>) -> Arc<Points> {
+        if let Some(known) = self.get(origin) {
+            return known;
+        }
+        self.0.push((origin, points.clone()));
+        let samples = |(origin, _): &(Origin, Arc<Points>)| origin.grid.samples();
+        while self.0.iter().map(samples).sum::<usize>() > MAX_CACHED_SAMPLES {
+            self.0.remove(0);
+        }
+        points
+    }
+}
+
+/// The cache, which is consistent even if a thread panicked while it used it.
+fn cache() -> MutexGuard<'static, MeshCache> {
+    CACHE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The triangle of a mesh at a sample, in as little memory as possible, because reading it takes most of the time.
@@ -57,7 +86,7 @@ pub(super) struct Triangle {
     pub weights: [f32; 2],
 }
 
-/// The points of a mesh, row by row, with maps that are computed on first use if the mesh is kept.
+/// The points of a mesh, row by row, with maps that are computed on first use if the mesh is cached.
 #[derive(Debug)]
 struct Points {
     /// The displacements eastward and southward, in spacings of columns and rows.
@@ -87,7 +116,7 @@ impl Mesh {
             return Ok(regular);
         }
         let origin = Origin { grid, level, max_offset };
-        if let Some(points) = kept(origin) {
+        if let Some(points) = cache().get(origin) {
             return Ok(Self { points, ..regular });
         }
         let (width, last) = (grid.width(), [grid.width() - 1, grid.height() - 1]);
@@ -111,10 +140,8 @@ impl Mesh {
             );
             progress.check()
         })?;
-        let points = Points::new([east, south], is_falling, width);
-        if regular.is_kept() {
-            keep(origin, &points);
-        }
+        let mesh = Self { points: Points::new([east, south], is_falling, width), ..regular };
+        let points = if mesh.is_cached() { cache().add(origin, mesh.points) } else { mesh.points };
         Ok(Self { points, ..regular })
     }
 
@@ -126,12 +153,12 @@ impl Mesh {
         Self { grid, level: 0, points, aspect }
     }
 
-    /// Whether the points, and the maps made from them, are kept for the next mesh of the same kind.
-    pub(super) fn is_kept(&self) -> bool {
-        self.grid.samples() <= MAX_KEPT_SAMPLES
+    /// Whether the points, and the maps made from them, are cached for the next mesh of the same kind.
+    pub(super) fn is_cached(&self) -> bool {
+        !self.is_regular() && 2 * self.grid.samples() <= MAX_CACHED_SAMPLES
     }
 
-    /// A map made from the points, which is kept with them.
+    /// A map made from the points, which is cached with them.
     fn map<T>(
         &self,
         map: &OnceLock<Arc<T>>,
@@ -141,7 +168,7 @@ impl Mesh {
             return Ok(known.clone());
         }
         let computed = Arc::new(compute()?);
-        Ok(if self.is_kept() { map.get_or_init(|| computed).clone() } else { computed })
+        Ok(if self.is_cached() { map.get_or_init(|| computed).clone() } else { computed })
     }
 
     /// The grid whose samples are displaced.
@@ -271,25 +298,6 @@ impl Mesh {
     }
 }
 
-/// The points of a mesh if they are kept.
-fn kept(origin: Origin) -> Option<Arc<Points>> {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = kept.iter().position(|(known, _)| *known == origin)?;
-    // The one that was used last comes last.
-    kept[at..].rotate_left(1);
-    kept.last().map(|(_, points)| points.clone())
-}
-
-/// Keeps the points of a mesh in place of those that were not used for longest.
-fn keep(origin: Origin, points: &Arc<Points>) {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.retain(|(known, _)| *known != origin);
-    if kept.len() == MAX_KEPT {
-        kept.remove(0);
-    }
-    kept.push((origin, points.clone()));
-}
-
 /// Finds how the quads between two rows of displaced points are split: along their shorter diagonals, or along the only
 /// ones that lie inside.
 #[inline(always)]
@@ -315,7 +323,7 @@ fn beyond(row: [&[f32]; 2]) -> [&[f32]; 2] {
     row.map(|offsets| &offsets[1..])
 }
 
-/// Finds the reciprocal distances between pairs of points, given their displacements. `metric` has the columns and rows
+/// Finds the reciprocal distances between pairs of points, given their displacements. The tuple has the columns and rows
 /// from one to the other, the ratio of the spacings, and the columns per metre.
 #[inline(always)]
 fn find_reciprocals(
@@ -403,5 +411,49 @@ mod tests {
         // There is nothing beyond the border.
         assert!((0..7).all(|r| east[(r + 1) * stride + 9] == 0.0 && falling[(r + 1) * stride + 9] == 0.0));
         assert!((0..9).all(|c| south[7 * stride + c + 1] == 0.0 && rising[7 * stride + c + 1] == 0.0));
+    }
+
+    fn origin(samples: usize, level: u32) -> Origin {
+        let extent = crate::engine::heightfield::Extent { width_m: 100.0, depth_m: 100.0 };
+        Origin { grid: Grid::new(extent, samples, samples), level, max_offset: 0.49 }
+    }
+
+    #[test]
+    fn the_cache_holds_the_meshes_that_were_used_last() {
+        let mut cache = MeshCache::default();
+        let points = || Points::new([Vec::new(), Vec::new()], Vec::new(), 1);
+        let [first, second, third] = [0, 1, 2].map(|level| cache.add(origin(400, level), points()));
+        let is_cached = |cache: &mut MeshCache, level, points: &Arc<Points>| {
+            cache.get(origin(400, level)).is_some_and(|found| Arc::ptr_eq(&found, points))
+        };
+        assert!(
+            is_cached(&mut cache, 1, &second) && is_cached(&mut cache, 2, &third) && is_cached(&mut cache, 0, &first)
+        );
+        // One that is there already stays, and the one that was used least recently goes.
+        assert!(Arc::ptr_eq(&cache.add(origin(400, 2), points()), &third));
+        let fourth = cache.add(origin(400, 3), points());
+        assert!(
+            is_cached(&mut cache, 3, &fourth) && is_cached(&mut cache, 0, &first) && is_cached(&mut cache, 2, &third)
+        );
+        assert!(cache.get(origin(400, 1)).is_none());
+        // Nothing else is the same mesh.
+        let other = Origin { max_offset: 0.2, ..origin(400, 3) };
+        assert!(cache.get(other).is_none() && cache.get(origin(399, 3)).is_none());
+    }
+
+    #[test]
+    fn a_cached_mesh_is_the_same_and_a_cancelled_one_is_not_cached() {
+        let grid = Grid::new(crate::engine::heightfield::Extent { width_m: 77.0, depth_m: 55.0 }, 41, 31);
+        let cancelled = Progress::new();
+        cancelled.cancel();
+        assert!(Mesh::new(grid, 5, 1.0, &cancelled).is_err());
+        let [first, second] = [(); 2].map(|()| Mesh::new(grid, 5, 1.0, &Progress::new()).expect("not cancelled"));
+        assert!(Arc::ptr_eq(&first.points, &second.points));
+        assert!(first.inverse_squares(&cancelled).is_err());
+        let weights = first.inverse_squares(&Progress::new()).expect("not cancelled");
+        for (k, to) in first.around(7, 9).enumerate() {
+            let [x, z] = first.vector([7, 9], to);
+            assert_eq!(weights[9 * 41 + 7][k], 1.0 / (x * x + z * z));
+        }
     }
 }

@@ -134,7 +134,7 @@ impl MeshTerrain {
     /// terrain before erosion there.
     pub fn on_grid(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let linear = |place: &Location| place.value(&self.heights);
-        let is_own = self.mesh.is_kept() && !self.mesh.is_regular() && source.grid() == self.mesh.grid();
+        let is_own = self.mesh.is_cached() && source.grid() == self.mesh.grid();
         let terrain = progress.stage(0.0..0.3, || match is_own {
             true => self.at_own_samples(source, progress),
             false => self.sampled(linear, source, progress),
@@ -165,20 +165,20 @@ impl MeshTerrain {
         }
     }
 
-    /// The heights at the samples of the mesh's own grid, within the triangles.
+    /// As [`Self::sampled`] within the triangles, at the samples of the mesh's own grid: their triangles are cached.
     fn at_own_samples(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let mut terrain = Heightfield::flat(source.grid());
         let width = source.grid().width();
         let triangles = self.mesh.triangles_at_samples(progress)?;
+        let counter = progress.counter(source.grid().height());
         let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(triangles.par_chunks_exact(width));
         rows.enumerate().with_min_len(4).try_for_each(|(r, (row, triangles))| {
             for (sample, (height, triangle)) in (r * width..).zip(row.iter_mut().zip(triangles)) {
                 let value = |map: &Heightfield| triangle.value(sample, width, map.heights());
-                let (left, linear) = (value(&self.source.left), value(&self.heights));
-                let detail = source.heights()[sample] - value(&self.source.heights);
-                *height = left * (linear + detail) + (1.0 - left) * linear;
+                let linear = value(&self.heights);
+                *height = self.with_detail(linear, linear, source.heights()[sample], value);
             }
-            progress.check()
+            counter.add_one()
         })?;
         Ok(terrain)
     }
@@ -199,14 +199,20 @@ impl MeshTerrain {
         rows.try_for_each_init(Vec::new, |locations, (r, row)| {
             places.locate(&self.mesh, r, locations);
             for ((height, place), source) in row.iter_mut().zip(locations.iter()).zip(source.row(r)) {
-                let left = place.value(&self.source.left);
-                let linear = place.value(&self.heights);
-                let detail = source - place.value(&self.source.heights);
-                *height = left * (linear + detail) + (1.0 - left) * surface(place);
+                *height = self.with_detail(place.value(&self.heights), surface(place), *source, |map| place.value(map));
             }
             counter.add_one()
         })?;
         Ok(terrain)
+    }
+
+    /// The height at a place: that of the surface where the terrain is eroded, and that within the triangles plus the detail
+    /// of the source where it is not. `value` interpolates a map there.
+    #[inline(always)]
+    fn with_detail(&self, linear_m: f32, surface_m: f32, source_m: f32, value: impl Fn(&Heightfield) -> f32) -> f32 {
+        let left = value(&self.source.left);
+        let detail_m = source_m - value(&self.source.heights);
+        left * (linear_m + detail_m) + (1.0 - left) * surface_m
     }
 
     /// Keeps outlets at the lowest points of the border where they are: another mesh may have its lowest points
@@ -617,4 +623,38 @@ fn erode(
     };
     drainage.visit_upstream(visit, progress)?;
     drainage.copy_inside(heights, &eroded, progress)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::Outlets;
+    use super::*;
+    use crate::engine::heightfield::Extent;
+    use crate::engine::random::Stream;
+
+    #[test]
+    fn cached_triangles_give_the_same_heights() {
+        let progress = Progress::new();
+        let grid = Grid::new(Extent { width_m: 500.0, depth_m: 400.0 }, 41, 33);
+        let random = |seed: u32, height_m: f64| {
+            let mut rng = Stream::new(seed, 1).at(0);
+            Heightfield::from_fn(grid, |_, _| (height_m * rng.unit()) as f32)
+        };
+        for randomness in [0.3, 1.0] {
+            let mut left = random(1, 1.0);
+            left.heights_mut().iter_mut().step_by(3).for_each(|left| *left = left.round());
+            let terrain = MeshTerrain {
+                mesh: Mesh::new(grid, 0, randomness, &progress).expect("not cancelled"),
+                heights: random(2, 90.0),
+                source: Source { heights: random(3, 90.0), left },
+                routing: RoutingOptions { outlets: Outlets::Border, sea_m: None },
+                hillslopes: Hillslopes { critical_slope: 1.0, channel_head_m2: 0.0 },
+                outlets: Vec::new(),
+            };
+            let source = random(4, 90.0);
+            let linear = |place: &Location| place.value(&terrain.heights);
+            let expected = terrain.sampled(linear, &source, &progress).expect("not cancelled");
+            assert_eq!(terrain.at_own_samples(&source, &progress).expect("not cancelled"), expected);
+        }
+    }
 }

@@ -158,7 +158,7 @@ impl FaultErosion<'_> {
             return Ok(terrain);
         };
         let mesh = mesh(grid, progress)?;
-        // Most positions of an uplift are between the river step before them and the next one.
+        // Most frames of an uplift continue a keyframe without reaching the next river step; they need no solver.
         let has_steps = until / rivers.interval() > done / rivers.interval();
         let solver = has_steps.then(|| rivers.solver(mesh.clone(), progress)).transpose()?;
         let mut with_rivers = FaultsWithRivers { rivers, mesh, solver, done, until, progress };

@@ -53,10 +53,12 @@ impl StreamPowerRefinement<'_> {
         /// While the grid is sampled, and while it is drained: in maps of the grid and of the last mesh.
         const SAMPLED: [f64; 2] = [2.0, 17.5];
         const DRAINED: [f64; 2] = [9.0, 6.5];
+        /// While the reference mesh is drained: the drainage, the terrain, and the margins of its depressions.
+        const REFERENCE: f64 = 30.0;
         let mesh = finer_grids(from, to).pop().unwrap_or(from);
-        let ratio = mesh.samples().to_f64() / to.samples().to_f64();
+        let [ratio, reference] = [mesh, from].map(|grid| grid.samples().to_f64() / to.samples().to_f64());
         let [sampled, drained] = [SAMPLED, DRAINED].map(|[grid, mesh]| grid + mesh * ratio);
-        sampled.max(drained).max(REFINED * ratio)
+        sampled.max(drained).max(REFINED * ratio).max(REFERENCE * reference)
     }
 
     /// The terrain on a grid.
