@@ -8,7 +8,7 @@ use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::engine::Heightfield;
 use crate::engine::lakes::water_depths;
 use crate::engine::level::Level;
-use crate::engine::play::{MeasuredTerrain, Measures, Obstacles, Overlay, PlayMap, Report, memory_bytes};
+use crate::engine::play::{MeasuredTerrain, Measures, Obstacles, Overlay, PlayMap, Report, Rule, memory_bytes};
 use crate::engine::recipe::Recipe;
 use crate::files::io::memory::require_memory;
 
@@ -139,7 +139,8 @@ impl Worker for PlayWorker {
         let Some(coarse) = terrain.thinned(COARSE) else { return measure(&request, terrain, false, context) };
         let found = measure(&request, &coarse, true, context)?;
         // Without the memory for more, an estimate is better than nothing.
-        if require_memory(memory_bytes(&request.level, terrain.grid().samples() as u64)).is_err() {
+        let rules = Rule::readable(&request.level);
+        if require_memory(memory_bytes(&request.level, &rules, terrain.grid().samples() as u64)).is_err() {
             return Ok(found);
         }
         (context.publish)(found);

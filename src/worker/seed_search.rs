@@ -1,4 +1,4 @@
-//! The thread that searches for the seeds whose terrain best passes the rules of a level.
+//! The thread that searches for the seeds whose terrain best meets the rules of a level.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -91,13 +91,12 @@ impl Worker for SearchWorker {
         let search = Search { recipe: &recipe, inputs: &inputs, level: &level, water_m, rules: &rules };
         // Seeds are compared in parallel, one on each thread.
         let at_once = rayon::current_num_threads() as u64;
-        require_memory(at_once.saturating_mul(obstacle_bytes(&recipe, grid)))?;
+        let bytes = |grid: Grid| memory_bytes(&level, &rules, grid.samples() as u64) + obstacle_bytes(&recipe, grid);
+        require_memory(at_once.saturating_mul(bytes(grid)))?;
         let seeds: Vec<u32> = seeds.collect();
         let found = progress.stage(0.0..0.8, || search.best(seeds.into_par_iter(), grid, best, progress))?;
         let last = Grid::fitted(recipe.world.extent(), final_samples);
-        if last.samples() <= grid.samples()
-            || require_memory(memory_bytes(&level, last.samples() as u64) + obstacle_bytes(&recipe, last)).is_err()
-        {
+        if last.samples() <= grid.samples() || require_memory(bytes(last)).is_err() {
             return Ok(found);
         }
         (context.publish)(found.clone());

@@ -127,7 +127,7 @@ impl Thumbnailer {
         self.runner.submit(Job::Unread { key, read, pixels });
     }
 
-    /// Moves the requests with these keys to the front, in their order.
+    /// Moves the requests with these keys to the front, keeping their order in the queue.
     pub fn draw_first(&self, keys: &[&str]) {
         self.runner.edit_queue(|queue| {
             let (first, later): (Vec<Job>, Vec<Job>) = queue.drain(..).partition(|job| keys.contains(&job.key()));
@@ -330,6 +330,19 @@ mod tests {
         assert!(grass.pixels.iter().any(|pixel| *pixel != grass.pixels[0]));
         assert!(found[1].image.as_ref().expect("readable").pixels.iter().all(|pixel| *pixel == [9, 90, 200, 255]));
         assert!(matches!(found[2].image, Err(JobError::Failed(_))));
+    }
+
+    #[test]
+    fn thumbnails_in_sight_are_drawn_first() {
+        let thumbnailer = thumbnailer();
+        for key in ["first", "second", "third", "fourth", "fifth"] {
+            thumbnailer.request(few(key));
+        }
+        thumbnailer.draw_first(&["fifth", "fourth"]);
+        let keys: Vec<String> = (0..5).map(|_| wait(|| thumbnailer.take()).key).collect();
+        // The first terrain may have started already.
+        let others: Vec<&String> = keys.iter().filter(|key| *key != "first").collect();
+        assert_eq!(others, ["fourth", "fifth", "second", "third"]);
     }
 
     #[test]

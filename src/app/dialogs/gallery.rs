@@ -96,8 +96,8 @@ pub(crate) struct Gallery {
     thumbnailer: Option<Thumbnailer>,
     wake: Wake,
     list: SearchList,
-    /// The cards in sight, whose thumbnails are drawn before those of others.
-    in_sight: Vec<usize>,
+    /// The visible cards for which thumbnails were moved to the front of the queue.
+    visible_cards: Vec<usize>,
     /// The preset of the user whose deletion is to be confirmed.
     to_delete: Option<PathBuf>,
 }
@@ -110,7 +110,7 @@ impl Gallery {
             Card::new(preset.name, section, None, file.clone())
         });
         let (cards, thumbnails, list) = (shipped.collect(), BTreeMap::new(), SearchList::default());
-        Self { cards, thumbnails, thumbnailer: None, wake, list, in_sight: Vec::new(), to_delete: None }
+        Self { cards, thumbnails, thumbnailer: None, wake, list, visible_cards: Vec::new(), to_delete: None }
     }
 
     /// Opens the gallery with an empty query.
@@ -129,6 +129,7 @@ impl Gallery {
 
     /// Requests the missing thumbnails of some cards, in the order of the cards.
     fn request(&mut self, is_wanted: impl Fn(&Card) -> bool) {
+        self.visible_cards.clear();
         for (section, _) in SECTIONS {
             for card in self.cards.iter().filter(|card| card.section == section && is_wanted(card)) {
                 if self.thumbnails.contains_key(&card.key) {
@@ -254,10 +255,10 @@ impl Gallery {
             SearchItem { section, texts, is_enabled: true }
         });
         let items: Vec<SearchItem> = items.collect();
-        let (mut deletes, mut in_sight) = (None, Vec::new());
+        let (mut deletes, mut visible) = (None, Vec::new());
         let opened = list.items_ui(ui, &layout, &items, |ui, i, is_selected| {
             let card = &cards[i];
-            in_sight.push(i);
+            visible.push(i);
             let response = preset_card_ui(ui, card, is_selected, thumbnails.get(&card.key));
             if let Some(path) = &card.path
                 && delete_ui(ui, &response, &card.file.project.name)
@@ -266,11 +267,11 @@ impl Gallery {
             }
             response
         });
-        if in_sight != self.in_sight {
+        if visible != self.visible_cards {
             if let Some(thumbnailer) = &self.thumbnailer {
-                thumbnailer.draw_first(&in_sight.iter().map(|i| cards[*i].key.as_str()).collect::<Vec<_>>());
+                thumbnailer.draw_first(&visible.iter().map(|i| cards[*i].key.as_str()).collect::<Vec<_>>());
             }
-            self.in_sight = in_sight;
+            self.visible_cards = visible;
         }
         if deletes.is_some() {
             *to_delete = deletes;

@@ -133,8 +133,9 @@ impl MarkerTool {
         }
         ui.separator();
         let Some((i, known)) = self.selected.and_then(|i| Some((i, level.markers.get(i)?))) else {
-            // The fields keep their room, so that the views below do not move when a marker is placed.
-            ui.add_enabled_ui(false, |ui| {
+            // The fields keep their space, so that the views below do not move when a marker is placed.
+            ui.scope(|ui| {
+                ui.set_invisible();
                 ui.strong(self.kind.label());
                 fields_ui(ui, "New marker", &mut Marker::default(), SHOWN);
             });
