@@ -36,7 +36,7 @@ pub enum Subcommand {
     Inspect(InspectOptions),
     /// Measure a level: where players can go, how long it takes, what they see and whether it is fair.
     Play(PlayOptions),
-    /// Find the seeds whose terrain best passes the rules of a level.
+    /// Find the seeds whose terrain best meets the rules of a level.
     Search(SearchOptions),
     /// Run Krten's fault program of 1994, with its options, defaults and file format.
     Fault(FaultOptions),

@@ -15,7 +15,7 @@ use crate::engine::image::Image;
 use crate::engine::lakes::water_depths;
 use crate::engine::level::{Level, MarkerKind};
 use crate::engine::play::{
-    Gap, Island, MeasuredTerrain, Measures, PlayMap, Report, Verdict, memory_bytes, obstacle_bytes, obstacles,
+    Gap, Island, MeasuredTerrain, Measures, PlayMap, Report, Rule, Verdict, memory_bytes, obstacle_bytes, obstacles,
 };
 use crate::engine::stack::evaluate;
 use crate::files::export::check_paths;
@@ -32,7 +32,8 @@ pub fn run(options: &PlayOptions) -> Result<(), CliError> {
     let mut level = project.level.clone();
     level.rules.extend(options.require.iter().cloned());
     let grid = options.size.unwrap_or(Size::longer(file.settings.export.samples)).grid(project.recipe.world.extent());
-    let bytes = memory_bytes(&level, grid.samples() as u64) + obstacle_bytes(&project.recipe, grid);
+    let bytes =
+        memory_bytes(&level, &Rule::readable(&level), grid.samples() as u64) + obstacle_bytes(&project.recipe, grid);
     let inputs = source::inputs(&source.to_string(), project, grid, bytes)?;
     let paths: Vec<(PlayMap, PathBuf)> = options.maps.iter().flat_map(|folder| map_paths(folder, &level)).collect();
     let mut folders = NewFolders::default();

@@ -1,4 +1,4 @@
-//! `upthrust search`: finds the seeds whose terrain best passes the rules of a level.
+//! `upthrust search`: finds the seeds whose terrain best meets the rules of a level.
 
 use rayon::prelude::*;
 use serde_json::json;
@@ -31,7 +31,7 @@ pub fn run(options: &SearchOptions) -> Result<(), CliError> {
         options.size.unwrap_or(Size::longer(file.settings.export.samples)).grid(extent),
     );
     // Seeds are compared in parallel, one on each thread.
-    let bytes = |grid: Grid| memory_bytes(level, grid.samples() as u64) + obstacle_bytes(&project.recipe, grid);
+    let bytes = |grid: Grid| memory_bytes(level, &rules, grid.samples() as u64) + obstacle_bytes(&project.recipe, grid);
     let threads = rayon::current_num_threads() as u64;
     source::inputs(&source.to_string(), project, coarse, threads * (bytes(coarse) + 16 * coarse.samples() as u64))?;
     let inputs = source::inputs(&source.to_string(), project, fine, bytes(fine))?;

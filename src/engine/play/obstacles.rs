@@ -7,8 +7,7 @@ use crate::engine::progress::{Cancelled, Progress};
 use crate::engine::recipe::Recipe;
 use crate::engine::scatter::{Instance, ScatterLayer, Scattered, memory_bytes, scatter};
 
-/// The least distance within which an obstacle lowers the clearance, metres: gaps of twice this width are no choke
-/// points.
+/// Obstacles lower the clearance within at least this distance, metres, so gaps wider than twice this are not choke points.
 const REACH_M: f64 = 16.0;
 
 /// Obstacles between two checks for cancellation.

@@ -239,6 +239,11 @@ impl Rule {
         matches!(self.metric, Metric::Pads { .. })
     }
 
+    /// The rules of a level, without those that cannot be read.
+    pub fn readable(level: &Level) -> Vec<Self> {
+        level.rules.iter().filter_map(|rule| Self::read(rule, level).ok()).collect()
+    }
+
     /// Reads a rule on a level: names of markers, teams and agents must be known.
     pub fn read(text: &str, level: &Level) -> Result<Self, RuleError> {
         let mut reader = Reader { text, at: 0, level };

@@ -1,4 +1,4 @@
-//! The seeds whose terrain best passes the rules of a level.
+//! The seeds whose terrain best meets the rules of a level.
 
 use std::cmp::Ordering;
 

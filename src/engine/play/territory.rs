@@ -9,10 +9,10 @@ const CHECKED_EVERY: usize = 1 << 16;
 /// The area that every team reaches first.
 #[derive(Clone, Debug)]
 pub struct Territory {
-    /// The index of the team that is at each sample first, row by row; `None` where nobody gets, and where several
+    /// The index of the team that reaches each sample first, row by row; `None` where no team gets to, and where several
     /// arrive at the same time.
     pub first: Vec<Option<u8>>,
-    /// By how many seconds, row by row; infinite where only one team gets, 0 where `first` is `None`.
+    /// By how many seconds, row by row; infinite where only one team gets to, 0 where `first` is `None`.
     pub lead_s: Vec<f32>,
 }
 
