@@ -55,7 +55,10 @@ fn progress_of_operations_rises() {
     for operation in common::operations() {
         let key = operation.key();
         let recipe = Recipe { stack: common::on_fault_terrain(operation, 60), ..Default::default() };
-        let grid = Grid::fitted(recipe.world.extent(), 257);
+        let [coarse, fine] = [257, 513].map(|samples| Grid::fitted(recipe.world.extent(), samples));
+        let works_on = |grid| recipe.stack.iter().all(|step| step.operation.working_grid(grid) == grid);
+        // Larger than the grid on which the operation works, if it is refined.
+        let grid = if works_on(fine) { coarse } else { fine };
         // Uncached, and then continued from the cache.
         let mut evaluator = Evaluator::new();
         for position in [Some(recipe.iterations() / 2), None] {
