@@ -32,10 +32,7 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     steps.extend(facts.water_m.map(|water_m| {
         let share = (water_m - facts.range_m.min) / facts.span_m().max(f64::MIN_POSITIVE);
         let share = facts.range_number(100.0 * share, PERCENT_PLACES);
-        format!(
-            "the water level is {} m, {share} % of the range from the lowest to the greatest height.",
-            metres(water_m)
-        )
+        format!("the water level is {} m, {share} % of the way from the lowest to the highest point.", metres(water_m))
     }));
     steps
 }

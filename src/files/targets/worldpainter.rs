@@ -74,7 +74,7 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     steps.extend(
         facts
             .water_m
-            .map(|water_m| format!("set the water level to {}.", decimal(water_m / metres_per_block, METRE_PLACES))),
+            .map(|water_m| format!("the water level is {}.", decimal(water_m / metres_per_block, METRE_PLACES))),
     );
     steps
 }

@@ -378,8 +378,10 @@ impl ScenePane {
         let stride = self.gpu.renderer().zip(self.shown.as_ref());
         let stride = stride.map_or(1, |(renderer, shown)| renderer.sample_stride(&shown.terrain));
         if stride > 1 {
-            let text =
-                format!("Only every {} sample is drawn: the graphics adapter has too little memory", ordinal(stride));
+            let text = format!(
+                "Only every {} sample is drawn: the graphics adapter's textures cannot hold all",
+                ordinal(stride)
+            );
             note(ui, &painter, Align2::LEFT_TOP, pane.left_top() + Vec2::new(8.0, 36.0), &text);
         }
         status_chip(ui, &painter, pane, context.status);
