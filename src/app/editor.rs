@@ -63,11 +63,16 @@ impl App {
     }
 
     pub(crate) fn show_message(&mut self, text: impl Into<String>) {
-        self.ui.message = Some(Message::new(text, false));
+        self.set_message(Message::new(text, false));
     }
 
     pub(crate) fn show_error(&mut self, text: impl Into<String>) {
-        self.ui.message = Some(Message::new(text, true));
+        self.set_message(Message::new(text, true));
+    }
+
+    fn set_message(&mut self, message: Message) {
+        let is_of_dialog = self.ui.modal.is_some();
+        self.ui.message.insert(message).is_of_dialog = is_of_dialog;
     }
 
     /// Shows a message about the last edit that stays as long as an error, unless the edit is undone.

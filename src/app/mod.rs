@@ -31,6 +31,7 @@ use egui::{Context, Event, Key, Modifiers, Ui};
 use crate::app::commands::Command;
 pub(crate) use crate::app::editor::App;
 use crate::app::state::CardList;
+use crate::app::views::overlay::message_over_dialog;
 pub use crate::app::window::run;
 use crate::app::window_state::OpenWindow;
 use crate::app::window_state::wake_of;
@@ -107,6 +108,11 @@ impl eframe::App for App {
         }
         commands.extend(self.modal_ui(&ctx, &mut draft));
         self.file_window_ui(&ctx);
+        if let Some(message) =
+            self.ui.message.as_ref().filter(|message| message.is_of_dialog && self.ui.modal.is_some())
+        {
+            message_over_dialog(&ctx, message);
+        }
         self.ui.timings.ui(&ctx, frame.info().cpu_usage);
         let is_seeking = commands.iter().any(|command| matches!(command, Command::Seek(_)));
         self.ui.scene.hold_glow(is_seeking && ctx.input(|input| input.pointer.any_down()), &ctx);

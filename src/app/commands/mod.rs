@@ -504,10 +504,12 @@ impl Command {
 ///
 /// While a text field has the focus, only shortcuts that concern the document or help work; the field loses the focus
 /// then, so that the typed value is applied. While a search dialog is open (`picking`), all other keys belong to its
-/// field, even before that has the focus. Any other focused control keeps the keys that operate it.
+/// field, even before that has the focus. While a menu or a list is open, keys without Ctrl do nothing else: what is typed
+/// may be meant to search it. Any other focused control keeps the keys that operate it.
 pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
     let focused = ctx.memory(|memory| memory.focused());
     let typing = picking || ctx.text_edit_focused();
+    let is_list_open = egui::Popup::is_any_open(ctx);
     // Alternative shortcuts, and the plus of keyboards on which it needs Shift.
     let alternatives = [(Command::Redo, Key::Y), (Command::LargerInterface, Key::Equals)]
         .map(|(command, key)| (command, KeyboardShortcut::new(Modifiers::COMMAND, key)));
@@ -529,6 +531,8 @@ pub(crate) fn pressed(ctx: &egui::Context, picking: bool) -> Vec<Command> {
                 *command != Command::Shortcuts
             } else if typing {
                 !command.leaves_fields()
+            } else if is_list_open && !shortcut.modifiers.command {
+                true
             } else {
                 focused.is_some() && shortcut.modifiers.is_none() && CONTROL_KEYS.contains(&shortcut.logical_key)
             };

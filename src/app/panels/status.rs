@@ -23,6 +23,8 @@ pub(crate) struct Message {
     pub(crate) is_kept: bool,
     /// The edit that it is about: it disappears when that edit is undone.
     pub(crate) edit: Option<EditId>,
+    /// Whether it came while a dialog was open, which covers the status bar or leaves it dark.
+    pub(crate) is_of_dialog: bool,
     /// When the user first did something while it was shown, seconds.
     seen_at_s: Option<f64>,
 }
@@ -33,7 +35,15 @@ const LONG_TIME_S: f64 = 60.0;
 
 impl Message {
     pub(crate) fn new(text: impl Into<String>, is_error: bool) -> Self {
-        Self { text: text.into(), is_error, offer: None, is_kept: false, edit: None, seen_at_s: None }
+        Self {
+            text: text.into(),
+            is_error,
+            offer: None,
+            is_kept: false,
+            edit: None,
+            is_of_dialog: false,
+            seen_at_s: None,
+        }
     }
 
     /// The message as one about an edit.

@@ -40,7 +40,7 @@ fn level_editor(rules: &[&str]) -> Harness<'static, App> {
 #[test]
 fn rules_are_checked_live_and_a_click_shows_the_place() {
     let mut editor = level_editor(&["path(red, blue) <= 1 h", "path(red, Middle) <= 1 s"]);
-    assert!(editor.query_by_label_contains("Walkable for Walker: ").is_some());
+    assert!(editor.query_by_label_contains("Walkable area of Walker: ").is_some());
     assert!(editor.query_by_label("red base \u{2013} blue base").is_some(), "the route is as long in both directions");
     let texts: Vec<String> = ["found "]
         .iter()

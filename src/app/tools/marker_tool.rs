@@ -131,16 +131,14 @@ impl MarkerTool {
                 (self.kind, self.selected) = (*kind, None);
             }
         }
-        ui.separator();
         let Some((i, known)) = self.selected.and_then(|i| Some((i, level.markers.get(i)?))) else {
-            // The fields keep their space, so that the views below do not move when a marker is placed.
-            ui.scope(|ui| {
-                ui.set_invisible();
-                ui.strong(self.kind.label());
-                fields_ui(ui, "New marker", &mut Marker::default(), SHOWN);
-            });
+            // The fields keep their space unseen, so that the views below do not move when a marker is placed.
+            ui.set_invisible();
+            ui.strong(self.kind.label());
+            fields_ui(ui, "New marker", &mut Marker::default(), SHOWN);
             return;
         };
+        ui.separator();
         ui.strong(known.kind.label());
         let mut marker = known.clone();
         fields_ui(ui, "Marker", &mut marker, SHOWN);

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use egui::{
-    Align2, Button, ColorImage, ComboBox, Key, Modifiers, RichText, Role, Stroke as Line, TextStyle, TextWrapMode, Ui,
-    Vec2, WidgetInfo, WidgetText,
+    Align, Align2, Button, ColorImage, ComboBox, Key, Layout, Modifiers, RichText, Role, Sense, Stroke as Line,
+    TextStyle, TextWrapMode, Ui, UiBuilder, Vec2, WidgetInfo, WidgetText,
 };
 
 use super::box_tool::BoxTool;
@@ -58,6 +58,8 @@ pub(crate) struct Tools {
     pad: BoxTool<Pad>,
     stamp: StampTool,
     marker: MarkerTool,
+    /// The height of the parameters of the active tool, points: the greatest since it was chosen.
+    row_height: f32,
 }
 
 impl Tools {
@@ -68,6 +70,7 @@ impl Tools {
     /// Activates a tool, or deactivates it if it is active.
     pub(crate) fn toggle(&mut self, tool: Tool) {
         self.active = (self.active != Some(tool)).then_some(tool);
+        self.row_height = 0.0;
         self.reset();
     }
 
@@ -273,12 +276,17 @@ impl Tools {
             }
         });
         let Some(tool) = self.active else { return command };
-        // A row of their own for all tools, so that the views below do not jump from one to the next.
-        ui.horizontal_wrapped(|ui| {
+        // As high as the parameters of the active tool were at most, and of the same height while the pointer is down: the
+        // views below must not move under a drag that selects something with more or fewer parameters.
+        let height = self.row_height.max(ROW_HEIGHT);
+        let (rect, _) = ui.allocate_exact_size(Vec2::new(ui.available_width(), height), Sense::hover());
+        let inside = rect.with_min_x(rect.left() + 8.0);
+        let mut fixed = ui.new_child(UiBuilder::new().max_rect(inside).layout(Layout::top_down(Align::Min)));
+        fixed.shrink_clip_rect(rect);
+        let row = fixed.horizontal_wrapped(|ui| {
             ui.set_min_height(ROW_HEIGHT);
-            ui.add_space(8.0);
             match tool {
-                Tool::Fault => command = self.fault.bar_ui(ui, recipe, at).or(command),
+                Tool::Fault => command = self.fault.bar_ui(ui, recipe, at).or(command.take()),
                 Tool::Brush => self.brush.bar_ui(ui, recipe),
                 Tool::MaskBrush => {
                     painted_ui(ui, recipe, painted, &mut self.mask_brush.only_there);
@@ -286,10 +294,15 @@ impl Tools {
                 }
                 Tool::Path => self.path.bar_ui(ui, recipe),
                 Tool::Pad => self.pad.bar_ui(ui, recipe),
-                Tool::Stamp => command = self.stamp.bar_ui(ui, recipe, thumbnails).or(command),
+                Tool::Stamp => command = self.stamp.bar_ui(ui, recipe, thumbnails).or(command.take()),
                 Tool::Marker => self.marker.bar_ui(ui, level),
             }
         });
+        let needed = row.response.rect.height();
+        if needed > height && !ui.input(|input| input.pointer.any_down()) {
+            self.row_height = needed;
+            ui.ctx().request_repaint();
+        }
         command
     }
 }

@@ -61,6 +61,9 @@ impl SearchTexts {
     /// How well the item matches all words, by the worst match: less is better; `None` if a word does not occur. Whole
     /// words are better than beginnings of words, and the middle of a word counts only in names and keys.
     pub(crate) fn rank(&self, words: &[String]) -> Option<usize> {
+        if words.len() > 1 && self.name.starts_with(&words.join(" ")) {
+            return Some(0);
+        }
         words.iter().map(|word| self.rank_of(word)).try_fold(0, |worst, rank| Some(worst.max(rank?)))
     }
 
@@ -73,7 +76,8 @@ impl SearchTexts {
         let matches = [
             name == word,
             is_first && in_name == whole,
-            in_name == whole || in_words == whole,
+            in_name == whole,
+            in_words == whole,
             is_first,
             in_name == beginning || in_words == beginning,
             in_key == whole || in_key == beginning,
@@ -137,6 +141,12 @@ mod tests {
         ];
         let ranks: Vec<usize> = ordered.into_iter().map(|texts| rank(texts).expect("found")).collect();
         assert!(ranks.is_sorted_by(|a, b| a < b), "{ranks:?}");
+        let pass = words("mountain pass");
+        let [title, others] = [SearchTexts::new("Mountain pass", "", ""), SearchTexts::new("Draw paths", "", "")];
+        assert!(title.rank(&pass) < others.with_words("road mountain pass").rank(&pass));
+        let erosion = words("erosion");
+        let [step, others] = [SearchTexts::new("Fluvial erosion", "", ""), SearchTexts::new("Add step", "", "")];
+        assert!(step.rank(&erosion) < others.with_words("erosion").rank(&erosion));
         assert_eq!(rank(SearchTexts::new("Valley", "", "A broad valley.")), None, "the middle of a word in a sentence");
     }
 }

@@ -86,6 +86,11 @@ pub(crate) fn colours(ui: &egui::Ui) -> Colours {
     if ui.visuals().dark_mode { DARK } else { LIGHT }
 }
 
+/// The colours of the theme of the window.
+pub(crate) fn colours_of(ctx: &Context) -> Colours {
+    if ctx.theme() == Theme::Dark { DARK } else { LIGHT }
+}
+
 /// The icons that the editor uses, which `scripts/icon-font` has taken from the font of Material Symbols. That one is a
 /// hundred times as large.
 fn icon_font() -> FontInsert {

@@ -462,13 +462,11 @@ impl Reader<'_> {
         if !found.is_empty() {
             return Ok(found);
         }
-        let mut known: Vec<String> = markers.iter().map(|marker| marker.name.clone()).collect();
-        known.extend(self.level.teams().into_iter().map(String::from));
-        let known: Vec<String> = known.into_iter().filter(|name| !name.is_empty()).collect();
-        let hint = if known.is_empty() {
-            "the level has no markers".into()
-        } else {
-            format!("there are {}", known.join(", "))
+        let named: Vec<&str> = markers.iter().map(|marker| &*marker.name).filter(|name| !name.is_empty()).collect();
+        let hint = match (named.is_empty(), self.level.teams().join(", ")) {
+            (true, _) => "the level has no markers".into(),
+            (false, teams) if teams.is_empty() => format!("the markers are {}", named.join(", ")),
+            (false, teams) => format!("the markers are {}; the teams are {teams}", named.join(", ")),
         };
         Err((argument.at, format!("no marker or team is called \"{}\"; {hint}", argument.text)))
     }
@@ -621,7 +619,7 @@ mod tests {
             (
                 "path(red, green) <= 90 s",
                 11,
-                "no marker or team is called \"green\"; there are Base 1, Base 2, Middle, red, blue",
+                "no marker or team is called \"green\"; the markers are Base 1, Base 2, Middle; the teams are red, blue",
             ),
             ("path(red) <= 90 s", 10, "expected path(from, to[, agent])"),
             ("path(red, blue, Boat) <= 90", 17, "no agent is called \"Boat\"; there are Walker, Tank"),

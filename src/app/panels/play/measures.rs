@@ -28,7 +28,8 @@ pub(super) fn report_ui(
         ui.weak("Place spawns and objectives with the marker tool (M) to measure routes, visibility and fairness.");
     }
     for (agent, share) in level.agents.iter().zip(&report.walkable) {
-        ui.label(format!("Walkable for {}: {:.1} %", agent.name, 100.0 * share));
+        let doc = format!("Where {} can stand: see Agents", agent.name);
+        ui.label(format!("Walkable area of {}: {:.1} %", agent.name, 100.0 * share)).on_hover_text(doc);
     }
     let stuck = level.markers.iter().zip(&report.markers).filter(|(_, found)| !found.stands);
     for (marker, _) in stuck {
