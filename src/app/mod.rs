@@ -30,8 +30,8 @@ use egui::{Context, Event, Key, Modifiers, Ui};
 
 use crate::app::commands::Command;
 pub(crate) use crate::app::editor::App;
+use crate::app::panels::status::message_over_dialog;
 use crate::app::state::CardList;
-use crate::app::views::overlay::message_over_dialog;
 pub use crate::app::window::run;
 use crate::app::window_state::OpenWindow;
 use crate::app::window_state::wake_of;
@@ -108,11 +108,7 @@ impl eframe::App for App {
         }
         commands.extend(self.modal_ui(&ctx, &mut draft));
         self.file_window_ui(&ctx);
-        if let Some(message) =
-            self.ui.message.as_ref().filter(|message| message.is_of_dialog && self.ui.modal.is_some())
-        {
-            message_over_dialog(&ctx, message);
-        }
+        self.message_ui(&ctx);
         self.ui.timings.ui(&ctx, frame.info().cpu_usage);
         let is_seeking = commands.iter().any(|command| matches!(command, Command::Seek(_)));
         self.ui.scene.hold_glow(is_seeking && ctx.input(|input| input.pointer.any_down()), &ctx);
@@ -161,6 +157,14 @@ impl eframe::App for App {
 }
 
 impl App {
+    /// Draws the last message over the dialog that is open, if it came from there.
+    fn message_ui(&self, ctx: &Context) {
+        let message = self.ui.message.as_ref().filter(|message| message.is_of_dialog && self.ui.modal.is_some());
+        if let Some(message) = message {
+            message_over_dialog(ctx, message);
+        }
+    }
+
     /// Repeats Escape in the frame after it has ended the editing of a field, and notes that it means nothing else in
     /// either frame. egui's field of a number takes its text in the second frame, unless Escape is pressed then.
     fn end_editing(&mut self, ctx: &Context) {

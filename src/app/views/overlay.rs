@@ -1,12 +1,9 @@
 //! What is drawn over views: notes, scale bars, the north arrow, the state of the update.
 
-use egui::{
-    Align2, Color32, Context, FontId, Id, LayerId, Order, Pos2, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo,
-};
+use egui::{Align2, Color32, FontId, Pos2, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 
-use crate::app::panels::status::Message;
 use crate::app::preview::request::PreviewStatus;
-use crate::app::widgets::theme::{Colours, colours, colours_of};
+use crate::app::widgets::theme::{Colours, colours};
 use crate::scene::scale::round_length;
 
 /// A length in metres, or in kilometres from 1000 m on.
@@ -36,19 +33,6 @@ pub(crate) fn note(ui: &Ui, painter: &egui::Painter, anchor: Align2, at: Pos2, t
     let place = anchor.anchor_size(at, galley.size() + 2.0 * NOTE_MARGIN);
     text_background(painter, place, &colours);
     painter.galley(place.min + NOTE_MARGIN, galley, colours.text);
-}
-
-/// Draws a message over a dialog.
-pub(crate) fn message_over_dialog(ctx: &Context, message: &Message) {
-    let layer = LayerId::new(Order::Tooltip, Id::unique("message over the dialog"));
-    let (painter, window) = (ctx.layer_painter(layer), ctx.content_rect());
-    let colours = colours_of(ctx);
-    let colour = if message.is_error { colours.error } else { colours.text };
-    let galley = painter.layout(message.text.clone(), FontId::proportional(12.0), colour, window.width() - 48.0);
-    let place = window.center_bottom() - Vec2::new(0.0, 8.0);
-    let place = Align2::CENTER_BOTTOM.anchor_size(place, galley.size() + 2.0 * NOTE_MARGIN);
-    text_background(&painter, place, &colours);
-    painter.galley(place.min + NOTE_MARGIN, galley, colour);
 }
 
 /// The margin around the text of a note, in points.
