@@ -76,6 +76,9 @@ fn cache() -> MutexGuard<'static, MeshCache> {
     CACHE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The columns and rows to the neighbours of a point inside the border, in the order of [`Mesh::around`].
+pub(super) const AROUND: [[isize; 2]; 8] = [[-1, -1], [0, -1], [1, -1], [-1, 0], [1, 0], [-1, 1], [0, 1], [1, 1]];
+
 /// The triangle of a mesh at a sample, in as little memory as possible, because reading it takes most of the time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Triangle {
@@ -233,7 +236,7 @@ impl Mesh {
     }
 
     /// The inverse squares of the distances from every point inside the border to its neighbours, row by row: in spacings
-    /// of columns, row-major and with 0 at the border.
+    /// of columns, in the order of [`AROUND`], and 0 at the border.
     pub(super) fn inverse_squares(&self, progress: &Progress) -> Result<Arc<Vec<[f32; 8]>>, Cancelled> {
         let compute = || {
             let (width, height) = (self.grid.width(), self.grid.height());
@@ -241,10 +244,11 @@ impl Mesh {
             let rows = weights.par_chunks_exact_mut(width).enumerate().skip(1).take(height.max(2) - 2);
             rows.try_for_each(|(r, row)| {
                 for (c, weights) in row.iter_mut().enumerate().skip(1).take(width.max(2) - 2) {
-                    for (weight, point) in weights.iter_mut().zip(self.around(c, r)) {
-                        let [x, z] = self.vector([c, r], point);
-                        *weight = 1.0 / (x * x + z * z);
-                    }
+                    *weights = AROUND.map(|[east, south]| {
+                        let to = [c.wrapping_add_signed(east), r.wrapping_add_signed(south)];
+                        let [x, z] = self.vector([c, r], to);
+                        1.0 / (x * x + z * z)
+                    });
                 }
                 progress.check()
             })?;

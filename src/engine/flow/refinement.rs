@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::drainage::Drainage;
 use super::location::{Location, Places};
-use super::mesh::{Mesh, hash};
+use super::mesh::{Mesh, Triangle, hash};
 use super::options::RoutingOptions;
 use super::sampling::GridPlaces;
 use super::valley_floors::{smooth_margins, with_valley_floors};
@@ -169,12 +169,12 @@ impl MeshTerrain {
     fn at_own_samples(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let mut terrain = Heightfield::flat(source.grid());
         let width = source.grid().width();
-        let triangles = self.mesh.triangles_at_samples(progress)?;
+        let (triangles, offsets) = (self.mesh.triangles_at_samples(progress)?, Triangle::offsets(width));
         let counter = progress.counter(source.grid().height());
         let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(triangles.par_chunks_exact(width));
         rows.enumerate().with_min_len(4).try_for_each(|(r, (row, triangles))| {
             for (sample, (height, triangle)) in (r * width..).zip(row.iter_mut().zip(triangles)) {
-                let value = |map: &Heightfield| triangle.value(sample, width, map.heights());
+                let value = |map: &Heightfield| triangle.value(sample, &offsets, map.heights());
                 let linear = value(&self.heights);
                 *height = self.with_detail(linear, linear, source.heights()[sample], value);
             }

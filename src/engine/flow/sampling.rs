@@ -67,10 +67,11 @@ impl Samples {
     /// Sets `before` to the heights at the samples, given those at the points.
     fn interpolate(&mut self, points: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let (width, heights) = (points.grid().width(), points.heights());
+        let offsets = Triangle::offsets(width);
         let rows = self.before.heights_mut().par_chunks_exact_mut(width).zip(self.triangles.par_chunks_exact(width));
         rows.enumerate().with_min_len(4).try_for_each(|(r, (row, triangles))| {
             for (c, (height, triangle)) in row.iter_mut().zip(triangles).enumerate() {
-                *height = triangle.value(r * width + c, width, heights);
+                *height = triangle.value(r * width + c, &offsets, heights);
             }
             progress.check()
         })
@@ -84,13 +85,16 @@ fn interpolated([a, b, c]: [f32; 3], [to_b, to_c]: [f32; 2]) -> f32 {
 }
 
 impl Triangle {
-    /// The value at a sample, given those at the points, row by row with so many in a row.
+    /// The row-major indices of the nine points around a sample after that of the first one, with so many in a row.
+    pub(super) fn offsets(width: usize) -> [usize; 9] {
+        std::array::from_fn(|place| place / 3 * width + place % 3)
+    }
+
+    /// The value at a sample, given those at the points, row by row, and their offsets.
     #[inline(always)]
-    pub(super) fn value(&self, sample: usize, width: usize, points: &[f32]) -> f32 {
-        let value = |corner: u8| {
-            let (row, column) = (usize::from(corner) / 3, usize::from(corner) % 3);
-            points[sample + row * width + column - width - 1]
-        };
+    pub(super) fn value(&self, sample: usize, offsets: &[usize; 9], points: &[f32]) -> f32 {
+        // The centre is the sample's own point.
+        let value = |corner: u8| points[sample + offsets[usize::from(corner)] - offsets[4]];
         interpolated(self.corners.map(value), self.weights)
     }
 }

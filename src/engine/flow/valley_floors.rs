@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::mesh::Mesh;
+use super::mesh::{AROUND, Mesh};
 use super::options::RoutingOptions;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::heightfield::Heightfield;
@@ -126,8 +126,7 @@ impl Neighbourhoods {
         };
         let rows = (1..height.max(2) - 1).into_par_iter().with_min_len(8);
         let rows: Vec<Vec<u32>> = rows.map(of_row).collect::<Result<_, Cancelled>>()?;
-        let around = [[-1, -1], [0, -1], [1, -1], [-1, 0], [1, 0], [-1, 1], [0, 1], [1, 1]];
-        let steps = around.map(|[east, south]| south * width.cast_signed() + east);
+        let steps = AROUND.map(|[east, south]| south * width.cast_signed() + east);
         Ok(Self { points: rows.concat(), weights: mesh.inverse_squares(progress)?, steps })
     }
 
