@@ -70,7 +70,8 @@ impl App {
         self.set_message(Message::new(text, true));
     }
 
-    fn set_message(&mut self, message: Message) {
+    /// Shows a message, over the dialog if one is open.
+    pub(crate) fn set_message(&mut self, message: Message) {
         let is_of_dialog = self.ui.modal.is_some();
         self.ui.message.insert(message).is_of_dialog = is_of_dialog;
     }
@@ -79,7 +80,7 @@ impl App {
     pub(crate) fn show_lasting_message(&mut self, text: impl Into<String>) {
         let mut message = Message::new(text, false).about(self.document.current_edit());
         message.is_kept = true;
-        self.ui.message = Some(message);
+        self.set_message(message);
     }
 
     /// Removes a message about an edit that was undone.

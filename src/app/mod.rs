@@ -30,8 +30,8 @@ use egui::{Context, Event, Key, Modifiers, Ui};
 
 use crate::app::commands::Command;
 pub(crate) use crate::app::editor::App;
-use crate::app::panels::status::message_over_dialog;
 use crate::app::state::CardList;
+use crate::app::views::overlay::message_over_dialog;
 pub use crate::app::window::run;
 use crate::app::window_state::OpenWindow;
 use crate::app::window_state::wake_of;
@@ -161,7 +161,7 @@ impl App {
     fn message_ui(&self, ctx: &Context) {
         let message = self.ui.message.as_ref().filter(|message| message.is_of_dialog && self.ui.modal.is_some());
         if let Some(message) = message {
-            message_over_dialog(ctx, message);
+            message_over_dialog(ctx, &message.text, message.is_error);
         }
     }
 

@@ -1,13 +1,13 @@
 //! The status bar: running jobs, the last message, and the terrain under the pointer.
 
-use egui::{Align, Align2, Context, FontId, Id, LayerId, Layout, Order, RichText, Ui, Vec2};
+use egui::{Align, Layout, RichText, Ui, Vec2};
 use egui_material_icons::icons::ICON_CLOSE;
 
 use crate::app::commands::Command;
 use crate::app::document::EditId;
 use crate::app::views::overlay::length;
 use crate::app::widgets::icon_button;
-use crate::app::widgets::theme::{colours, colours_of};
+use crate::app::widgets::theme::colours;
 use crate::engine::analysis::slope_deg;
 use crate::engine::cast::ToInteger;
 use crate::worker::{ExportStatus, Preview};
@@ -61,20 +61,6 @@ impl Message {
         let time_s = if is_long { LONG_TIME_S } else { NOTE_TIME_S };
         Some(self.seen_at_s? + time_s - now_s)
     }
-}
-
-/// Draws a message over a dialog.
-pub(crate) fn message_over_dialog(ctx: &Context, message: &Message) {
-    const MARGIN: Vec2 = Vec2::new(8.0, 3.0);
-    let layer = LayerId::new(Order::Tooltip, Id::unique("message over the dialog"));
-    let (painter, window) = (ctx.layer_painter(layer), ctx.content_rect());
-    let colours = colours_of(ctx);
-    let colour = if message.is_error { colours.error } else { colours.text };
-    let galley = painter.layout(message.text.clone(), FontId::proportional(12.0), colour, window.width() - 48.0);
-    let place = window.center_bottom() - Vec2::new(0.0, 8.0);
-    let place = Align2::CENTER_BOTTOM.anchor_size(place, galley.size() + 2.0 * MARGIN);
-    painter.rect_filled(place, 4.0, colours.text_background);
-    painter.galley(place.min + MARGIN, galley, colour);
 }
 
 /// The width below which a message is shown without its copy button, points.

@@ -51,7 +51,7 @@ impl App {
             self.ui.modal = Some(Modal::Recovered);
         }
         if let Some(AutosaveMessage { text, is_error }) = message {
-            self.ui.message = Some(Message::new(text, is_error));
+            self.set_message(Message::new(text, is_error));
         }
     }
 
@@ -162,7 +162,7 @@ impl App {
                     JobError::Panicked(_) => format!("{error}. Undo the last change to continue."),
                     JobError::Failed(_) | JobError::Cancelled => error.to_string(),
                 };
-                self.ui.message = Some(Message::new(text, true).about(self.document.current_edit()));
+                self.set_message(Message::new(text, true).about(self.document.current_edit()));
             }
             None => {}
         }

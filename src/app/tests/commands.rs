@@ -129,6 +129,21 @@ fn invalid_numbers_are_reported_and_unchanged_fields_keep_their_precision() {
 }
 
 #[test]
+fn letters_that_are_typed_at_an_open_list_are_no_shortcuts() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let seed = editor.state().document.project().recipe.seed;
+    editor.get_by_label("Terrain").click();
+    editor.run_steps(3);
+    press(&mut editor, Modifiers::NONE, Key::N);
+    assert_eq!(editor.state().document.project().recipe.seed, seed);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    editor.run_steps(3);
+    press(&mut editor, Modifiers::NONE, Key::N);
+    assert_ne!(editor.state().document.project().recipe.seed, seed, "the list is closed");
+}
+
+#[test]
 fn searching_for_the_sea_finds_the_water_level() {
     let mut editor = editor();
     pause(&mut editor);

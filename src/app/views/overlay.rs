@@ -1,9 +1,11 @@
 //! What is drawn over views: notes, scale bars, the north arrow, the state of the update.
 
-use egui::{Align2, Color32, FontId, Pos2, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
+use egui::{
+    Align2, Color32, Context, FontId, Id, LayerId, Order, Pos2, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo,
+};
 
 use crate::app::preview::request::PreviewStatus;
-use crate::app::widgets::theme::{Colours, colours};
+use crate::app::widgets::theme::{Colours, colours, colours_of};
 use crate::scene::scale::round_length;
 
 /// A length in metres, or in kilometres from 1000 m on.
@@ -90,15 +92,37 @@ pub(crate) fn status_chip(ui: &Ui, painter: &egui::Painter, rect: Rect, status: 
     painter.galley(place.min + Vec2::new(8.0, 3.0), galley, colour);
 }
 
+/// Draws a message at the bottom of the window, over the dialog that is open.
+pub(crate) fn message_over_dialog(ctx: &Context, text: &str, is_error: bool) {
+    let layer = LayerId::new(Order::Tooltip, Id::unique("message over the dialog"));
+    let (window, colours) = (ctx.content_rect(), colours_of(ctx));
+    let colour = if is_error { colours.error } else { colours.text };
+    let at = window.center_bottom() - Vec2::new(0.0, 8.0);
+    let anchor = (Align2::CENTER_BOTTOM, at);
+    wrapped_note(&ctx.layer_painter(layer), &colours, anchor, window.width(), (text, colour));
+}
+
+/// Draws a text with a background, in lines that fit into a width; returns its place.
+fn wrapped_note(
+    painter: &egui::Painter,
+    colours: &Colours,
+    (anchor, at): (Align2, Pos2),
+    width: f32,
+    (text, colour): (&str, Color32),
+) -> Rect {
+    const MARGIN: Vec2 = Vec2::new(10.0, 4.0);
+    let galley = painter.layout(text.into(), FontId::proportional(12.0), colour, width - 48.0);
+    let place = anchor.anchor_size(at, galley.size() + 2.0 * MARGIN);
+    text_background(painter, place, colours);
+    painter.galley(place.min + MARGIN, galley, colour);
+    place
+}
+
 /// Draws a note at the top of a view.
 pub(crate) fn before_note(ui: &Ui, pane: Rect, text: &str) {
-    let colours = colours(ui);
-    let painter = ui.painter().with_clip_rect(pane);
-    let galley = painter.layout(text.into(), FontId::proportional(12.0), colours.accent_text, pane.width() - 48.0);
+    let (colours, painter) = (colours(ui), ui.painter().with_clip_rect(pane));
     let at = pane.center_top() + Vec2::new(0.0, 40.0);
-    let place = Align2::CENTER_TOP.anchor_size(at, galley.size() + Vec2::new(20.0, 8.0));
-    text_background(&painter, place, &colours);
-    painter.galley(place.min + Vec2::new(10.0, 4.0), galley, colours.accent_text);
+    let place = wrapped_note(&painter, &colours, (Align2::CENTER_TOP, at), pane.width(), (text, colours.accent_text));
     let response = ui.interact(place, ui.scope_id().with("before"), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
 }
