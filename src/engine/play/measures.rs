@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::choke::{Choke, chokes};
 use super::ground::Ground;
 use super::measured_terrain::MeasuredTerrain;
-use super::sites::{Site, sites};
+use super::sites::{Site, Sites, sites};
 use super::territory::Territory;
 use super::travel::Travel;
 use super::viewshed::{Eye, seen_from};
@@ -332,17 +332,19 @@ impl<'a> Measures<'a> {
         Ok(territory)
     }
 
-    /// The places where a pad of these sides fits with no more than `cut_m` of cut and fill: all, or those whose middle a
-    /// team reaches first.
-    pub fn sites(&self, size_m: [f64; 2], cut_m: f64, team: Option<&str>) -> Result<Vec<Site>, Cancelled> {
-        let mut found = sites(self.measured.terrain, self.measured.water_m, size_m, cut_m, self.progress)?;
-        if let Some(team) = team {
-            let (territory, grid) = (self.territory()?, self.measured.terrain.grid());
-            let index = self.teams().iter().position(|known| known.eq_ignore_ascii_case(team));
-            let first = |site: &Site| territory.first[grid.nearest_sample(site.at_m)].map(usize::from);
-            found.retain(|site| index.is_some() && first(site) == index);
-        }
-        Ok(found)
+    /// The places where a pad of these sides fits with no more than `cut_m` of cut and fill.
+    pub fn sites(&self, size_m: [f64; 2], cut_m: f64) -> Result<Sites, Cancelled> {
+        sites(self.measured.terrain, self.measured.water_m, size_m, cut_m, self.progress)
+    }
+
+    /// The number of sites whose middle a team reaches first.
+    pub fn sites_in_territory(&self, sites: &[Site], team: &str) -> Result<usize, Cancelled> {
+        let (territory, grid) = (self.territory()?, self.measured.terrain.grid());
+        let Some(index) = self.teams().iter().position(|known| known.eq_ignore_ascii_case(team)) else {
+            return Ok(0);
+        };
+        let first = |site: &&Site| territory.first[grid.nearest_sample(site.at_m)].map(usize::from) == Some(index);
+        Ok(sites.iter().filter(first).count())
     }
 
     /// An aspect of fairness, compared between the [teams](Self::teams).

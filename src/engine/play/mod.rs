@@ -28,7 +28,7 @@ pub use obstacles::{Obstacles, obstacle_bytes, obstacles};
 pub use report::{MarkerReport, Report, RouteReport, memory_bytes};
 pub use rules::{DEFAULT_CUT_M, MetricKind, Rule, RuleError, Verdict};
 pub use search::{Found, Search};
-pub use sites::{Site, sites};
+pub use sites::{Site, Sites, sites};
 pub use territory::Territory;
 pub use travel::Travel;
 pub use viewshed::{Eye, seen_from};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::measures::{Aspect, Measures};
+use super::sites::Sites;
 use crate::engine::level::Level;
 use crate::engine::parameters::nearest_name;
 use crate::engine::progress::Cancelled;
@@ -257,7 +258,7 @@ impl Rule {
 
     /// Checks the rule.
     pub fn check(&self, measures: &Measures) -> Result<Verdict, Cancelled> {
-        let mut place = None;
+        let (mut place, mut reason) = (None, None);
         let found: Option<f64> = match &self.metric {
             Metric::Path { from, to, agent } | Metric::Length { from, to, agent } => {
                 let route = measures.route(*agent, from, to)?;
@@ -275,7 +276,14 @@ impl Rule {
             Metric::Reachable { from, agent } => Some(measures.reachable(*agent, from)?),
             Metric::Exposure { of } => Some(measures.exposure(of)?),
             Metric::Pads { team, size_m, cut_m } => {
-                let count = measures.sites(*size_m, *cut_m, team.as_deref())?.len();
+                let sites = measures.sites(*size_m, *cut_m)?;
+                let count = match team {
+                    Some(team) => measures.sites_in_territory(&sites.fitting, team)?,
+                    None => sites.fitting.len(),
+                };
+                if count == 0 {
+                    reason = Some(no_pads_reason(&sites));
+                }
                 Some(f64::from(u32::try_from(count).unwrap_or(u32::MAX)))
             }
             Metric::Fairness(aspect) => Some(measures.fairness(*aspect)?.ratio),
@@ -290,13 +298,26 @@ impl Rule {
             Metric::Exposure { of } => of.first(),
             Metric::Choke { .. } | Metric::Walkable { .. } | Metric::Pads { .. } | Metric::Fairness(_) => None,
         };
+        let text = found.map_or("no route".into(), |found| self.metric.unit().text(found));
         Ok(Verdict {
             rule: self.text.clone(),
             holds: found.is_some_and(|found| self.relation.holds(found, self.limit)),
-            found: found.map_or("no route".into(), |found| self.metric.unit().text(found)),
+            found: reason.map_or(text.clone(), |reason| format!("{text}: {reason}")),
             place_m: place.map(at_m).or_else(|| of_marker.map(|marker| measures.place_m(*marker))),
             score: found.map_or(0.0, |found| self.relation.score(found, self.limit)),
         })
+    }
+}
+
+/// Why no pad fits.
+fn no_pads_reason(sites: &Sites) -> String {
+    match sites.fitting.len() {
+        0 if sites.least_cut_m.is_finite() => {
+            format!("the flattest place needs {:.1} m of cut and fill", sites.least_cut_m)
+        }
+        0 => "no dry area is large enough".into(),
+        1 => "the only place is outside the territory".into(),
+        count => format!("all {count} places are outside the territory"),
     }
 }
 
@@ -578,6 +599,9 @@ mod tests {
             ("exposure(blue) <= 10%", false, "1.000"),
             ("fairness(time) >= 0.95", true, "1.000"),
             ("fairness(height) <= 2 m", true, "0.0 m"),
+            ("pads(300, 60) >= 1", true, "3"),
+            ("pads(red, 300, 200) >= 1", false, "0: the only place is outside the territory"),
+            ("pads(500, 500) >= 1", false, "0: no dry area is large enough"),
             // Both are as far from the column in the middle, at 140 m: 35 columns are west of it, and 65 east.
             ("fairness(territory) >= 0.5", true, "0.538"),
             // Six in three rows, edge to edge.

@@ -22,20 +22,31 @@ pub struct Site {
     pub cut_m: f64,
 }
 
+/// The places for pads of one size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sites {
+    /// Where a pad fits. The best come first, and none overlaps a better one.
+    pub fitting: Vec<Site>,
+    /// The cut and fill at the flattest place, whether a pad fits there or not, metres; infinite without dry terrain that
+    /// is large enough.
+    pub least_cut_m: f64,
+}
+
 /// The places where a pad of these sides fits, in either direction, with no more than `cut_m` of cut and fill at any
-/// place, on dry terrain. The best come first, and none overlaps a better one. Pads are parallel to the borders of the
-/// map, and their sides are rounded up to whole cells.
+/// place, on dry terrain. Pads are parallel to the borders of the map, and their sides are rounded up to whole cells.
 pub fn sites(
     terrain: &Heightfield,
     water_m: Option<&[f32]>,
     size_m: [f64; 2],
     cut_m: f64,
     progress: &Progress,
-) -> Result<Vec<Site>, Cancelled> {
+) -> Result<Sites, Cancelled> {
     let [a, b] = size_m;
-    let mut candidates = fitting(terrain, water_m, [a, b], cut_m, progress)?;
+    let (mut candidates, mut least_m) = fitting(terrain, water_m, [a, b], cut_m, progress)?;
     if a != b {
-        candidates.extend(fitting(terrain, water_m, [b, a], cut_m, progress)?);
+        let (turned, least_turned_m) = fitting(terrain, water_m, [b, a], cut_m, progress)?;
+        candidates.extend(turned);
+        least_m = least_m.min(least_turned_m);
     }
     let best_first = |one: &Candidate, other: &Candidate| {
         let order = |candidate: &Candidate| (candidate.first[1], candidate.first[0], candidate.cells[0]);
@@ -57,7 +68,7 @@ pub fn sites(
         let at_m = [grid.x_m(c) + 0.5 * size_m[0], grid.z_m(r) + 0.5 * size_m[1]];
         found.push(Site { at_m, size_m, height_m: middle_m.into(), cut_m: 0.5 * f64::from(range_m) });
     }
-    Ok(found)
+    Ok(Sites { fitting: found, least_cut_m: 0.5 * f64::from(least_m) })
 }
 
 /// A pad that fits, by its north-western sample and its cells.
@@ -68,20 +79,20 @@ struct Candidate {
     middle_m: f32,
 }
 
-/// All pads of a size that fit.
+/// All pads of a size that fit, and the least range of heights under any pad of that size, metres.
 fn fitting(
     terrain: &Heightfield,
     water_m: Option<&[f32]>,
     [a, b]: [f64; 2],
     cut_m: f64,
     progress: &Progress,
-) -> Result<Vec<Candidate>, Cancelled> {
+) -> Result<(Vec<Candidate>, f32), Cancelled> {
     let grid = terrain.grid();
     // Against rounding: 60 m are 15 cells of 4 m.
     let cells = |metres: f64, spacing_m: f64| (metres / spacing_m - 1e-6).ceil().max(1.0);
     let cells = [cells(a, grid.spacing_x_m()), cells(b, grid.spacing_z_m())];
     if cells[0] >= grid.width().to_f64() || cells[1] >= grid.height().to_f64() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), f32::INFINITY));
     }
     let [columns, rows] = cells.map(ToInteger::to_usize);
     // Nothing can be built in water.
@@ -98,16 +109,20 @@ fn fitting(
         progress.check()?;
         let column = |which: usize| along.iter().map(|row| row[which][c]).collect::<Vec<f32>>();
         let [highest, lowest] = [extremes(&column(0), rows, 1.0), extremes(&column(1), rows, -1.0)];
+        let mut least_m = f32::INFINITY;
         let fits = highest.into_iter().zip(lowest).enumerate().filter_map(|(r, (high, low))| {
             let range_m = high - low;
+            least_m = least_m.min(range_m);
             let candidate = Candidate { first: [c, r], cells: [columns, rows], range_m, middle_m: low + 0.5 * range_m };
             // Not a number where a part is under water.
             (0.5 * f64::from(range_m) <= cut_m).then_some(candidate)
         });
-        Ok(fits.collect::<Vec<_>>())
+        let fits = fits.collect::<Vec<_>>();
+        Ok((fits, least_m))
     };
-    let found: Vec<Vec<Candidate>> = (0..width).into_par_iter().map(columns_of).collect::<Result<_, _>>()?;
-    Ok(found.into_iter().flatten().collect())
+    let found: Vec<(Vec<Candidate>, f32)> = (0..width).into_par_iter().map(columns_of).collect::<Result<_, _>>()?;
+    let least_m = found.iter().map(|(_, least_m)| *least_m).fold(f32::INFINITY, f32::min);
+    Ok((found.into_iter().flat_map(|(fits, _)| fits).collect(), least_m))
 }
 
 /// The greatest of every `cells` + 1 neighbours if `sign` is 1, the least if it is −1; not a number where one of them is
@@ -163,7 +178,8 @@ mod tests {
             60..=80 => 50.0 + if (c, r) == (70, 25) { 1.0 } else { 0.0 },
             _ => 10.0 + 0.6 * (c as f32 - 20.0),
         });
-        let found = |size_m, cut_m| sites(&terrain, None, size_m, cut_m, &Progress::new()).expect("not cancelled");
+        let all = |size_m, cut_m| sites(&terrain, None, size_m, cut_m, &Progress::new()).expect("not cancelled");
+        let found = |size_m, cut_m| all(size_m, cut_m).fitting;
         let [first, second] = found([40.0, 100.0], 0.5)[..] else { panic!("not two") };
         assert_eq!((first.at_m, first.size_m, first.height_m, first.cut_m), ([20.0, 50.0], [40.0, 100.0], 10.0, 0.0));
         assert_eq!((second.at_m, second.height_m, second.cut_m), ([140.0, 50.0], 50.5, 0.5));
@@ -174,8 +190,12 @@ mod tests {
         assert_eq!((small.len(), small.iter().filter(|site| site.cut_m == 0.0).count()), (4, 4), "{small:?}");
         let plane = Heightfield::flat(Grid::new(Extent { width_m: 120.0, depth_m: 60.0 }, 61, 31));
         let on_plane = sites(&plane, None, [60.0, 60.0], 0.0, &Progress::new()).expect("not cancelled");
-        assert_eq!(on_plane.len(), 2, "edge to edge");
+        assert_eq!(on_plane.fitting.len(), 2, "edge to edge");
         assert_eq!(found([500.0, 30.0], 0.6), []);
+        assert_eq!(all([500.0, 30.0], 0.6).least_cut_m, f64::INFINITY);
+        // The slope goes on at 46.6 m beyond the second terrace and reaches 52 m ten cells later.
+        let larger = all([60.0, 60.0], 1.0);
+        assert!(larger.fitting.is_empty() && (larger.least_cut_m - 2.7).abs() < 1e-5, "{larger:?}");
     }
 
     #[test]
@@ -183,7 +203,7 @@ mod tests {
         let grid = Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, 51, 51);
         let terrain = Heightfield::flat(grid);
         let water: Vec<f32> = (0..grid.samples()).map(|i| if i % 51 < 26 { 0.5 } else { 0.0 }).collect();
-        let found = sites(&terrain, Some(&water), [40.0, 40.0], 1.0, &Progress::new()).expect("not cancelled");
+        let found = sites(&terrain, Some(&water), [40.0, 40.0], 1.0, &Progress::new()).expect("not cancelled").fitting;
         assert_eq!(found.len(), 2);
         assert!(found.iter().all(|site| site.at_m[0] - 20.0 >= 52.0), "{found:?}");
     }

@@ -89,15 +89,16 @@ impl RuleEditor {
         });
     }
 
-    /// The menu with an example of every metric.
+    /// The menu with examples of every metric.
     fn add_ui(&mut self, ui: &mut Ui, level: &mut Level) {
         let opener = icon_button(ui, ICON_ADD, "Add a rule");
         egui::Popup::menu(&opener).show(|ui| {
             for metric in MetricKind::ALL {
-                let example = example(metric, level);
-                if ui.button(&example).on_hover_text(metric.doc()).clicked() {
-                    self.focus = Some(level.rules.len());
-                    level.rules.push(example);
+                for example in examples(metric, level) {
+                    if ui.button(&example).on_hover_text(metric.doc()).clicked() {
+                        self.focus = Some(level.rules.len());
+                        level.rules.push(example);
+                    }
                 }
             }
         });
@@ -129,8 +130,8 @@ fn found_ui(ui: &mut Ui, verdict: &Result<Verdict, RuleError>) -> Option<[f64; 2
     place_m.filter(|_| shown.inner.clicked())
 }
 
-/// An example of a rule about a metric, with names of the level.
-fn example(metric: MetricKind, level: &Level) -> String {
+/// Examples of rules about a metric, with names of the level.
+fn examples(metric: MetricKind, level: &Level) -> Vec<String> {
     let quoted = |name: &str| {
         // A number would be one.
         let starts = name.chars().next().is_some_and(char::is_alphabetic);
@@ -142,9 +143,14 @@ fn example(metric: MetricKind, level: &Level) -> String {
     let mut names =
         spawns.chain(named.filter(|marker| marker.kind != MarkerKind::Spawn)).map(|marker| quoted(&marker.name));
     let (a, b) = (names.next().unwrap_or("A".into()), names.next().unwrap_or("B".into()));
+    let objective = level.markers.iter().find(|marker| marker.kind == MarkerKind::Objective);
+    let objective = objective.map(|marker| quoted(&marker.name)).filter(|objective| ![&a, &b].contains(&objective));
     let team = level.markers.iter().map(|marker| marker.team.as_str()).find(|team| !team.is_empty());
-    match metric {
-        MetricKind::Path => format!("path({a}, {b}) <= 5 min"),
+    let one = match metric {
+        MetricKind::Path => {
+            let to_objective = objective.map(|objective| format!("path({a}, {objective}) <= 2 min"));
+            return std::iter::once(format!("path({a}, {b}) <= 5 min")).chain(to_objective).collect();
+        }
         MetricKind::Length => format!("length({a}, {b}) >= 300 m"),
         MetricKind::Choke => format!("choke({a}, {b}) >= 12 m"),
         MetricKind::Sees => format!("sees({a}, {b}) = no"),
@@ -155,7 +161,8 @@ fn example(metric: MetricKind, level: &Level) -> String {
             team.map_or("pads(60, 60) >= 3".into(), |team| format!("pads({}, 60, 60) >= 3", quoted(team)))
         }
         MetricKind::Fairness => "fairness(territory) >= 0.95".into(),
-    }
+    };
+    vec![one]
 }
 
 #[cfg(test)]
@@ -167,11 +174,16 @@ mod tests {
     #[test]
     fn all_examples_can_be_read() {
         let spawn = |team: &str| Marker { name: format!("Spawn of {team}"), team: team.into(), ..Default::default() };
-        let level = Level { markers: vec![spawn("1"), spawn("dark blue")].into(), ..Default::default() };
+        let hill = Marker { kind: MarkerKind::Objective, name: "Hill".into(), ..Default::default() };
+        let level = Level { markers: vec![spawn("1"), hill, spawn("dark blue")].into(), ..Default::default() };
         for metric in MetricKind::ALL {
-            let example = example(metric, &level);
-            assert!(example.starts_with(metric.key()), "{example}");
-            Rule::read(&example, &level).unwrap_or_else(|error| panic!("{error}"));
+            let examples = examples(metric, &level);
+            for example in &examples {
+                assert!(example.starts_with(metric.key()), "{example}");
+                Rule::read(example, &level).unwrap_or_else(|error| panic!("{error}"));
+            }
         }
+        let paths = ["path(\"Spawn of 1\", \"Spawn of dark blue\") <= 5 min", "path(\"Spawn of 1\", Hill) <= 2 min"];
+        assert_eq!(examples(MetricKind::Path, &level), paths);
     }
 }
