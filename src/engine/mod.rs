@@ -10,6 +10,7 @@ mod blending;
 pub mod cast;
 mod cosine_transform;
 pub mod curve;
+mod discarded;
 mod distance;
 mod fade;
 pub mod fault;

@@ -89,8 +89,8 @@ pub(super) fn place([x_m, z_m]: [f64; 2]) -> String {
 
 /// The report on the differences between equal parts of the map that were removed after the last step; `None` for a
 /// step in a group, after which the symmetry is not restored. `is_partial` says that the step has a mask or not its
-/// full strength.
-pub(in crate::engine) fn symmetry_report(removed_m: Option<f32>, is_partial: bool) -> PartReport {
+/// full strength; `discarded` counts what was drawn in parts that are not kept.
+pub(in crate::engine) fn symmetry_report(removed_m: Option<f32>, is_partial: bool, discarded: &str) -> PartReport {
     let text = match removed_m.map(f64::from) {
         _ if is_partial => "only where the mask of this step has its full weight, at a strength of 1".into(),
         None => "only what is in the group is symmetric: it is not restored after the last step".into(),
@@ -99,10 +99,16 @@ pub(in crate::engine) fn symmetry_report(removed_m: Option<f32>, is_partial: boo
             format!("later steps broke the symmetry by up to {removed_m:.2} m; it is restored after the last step")
         }
     };
-    let warning = is_partial.then(|| {
-        "the map is not symmetric: remove the mask of this step, and set its strength to 1 and its blend to Replace"
-            .into()
-    });
+    let warning = if is_partial {
+        Some(
+            "the map is not symmetric: remove the mask of this step, and set its strength to 1 and its blend to Replace"
+                .into(),
+        )
+    } else if discarded.is_empty() {
+        None
+    } else {
+        Some(format!("discards what lies outside the part that is kept: {discarded}"))
+    };
     PartReport { title: "Symmetry".into(), text, warning, line: None, kept_m: Vec::new() }
 }
 

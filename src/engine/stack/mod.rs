@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use self::cached_output::{CachedOutput, resumed};
 use super::blending::blend;
+use super::discarded::discarded;
 use super::final_symmetry::{FinalSymmetry, symmetries_to_restore};
 use super::groups::Placement;
 use super::heightfield::{Grid, Heightfield};
@@ -232,7 +233,7 @@ impl Evaluator {
             let StepSettings { mask, strength, blend, .. } = &reported.settings;
             let is_partial = !mask.is_empty() || *strength < 1.0 || *blend != Blend::Replace;
             let removed_m = (!is_in_group).then(|| self.removed_asymmetry_m());
-            return Ok(vec![symmetry_report(removed_m, is_partial)]);
+            return Ok(vec![symmetry_report(removed_m, is_partial, &discarded(recipe, step))]);
         }
         let (below, stream) = (below.as_deref(), reported.stream(recipe.seed));
         let context = EvalContext { grid: *grid, below, stream, inputs, progress };
