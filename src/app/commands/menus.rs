@@ -365,7 +365,7 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
             ],
         ],
     );
-    entries.push(Entry::Menu("Mirror what is drawn", mirrors));
+    entries.push(Entry::Menu("Mirror edits", mirrors));
     entries.push(Entry::Separator);
     entries.extend(items(
         context,

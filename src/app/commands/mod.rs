@@ -32,12 +32,25 @@ pub(crate) enum FileSlot {
 }
 
 impl FileSlot {
+    /// What has the slot.
+    fn owner(self) -> MaskOwner {
+        match self {
+            Self::Operation(i) | Self::Stamp { step: i, .. } => MaskOwner::Step(i),
+            Self::Mask { owner, .. } => owner,
+            Self::Texture(i) => MaskOwner::Type(i),
+        }
+    }
+
     /// The name of the step or type; `None` if the index is out of range.
     fn name(self, recipe: &Recipe) -> Option<&str> {
-        match self {
-            Self::Operation(i) | Self::Stamp { step: i, .. } => MaskOwner::Step(i).name(recipe),
-            Self::Mask { owner, .. } => owner.name(recipe),
-            Self::Texture(i) => MaskOwner::Type(i).name(recipe),
+        self.owner().name(recipe)
+    }
+
+    /// The seed of the step, which it keeps when it moves.
+    fn step_seed(self, recipe: &Recipe) -> Option<u32> {
+        match self.owner() {
+            MaskOwner::Step(i) => recipe.stack.get(i).map(|step| step.settings.seed),
+            MaskOwner::Type(_) | MaskOwner::Layer(_) | MaskOwner::Named(_) => None,
         }
     }
 }
@@ -48,6 +61,8 @@ pub(crate) struct ImportTarget {
     pub(crate) slot: FileSlot,
     /// The name of the step or type.
     name: String,
+    /// The seed of the step, since steps may have the same name.
+    step_seed: Option<u32>,
     /// The id of the project.
     project_id: usize,
 }
@@ -55,18 +70,18 @@ pub(crate) struct ImportTarget {
 impl ImportTarget {
     /// The slot in a recipe; `None` if the index is out of range.
     pub(crate) fn new(slot: FileSlot, recipe: &Recipe, project_id: usize) -> Option<Self> {
-        Some(Self { slot, name: slot.name(recipe)?.into(), project_id })
+        Some(Self { slot, name: slot.name(recipe)?.into(), step_seed: slot.step_seed(recipe), project_id })
     }
 
     /// Why the file cannot be used there now, and what to do about it.
     pub(crate) fn obstacle(&self, recipe: &Recipe, project_id: usize) -> Option<String> {
-        let Self { slot, name, project_id: own } = self;
+        let Self { slot, name, step_seed, project_id: own } = self;
         if *own != project_id {
             return Some(format!(
                 "it was chosen for {name} in another project; open that project and choose the file again"
             ));
         }
-        let stays = slot.name(recipe) == Some(name);
+        let stays = slot.name(recipe) == Some(name) && slot.step_seed(recipe) == *step_seed;
         (!stays).then(|| format!("{name}, for which it was chosen, was moved or removed; choose the file again"))
     }
 }
@@ -362,7 +377,8 @@ impl Command {
             Self::NewSeed => "New seed".into(),
             Self::PreviousSeed => "Previous seed".into(),
             Self::Tool(tool) => tool.text().into(),
-            Self::Mirror(kind) => kind.map_or("No mirroring", Symmetry::label).into(),
+            Self::Mirror(None) => "Do not mirror edits".into(),
+            Self::Mirror(Some(kind)) => kind.label().into(),
             Self::EditFault { number, .. } => format!("Edit fault {number}"),
             Self::ProfileLine => "Draw profile line".into(),
             Self::Variations => "Variations".into(),

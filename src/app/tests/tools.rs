@@ -7,7 +7,7 @@ use egui_kittest::kittest::Queryable as _;
 
 use crate::app::App;
 use crate::app::state::CardList;
-use crate::app::tests::{editor, pause, press};
+use crate::app::tests::{editor, editor_with_size, pause, press};
 use crate::engine::level::{Marker, MarkerKind};
 use crate::engine::mask::MaskSource;
 use crate::engine::operations::AnyOperation;
@@ -80,7 +80,7 @@ fn spawns_are_placed_moved_mirrored_and_removed() {
     let mut editor = editor();
     pause(&mut editor);
     press(&mut editor, Modifiers::NONE, Key::M);
-    editor.get_by_label("Mirror what is drawn").click();
+    editor.get_by_role_and_label(Role::ComboBox, "Mirror edits").click();
     editor.run_steps(3);
     editor.get_by_role_and_label(Role::Button, "Rotate by 180°").click();
     editor.run_steps(3);
@@ -163,7 +163,7 @@ fn the_pressure_of_a_pen_is_kept_at_the_points_of_its_stroke() {
 #[test]
 fn what_is_drawn_moved_and_undone_is_mirrored() {
     let (mut editor, middle) = editor_with_brush();
-    editor.get_by_label("Mirror what is drawn").click();
+    editor.get_by_role_and_label(Role::ComboBox, "Mirror edits").click();
     editor.run_steps(3);
     editor.get_by_label("Mirror both ways").click();
     editor.run_steps(3);
@@ -422,6 +422,39 @@ fn escape_takes_back_a_stamp_that_is_being_placed() {
     editor.drop_at(middle + egui::vec2(30.0, 0.0));
     editor.run_steps(2);
     assert_eq!((&editor.state().document.project().recipe, entries(&editor)), (&before, entries_before));
+}
+
+#[test]
+fn tools_and_drags_do_not_move_the_maps() {
+    let map = |editor: &Harness<'static, App>| editor.get_by_label("Heightmap of the terrain").rect();
+    let mut editor = editor_with_size([1280.0, 800.0], Vec::new());
+    pause(&mut editor);
+    let without_tool = map(&editor);
+    for key in [Key::B, Key::L, Key::J] {
+        press(&mut editor, Modifiers::NONE, key);
+        editor.run_steps(3);
+        assert_eq!(map(&editor), without_tool, "{key:?}");
+    }
+    let mut editor = editor_with_size([1000.0, 700.0], Vec::new());
+    pause(&mut editor);
+    let without_tool = map(&editor);
+    // The parameters of a selected path take two rows in a window of this width.
+    press(&mut editor, Modifiers::NONE, Key::J);
+    let middle = without_tool.center();
+    for offset in [[-60.0, 0.0], [0.0, 40.0], [60.0, 0.0]] {
+        draw(&mut editor, middle + egui::vec2(offset[0], offset[1]), &[]);
+    }
+    press(&mut editor, Modifiers::NONE, Key::Enter);
+    editor.run_steps(20);
+    let AnyOperation::Paths(Paths { paths }) = top(&editor) else { panic!("no path") };
+    assert_eq!(paths[0].nodes.len(), 3);
+    let before = map(&editor);
+    assert!(before.top() > without_tool.top(), "two rows");
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    let node = middle + egui::vec2(0.0, 40.0);
+    drag(&mut editor, node, &[[0.0, -10.0]]);
+    assert_eq!(map(&editor), before, "a node is selected, and the map stays");
+    editor.drop_at(node);
 }
 
 #[test]

@@ -125,6 +125,9 @@ impl MarkerTool {
 
     /// Draws the kind of the next marker and the parameters of the selected one in the tool bar.
     pub(super) fn bar_ui(&mut self, ui: &mut Ui, level: &mut Level) {
+        if !ui.egui_wants_keyboard_input() {
+            Self::name_markers(level);
+        }
         ui.weak("Next");
         for kind in MarkerKind::ALL {
             if ui.selectable_label(self.kind == *kind, kind.label()).clicked() {
@@ -144,6 +147,13 @@ impl MarkerTool {
         fields_ui(ui, "Marker", &mut marker, SHOWN);
         if marker != *known {
             level.markers[i] = marker;
+        }
+    }
+
+    /// Names markers whose names were deleted: routes and rules refer to names.
+    fn name_markers(level: &mut Level) {
+        while let Some(i) = level.markers.iter().position(|marker| marker.name.trim().is_empty()) {
+            level.markers[i].name = level.unused_name(level.markers[i].kind);
         }
     }
 

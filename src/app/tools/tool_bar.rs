@@ -40,8 +40,12 @@ use crate::project::Project;
 /// The height of the row of tools, and of that of the active one's parameters.
 const ROW_HEIGHT: f32 = 28.0;
 
-/// The width of the choice of mirroring with the line beside it, points. Where it does not fit, it is shown with a tool.
-const MIRROR_WIDTH: f32 = 190.0;
+/// What is said in place of the parameters while no tool is active.
+const NO_TOOL_HINT: &str = "Choose a tool to shape the terrain by hand. Drag a map to move it, scroll to zoom";
+
+/// The width of the choice of mirroring with its label and the line beside it, points. Where it does not fit, it follows
+/// the parameters of the active tool.
+const MIRROR_WIDTH: f32 = 275.0;
 
 /// The tools and the active one. They are not part of the document.
 #[derive(Debug, Default)]
@@ -144,7 +148,7 @@ impl Tools {
             return Some("The Symmetry step above copies another part to this place");
         }
         let is_averaged = symmetries().any(|(i, symmetry)| i < target && symmetry.again_at_end);
-        let text = "The Symmetry step below averages this with its images. Choose mirroring in the tool bar";
+        let text = "The Symmetry step below averages this with its images. Turn on Mirror edits in the tool bar";
         (is_averaged && self.mirror(extent).is_none()).then_some(text)
     }
 
@@ -252,7 +256,7 @@ impl Tools {
         thumbnails: &mut Thumbnails,
     ) -> Option<Command> {
         let Project { recipe, level, .. } = project;
-        let mut command = None;
+        let (mut command, mut mirrors_here) = (None, false);
         ui.horizontal(|ui| {
             ui.set_min_height(ROW_HEIGHT);
             ui.add_space(6.0);
@@ -267,7 +271,8 @@ impl Tools {
                     command = Some(Command::Tool(tool));
                 }
             }
-            if self.active.is_some() || ui.available_width() > MIRROR_WIDTH {
+            mirrors_here = ui.available_width() > MIRROR_WIDTH;
+            if mirrors_here {
                 ui.separator();
                 mirror_ui(ui, &mut self.mirror, recipe.world.extent());
             }
@@ -275,9 +280,9 @@ impl Tools {
                 hint_ui(ui, tool.hint());
             }
         });
-        let Some(tool) = self.active else { return command };
-        // As high as the parameters of the active tool were at most, and of the same height while the pointer is down: the
-        // views below must not move under a drag that selects something with more or fewer parameters.
+        // Without a tool there is a row too, so that the first one does not move the views. It is as high as the parameters
+        // of the active tool were at most, and of the same height while the pointer is down: the views must not move under a
+        // drag that selects something with more or fewer parameters.
         let height = self.row_height.max(ROW_HEIGHT);
         let (rect, _) = ui.allocate_exact_size(Vec2::new(ui.available_width(), height), Sense::hover());
         let inside = rect.with_min_x(rect.left() + 8.0);
@@ -285,17 +290,21 @@ impl Tools {
         fixed.shrink_clip_rect(rect);
         let row = fixed.horizontal_wrapped(|ui| {
             ui.set_min_height(ROW_HEIGHT);
-            match tool {
-                Tool::Fault => command = self.fault.bar_ui(ui, recipe, at).or(command.take()),
-                Tool::Brush => self.brush.bar_ui(ui, recipe),
-                Tool::MaskBrush => {
+            match self.active {
+                None => hint_ui(ui, NO_TOOL_HINT),
+                Some(Tool::Fault) => command = self.fault.bar_ui(ui, recipe, at).or(command.take()),
+                Some(Tool::Brush) => self.brush.bar_ui(ui, recipe),
+                Some(Tool::MaskBrush) => {
                     painted_ui(ui, recipe, painted, &mut self.mask_brush.only_there);
                     self.mask_brush.bar_ui(ui, recipe);
                 }
-                Tool::Path => self.path.bar_ui(ui, recipe),
-                Tool::Pad => self.pad.bar_ui(ui, recipe),
-                Tool::Stamp => command = self.stamp.bar_ui(ui, recipe, thumbnails).or(command.take()),
-                Tool::Marker => self.marker.bar_ui(ui, level),
+                Some(Tool::Path) => self.path.bar_ui(ui, recipe),
+                Some(Tool::Pad) => self.pad.bar_ui(ui, recipe),
+                Some(Tool::Stamp) => command = self.stamp.bar_ui(ui, recipe, thumbnails).or(command.take()),
+                Some(Tool::Marker) => self.marker.bar_ui(ui, level),
+            }
+            if !mirrors_here && self.active.is_some() {
+                ui.scope(|ui| mirror_ui(ui, &mut self.mirror, recipe.world.extent()));
             }
         });
         let needed = row.response.rect.height();
@@ -309,8 +318,9 @@ impl Tools {
 
 /// Chooses the symmetry by which what is drawn is repeated.
 fn mirror_ui(ui: &mut Ui, mirror: &mut Option<Kind>, world: Extent) {
-    let label = |kind: Option<Kind>| kind.map_or("No mirroring", Kind::label);
+    let label = |kind: Option<Kind>| kind.map_or("Off", Kind::label);
     *mirror = mirror.filter(|kind| kind.fits(world));
+    ui.label("Mirror edits").on_hover_text(MIRROR_DOC);
     let list = ComboBox::from_id_salt("mirror").selected_text(label(*mirror)).width(150.0).show_ui(ui, |ui| {
         ui.selectable_value(mirror, None, label(None));
         for kind in Kind::ALL {
@@ -320,7 +330,7 @@ fn mirror_ui(ui: &mut Ui, mirror: &mut Option<Kind>, world: Extent) {
         }
     });
     let response = list.response.on_hover_text(MIRROR_DOC);
-    response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Mirror what is drawn"));
+    response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Mirror edits"));
 }
 
 /// Draws the axes of a symmetry, or its centre.
@@ -363,9 +373,10 @@ fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner, only_there: &mut
         let text = |only: bool| if only { "Only where painted" } else { "Add where painted" };
         let list = ComboBox::from_id_salt("first stroke").selected_text(text(*only_there)).width(130.0);
         list.show_ui(ui, |ui| {
-            let doc = "Adds a type that looks the same and appears where it is painted, at any height and on any slope";
+            let doc = "The first stroke adds a type that looks the same, without limits: it appears wherever it is painted";
             ui.selectable_value(only_there, false, text(false)).on_hover_text(doc);
-            let doc = "Within its limits, the type appears only where it is painted, over the others";
+            let doc = "The first stroke sets the blend of the type to Over: within its limits, it covers the other types where \
+                       it is painted, and appears nowhere else";
             ui.selectable_value(only_there, true, text(true)).on_hover_text(doc);
         });
     }
