@@ -422,8 +422,13 @@ impl Target {
         if self.supports(grid, counts) {
             return Ok(());
         }
-        let [width, height] = self.tile_size(grid, counts);
-        let which = if counts == [1, 1] { "a heightmap" } else { "a tile" };
+        let is_whole = self.sizes == Sizes::Components && self.tile_edges == TileEdges::SideBySide;
+        let [width, height] = if is_whole { [grid.width(), grid.height()] } else { self.tile_size(grid, counts) };
+        let which = match counts {
+            [1, 1] => "a heightmap",
+            _ if is_whole => "tiles, laid side by side,",
+            _ => "a tile",
+        };
         let nearest = self.nearest(grid.extent(), grid.width().max(grid.height()), counts);
         let nearest = if self.supports(self.grid(grid.extent(), nearest, counts), counts) {
             format!("the nearest is --size {nearest}")
