@@ -77,6 +77,7 @@ pub fn examples() -> &'static [Preset] {
         "island-fortress",
         "painted-crags",
         "mountain-lake",
+        "highlands",
     ];
     EXAMPLES
 }
