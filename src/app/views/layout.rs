@@ -481,9 +481,10 @@ impl Panes<'_> {
         }
         if let Some(text) = self.play.legend(self.level).filter(|_| view != View::Texture) {
             let painter = ui.painter_at(pane);
-            // The hint of the 3-D view is at its bottom; at that of a map are its scale and north.
+            // At the bottom of the 3-D view is its hint, and at the top are its buttons and whether it is out of date. At the
+            // bottom of a map are its scale and north.
             let (anchor, at) = match view {
-                View::Scene => (egui::Align2::CENTER_TOP, pane.center_top() + egui::vec2(0.0, 10.0)),
+                View::Scene => (egui::Align2::RIGHT_TOP, pane.right_top() + egui::vec2(-8.0, 34.0)),
                 View::Heightmap | View::Texture => {
                     (egui::Align2::CENTER_BOTTOM, pane.center_bottom() - egui::vec2(0.0, 40.0))
                 }
