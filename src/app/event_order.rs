@@ -52,11 +52,13 @@ struct Done {
     /// Whether the last event was the press of that key, so that the text it types is its own.
     is_pressed_last: bool,
     has_key: bool,
+    /// Where a button was pressed.
+    pressed: Option<Pos2>,
     /// Where a button was released.
     clicked: Option<Pos2>,
 }
 
-/// The distance between the clicks of a double click at most, points.
+/// The distance between the clicks of a double click at most, and that between the ends of a click, points.
 const DOUBLE_CLICK: f32 = 6.0;
 
 impl Done {
@@ -84,11 +86,13 @@ impl Done {
             }
             // Both clicks of a double click belong together.
             Event::PointerButton { pressed: true, pos, .. } => {
+                self.pressed = Some(*pos);
                 self.has_key || self.clicked.is_some_and(|at| at.distance(*pos) > DOUBLE_CLICK)
             }
+            // A drag is seen before it ends.
             Event::PointerButton { pressed: false, pos, .. } => {
                 self.clicked = Some(*pos);
-                false
+                self.pressed.is_some_and(|at| at.distance(*pos) > DOUBLE_CLICK)
             }
             _ => false,
         }
@@ -177,6 +181,13 @@ mod tests {
         // The first text is that of the key.
         let opened = vec![pressed, text("A"), released, text("noise")];
         check([opened, key(Key::Enter, none).to_vec()].concat(), &[3, 3]);
+        // A drag ends in the frame after that in which it begins.
+        let mut drag = click(1.0);
+        drag.insert(2, Event::PointerMoved(Pos2::new(50.0, 0.0)));
+        if let Event::PointerButton { pos, .. } = &mut drag[3] {
+            pos.x = 50.0;
+        }
+        check([drag.clone(), drag].concat(), &[3, 2, 2, 1]);
         // A double click stays one.
         check([click(1.0), click(2.0)].concat(), &[6]);
         check([vec![text("a"), text("b")], key(Key::Backspace, none).to_vec(), vec![text("c")]].concat(), &[5]);

@@ -5,7 +5,7 @@ use egui::{Align2, Color32, Key, Modifiers, PointerButton, Pos2, Stroke, Ui, Vec
 use super::box_handles::{Handle, TurnedBox, move_handle};
 use super::context::{ToolContext, rounded_place, step_on_top, target_step};
 use super::parameter_fields::fields_ui;
-use super::tool_view::{ToolView, draw_line, is_pressed_on};
+use super::tool_view::{ToolView, draw_line, pressed_at};
 use crate::app::commands::Command;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
@@ -135,12 +135,13 @@ impl<T: BoxItem> BoxTool<T> {
         let pointer = response.interact_pointer_pos().or(response.hover_pos());
         let place = pointer.and_then(|at| view.place_m(at));
         let mut command = None;
-        if is_pressed_on(ui, response)
-            && let (Some(at), Some(place_m)) = (pointer, place)
+        if let Some(at) = pressed_at(ui, response)
+            && let Some(place_m) = view.place_m(at)
         {
             self.press(context, view, at, place_m);
             command = (!context.is_at_end).then_some(Command::ToEnd);
-        } else if response.dragged_by(PointerButton::Primary)
+        }
+        if response.dragged_by(PointerButton::Primary)
             && let Some(place_m) = place
         {
             self.drag(context, place_m, snaps);

@@ -9,7 +9,7 @@ use egui::{Align2, Event, Id, Key, Modifiers, Stroke as Line, Ui, Vec2};
 use super::brush_stroke::BrushStroke;
 use super::context::{Selected, ToolContext, rounded_place};
 use super::parameter_fields::fields_ui;
-use super::tool_view::{ToolView, draw_circle, draw_line, is_pressed_on};
+use super::tool_view::{ToolView, draw_circle, draw_line, moves, pressed_at};
 use crate::app::commands::Command;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
@@ -74,15 +74,17 @@ impl<S: BrushStroke> BrushTool<S> {
         let place = response.interact_pointer_pos().or(response.hover_pos()).and_then(|at| view.place_m(at));
         let modifiers = ui.input(|input| input.modifiers);
         self.force = ui.input(|input| input.events.iter().rev().find_map(force)).or(self.force);
-        if let Some(place_m) = place {
-            if is_pressed_on(ui, response) {
-                if modifiers.alt {
-                    self.pick_height(context, place_m);
-                } else {
-                    let added = self.begin(context, response.id, place_m, modifiers);
-                    command = added.or((!context.is_at_end).then_some(Command::ToEnd));
-                }
-            } else if self.drawn.as_ref().is_some_and(|drawn| drawn.view == response.id) {
+        if let Some(place_m) = pressed_at(ui, response).and_then(|at| view.place_m(at)) {
+            if modifiers.alt {
+                self.pick_height(context, place_m);
+            } else {
+                let added = self.begin(context, response.id, place_m, modifiers);
+                command = added.or((!context.is_at_end).then_some(Command::ToEnd));
+            }
+        }
+        if self.drawn.as_ref().is_some_and(|drawn| drawn.view == response.id) {
+            // In a slow frame the pointer has been in several places.
+            for place_m in moves(ui).into_iter().filter_map(|at| view.place_m(at)) {
                 self.extend(context.recipe, place_m);
             }
         }

@@ -5,7 +5,7 @@ use egui::{Align2, Color32, Key, Modifiers, PointerButton, Pos2, Response, Strok
 use super::context::{ToolContext, rounded_place, step_on_top};
 use super::fault_tool::handles::distance_to_segment;
 use super::parameter_fields::fields_ui;
-use super::tool_view::{ToolView, draw_line, is_pressed_on};
+use super::tool_view::{ToolView, draw_line, pressed_at};
 use crate::app::commands::Command;
 use crate::app::views::overlay::{length, note};
 use crate::app::widgets::theme::colours;
@@ -92,14 +92,15 @@ impl PathTool {
         let place = pointer.and_then(|at| view.place_m(at)).map(|place_m| snapped(place_m, snaps));
         let mut command = None;
         if !response.clicked()
-            && is_pressed_on(ui, response)
-            && let Some(Hit::Node(index, node)) = hit
+            && let Some(pressed) = pressed_at(ui, response)
+            && let Some(Hit::Node(index, node)) = self.hit(context.recipe, view, pressed)
             && (!self.is_adding() || self.selected == Some(index))
         {
             (self.selected, self.node) = (Some(index), Some(node));
             self.dragged = Some((context.recipe.clone(), *context.selected_step));
             *context.selected_step = index.step;
-        } else if self.dragged.is_some()
+        }
+        if self.dragged.is_some()
             && response.dragged_by(PointerButton::Primary)
             && let Some(at_m) = place
         {

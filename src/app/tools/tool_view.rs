@@ -1,6 +1,6 @@
 //! What tools need of a view: the maps and the 3-D view alike.
 
-use egui::{Color32, Painter, PointerButton, Pos2, Rect, Response, Shape, Stroke, Ui};
+use egui::{Color32, Event, Painter, PointerButton, Pos2, Rect, Response, Shape, Stroke, Ui};
 
 use crate::app::views::map_transform::MapTransform;
 use crate::engine::cast::ToFloat;
@@ -49,10 +49,28 @@ impl ToolView for MapTransform {
     }
 }
 
-/// Whether the primary button was pressed on a view in this frame. It may have been released in the same frame.
-pub(super) fn is_pressed_on(ui: &Ui, response: &Response) -> bool {
-    let is_pressed = ui.input(|input| input.pointer.button_pressed(PointerButton::Primary));
-    is_pressed && response.contains_pointer() && (response.is_pointer_button_down_on() || response.clicked())
+/// Where the primary button was pressed on a view in this frame. It may have been released in the same frame, and in a
+/// slow one the pointer is somewhere else by now.
+pub(super) fn pressed_at(ui: &Ui, response: &Response) -> Option<Pos2> {
+    let is_on_view = response.is_pointer_button_down_on() || response.clicked();
+    ui.input(|input| input.events.iter().rev().find_map(press).filter(|_| is_on_view))
+}
+
+/// The positions of the pointer in this frame, since the primary button was pressed if it was.
+pub(super) fn moves(ui: &Ui) -> Vec<Pos2> {
+    ui.input(|input| {
+        let first = input.events.iter().rposition(|event| press(event).is_some()).unwrap_or(0);
+        let position = |event: &Event| if let Event::PointerMoved(at) = event { Some(*at) } else { None };
+        input.events[first..].iter().filter_map(position).collect()
+    })
+}
+
+/// Where an event presses the primary button.
+fn press(event: &Event) -> Option<Pos2> {
+    match event {
+        Event::PointerButton { pos, button: PointerButton::Primary, pressed: true, .. } => Some(*pos),
+        _ => None,
+    }
 }
 
 /// Draws a line through places on the terrain, with a dark line below that keeps it visible on any terrain.
