@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::arguments::SearchOptions;
 use super::error::CliError;
-use super::output::{print_line, print_lines};
+use super::output::{print_error, print_line, print_lines};
 use super::play::{verdict_json, verdict_text};
 use super::progress::run_with_progress;
 use super::values::{SeedRange, Size};
@@ -39,11 +39,13 @@ pub fn run(options: &SearchOptions) -> Result<(), CliError> {
         Search { recipe: &project.recipe, inputs: &inputs, level, water_m: project.water.water_m, rules: &rules };
     let SeedRange([from, to]) = options.seeds;
     let seeds: Vec<u32> = (from..=to).collect();
-    let best = run_with_progress(options.progress, &progress, || {
-        let found = progress
+    let (best, summary) = run_with_progress(options.progress, &progress, || {
+        let (found, summary) = progress
             .stage(0.0..0.8, || search.best(seeds.par_iter().copied(), coarse, options.best as usize, &progress))?;
-        progress.stage(0.8..1.0, || search.again(&found, fine, &progress))
+        let again = progress.stage(0.8..1.0, || search.again(&found, fine, &progress));
+        again.map(|best| (best, summary))
     })?;
+    print_error(&format!("note: at {} samples, before the best are checked again: {summary}", options.coarse));
     if options.json {
         let seed = |found: &Found| {
             json!({

@@ -3,16 +3,17 @@
 use egui::{Align2, Color32, FontId, Id, Key, Modifiers, PointerButton, Pos2, Stroke, Ui, Vec2};
 
 use super::context::rounded_place;
-use super::parameter_fields::fields_ui;
+use super::parameter_fields::{fields_ui, text_field};
 use super::tool_view::ToolView;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::level::{Level, Marker, MarkerKind};
-use crate::engine::play::team_colour;
+use crate::engine::parameters::Group;
+use crate::engine::play::{rename_in_rules, team_colour};
 
-/// The parameters in the tool bar.
-const SHOWN: &[&str] = &["name", "team", "eye_m"];
+/// The parameters in the tool bar besides the name and the team.
+const SHOWN: &[&str] = &["eye_m"];
 
 /// The radius of a marker, and the distance within which the pointer takes it, points.
 const RADIUS: f32 = 6.0;
@@ -25,11 +26,57 @@ pub(super) struct MarkerTool {
     dragged: Option<Drag>,
     /// The kind of the next marker.
     kind: MarkerKind,
+    typed: Option<Typed>,
+}
+
+/// A name that is being typed, which counts once its field is left: rules follow it.
+#[derive(Debug)]
+struct Typed {
+    marker: usize,
+    name: Name,
+    text: String,
+}
+
+/// What is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    Marker,
+    Team,
+}
+
+impl Name {
+    fn key(self) -> &'static str {
+        match self {
+            Self::Marker => "name",
+            Self::Team => "team",
+        }
+    }
+
+    fn of(self, marker: &Marker) -> &str {
+        match self {
+            Self::Marker => &marker.name,
+            Self::Team => &marker.team,
+        }
+    }
+
+    /// Gives a marker or its team another name, also in the rules. A marker without a name keeps the one it has.
+    fn set(self, level: &mut Level, marker: usize, text: &str) {
+        let text = text.trim();
+        let Some(known) = level.markers.get(marker).map(|marker| self.of(marker).to_string()) else { return };
+        if text == known || (self == Self::Marker && text.is_empty()) {
+            return;
+        }
+        match self {
+            Self::Marker => level.markers[marker].name = text.into(),
+            Self::Team => level.markers[marker].team = text.into(),
+        }
+        rename_in_rules(level, &known, text);
+    }
 }
 
 impl Default for MarkerTool {
     fn default() -> Self {
-        Self { selected: None, dragged: None, kind: MarkerKind::Spawn }
+        Self { selected: None, dragged: None, kind: MarkerKind::Spawn, typed: None }
     }
 }
 
@@ -44,7 +91,7 @@ struct Drag {
 
 impl MarkerTool {
     pub(super) fn reset(&mut self) {
-        (self.selected, self.dragged) = (None, None);
+        (self.selected, self.dragged, self.typed) = (None, None, None);
     }
 
     /// Handles the pointer on one view.
@@ -125,8 +172,9 @@ impl MarkerTool {
 
     /// Draws the kind of the next marker and the parameters of the selected one in the tool bar.
     pub(super) fn bar_ui(&mut self, ui: &mut Ui, level: &mut Level) {
-        if !ui.egui_wants_keyboard_input() {
-            Self::name_markers(level);
+        // Another marker was selected before the field was left.
+        if let Some(Typed { marker, name, text }) = self.typed.take_if(|typed| self.selected != Some(typed.marker)) {
+            name.set(level, marker, &text);
         }
         ui.weak("Next");
         for kind in MarkerKind::ALL {
@@ -138,23 +186,39 @@ impl MarkerTool {
             // The fields keep their space unseen, so that the views below do not move when a marker is placed.
             ui.set_invisible();
             ui.strong(self.kind.label());
+            self.names_ui(ui, &Marker::default(), usize::MAX);
             fields_ui(ui, "New marker", &mut Marker::default(), SHOWN);
             return;
         };
         ui.separator();
         ui.strong(known.kind.label());
         let mut marker = known.clone();
+        if let Some((name, text)) = self.names_ui(ui, known, i) {
+            name.set(level, i, &text);
+            return;
+        }
         fields_ui(ui, "Marker", &mut marker, SHOWN);
         if marker != *known {
             level.markers[i] = marker;
         }
     }
 
-    /// Names markers whose names were deleted: routes and rules refer to names.
-    fn name_markers(level: &mut Level) {
-        while let Some(i) = level.markers.iter().position(|marker| marker.name.trim().is_empty()) {
-            level.markers[i].name = level.unused_name(level.markers[i].kind);
+    /// Draws the fields of the name and the team of a marker; returns a name whose field was left.
+    fn names_ui(&mut self, ui: &mut Ui, marker: &Marker, index: usize) -> Option<(Name, String)> {
+        let mut done = None;
+        for name in [Name::Marker, Name::Team] {
+            let Some(parameter) = marker.table().iter().find(|row| row.key == name.key()) else { continue };
+            let typed = self.typed.take_if(|typed| (typed.marker, typed.name) == (index, name));
+            let mut text = typed.map_or_else(|| name.of(marker).to_string(), |typed| typed.text);
+            let field = text_field(ui, parameter, &format!("Marker: {}", parameter.label), &mut text);
+            if field.lost_focus() {
+                let is_cancelled = ui.input(|input| input.key_pressed(Key::Escape));
+                done = (!is_cancelled).then_some((name, text)).or(done);
+            } else if field.has_focus() {
+                self.typed = Some(Typed { marker: index, name, text });
+            }
         }
+        done
     }
 
     /// Draws the markers on one view, whichever tool is active.

@@ -1,6 +1,6 @@
 //! Parameters of a tool in the tool bar: a row of fields from the table of a group.
 
-use egui::{Checkbox, ComboBox, DragValue, Role, TextEdit, Ui, WidgetInfo};
+use egui::{Checkbox, ComboBox, DragValue, Response, Role, TextEdit, Ui, WidgetInfo};
 
 use crate::app::widgets::parameter::typed_number;
 use crate::engine::parameters::{Group, Kind, Parameter, Point, Scale, Value, fraction_of, group_values, percent_of};
@@ -41,6 +41,14 @@ fn number_ui(ui: &mut Ui, parameter: &Parameter, name: &str, label: &str, number
     (changed != number).then_some(changed)
 }
 
+/// Draws the field of a text.
+pub(super) fn text_field(ui: &mut Ui, parameter: &Parameter, name: &str, text: &mut String) -> Response {
+    ui.label(parameter.label);
+    let field = ui.add(TextEdit::singleline(text).desired_width(TEXT_WIDTH)).on_hover_text(parameter.doc);
+    field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, name));
+    field
+}
+
 /// Draws a parameter; returns its new value if it was changed.
 fn field_ui(ui: &mut Ui, owner: &str, parameter: &Parameter, value: &Value) -> Option<Value> {
     let name = format!("{owner}: {}", parameter.label);
@@ -75,10 +83,7 @@ fn field_ui(ui: &mut Ui, owner: &str, parameter: &Parameter, value: &Value) -> O
         }
         (Value::Text(text), _) => {
             let mut changed = text.clone();
-            ui.label(parameter.label);
-            let field =
-                ui.add(TextEdit::singleline(&mut changed).desired_width(TEXT_WIDTH)).on_hover_text(parameter.doc);
-            field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, &name));
+            text_field(ui, parameter, &name, &mut changed);
             (changed != *text).then_some(Value::Text(changed))
         }
         (Value::Boolean(is_on), _) => {

@@ -202,6 +202,7 @@ impl App {
             is_dragging,
         );
         let export_samples = self.export_side();
+        let total = self.total();
         let adopted = self.ui.seed_panel.update(
             self.ui.preview.recipe(),
             &draft.project.level,
@@ -222,7 +223,12 @@ impl App {
             crosshair_m,
         };
         let (mut place_m, extent) = (None, recipe.world.extent());
-        let play_context = PlayContext { level, is_playing: self.ui.playback.is_playing(), export_samples };
+        let play_context = PlayContext {
+            level,
+            is_playing: self.ui.playback.is_playing(),
+            is_at_end: self.ui.playback.position(total) == total,
+            export_samples,
+        };
         let reveal = self.ui.selection.reveal.take_if(|(of, _)| *of == ParameterOwner::Light).map(|(_, key)| key);
         let context = RightPanelContext {
             recipe,

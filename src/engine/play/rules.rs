@@ -256,6 +256,11 @@ impl Rule {
         })
     }
 
+    /// The rule as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Checks the rule.
     pub fn check(&self, measures: &Measures) -> Result<Verdict, Cancelled> {
         let (mut place, mut reason) = (None, None);

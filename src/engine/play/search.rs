@@ -1,6 +1,7 @@
 //! The seeds whose terrain best meets the rules of a level.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 use rayon::prelude::*;
 
@@ -62,6 +63,44 @@ impl Found {
     }
 }
 
+/// How all the seeds of a search did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchSummary {
+    /// How many seeds were checked.
+    pub seeds: usize,
+    /// How many of them pass all rules.
+    pub passing: usize,
+    /// The rules, and how many seeds pass each.
+    pub rules: Vec<(String, usize)>,
+}
+
+impl SearchSummary {
+    fn new(found: &[Found], rules: &[Rule]) -> Self {
+        let passing_rule = |i: usize| found.iter().filter(|found| found.verdicts[i].holds).count();
+        Self {
+            seeds: found.len(),
+            passing: found.iter().filter(|found| found.failed() == 0).count(),
+            rules: rules.iter().enumerate().map(|(i, rule)| (rule.text().into(), passing_rule(i))).collect(),
+        }
+    }
+}
+
+impl fmt::Display for SearchSummary {
+    /// Says how many seeds pass, and if there is none, which rule is the hardest.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seeds, passing, rules } = self;
+        if *passing > 0 {
+            return write!(f, "{passing} of {seeds} seeds pass all rules.");
+        }
+        write!(f, "None of {seeds} seeds passes all rules.")?;
+        match rules.iter().min_by_key(|(_, passing)| *passing) {
+            Some((rule, 0)) => write!(f, " None passes {rule}."),
+            Some((rule, fewest)) => write!(f, " Only {fewest} pass {rule}."),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Search<'_> {
     /// Checks the rules on the terrain of a seed.
     pub fn check(&self, seed: u32, grid: Grid, progress: &Progress) -> Result<Found, Cancelled> {
@@ -76,24 +115,25 @@ impl Search<'_> {
         Ok(Found { seed, verdicts })
     }
 
-    /// Checks seeds on a grid and returns the best, the best first. Seeds are computed in parallel, and the result
-    /// does not depend on how many at once.
+    /// Checks seeds on a grid and returns the best, the best first, and how all did. Seeds are computed in parallel, and
+    /// the result does not depend on how many at once.
     pub fn best(
         &self,
         seeds: impl IndexedParallelIterator<Item = u32>,
         grid: Grid,
         count: usize,
         progress: &Progress,
-    ) -> Result<Vec<Found>, Cancelled> {
+    ) -> Result<(Vec<Found>, SearchSummary), Cancelled> {
         let counter = progress.counter(seeds.len());
         let check = |seed: u32| {
             let found = self.check(seed, grid, &progress.of_part())?;
             counter.add_one().map(|()| found)
         };
         let mut found: Vec<Found> = seeds.map(check).collect::<Result<_, _>>()?;
+        let summary = SearchSummary::new(&found, self.rules);
         found.sort_by(Found::best_first);
         found.truncate(count);
-        Ok(found)
+        Ok((found, summary))
     }
 
     /// Checks the seeds that were found on another grid, and returns them in their order there.

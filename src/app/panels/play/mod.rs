@@ -66,6 +66,8 @@ struct Drawn {
 pub(crate) struct PlayContext<'a> {
     pub(crate) level: &'a mut Level,
     pub(crate) is_playing: bool,
+    /// Whether the terrain that is shown is that of the end of the timeline.
+    pub(crate) is_at_end: bool,
     /// Samples along the longer side of exports, at which rules are checked.
     pub(crate) export_samples: usize,
 }
@@ -283,6 +285,10 @@ impl PlayPanel {
                 });
                 if is_outdated && context.is_playing {
                     ui.weak("Updates when playback stops");
+                } else if !context.is_at_end {
+                    ui.label(
+                        "Measured before the end of the timeline: go to the end (End) to judge the finished terrain.",
+                    );
                 } else if self.measured.as_ref().is_some_and(|measured| measured.is_coarse) {
                     ui.weak("Estimated on fewer samples; refining…");
                 } else if self.shown.as_ref().is_some_and(|shown| longer_side(shown) < context.export_samples) {
@@ -306,7 +312,10 @@ impl PlayPanel {
         ui.horizontal(|ui| {
             let label = ui.label("Overlay on the maps");
             let chosen = self.map.map_or("None".into(), |map| title(map, level));
-            let list = ComboBox::from_id_salt("map of play").width(ui.available_width() - 8.0).selected_text(chosen);
+            let list = ComboBox::from_id_salt("map of play")
+                .width(ui.available_width() - 8.0)
+                .selected_text(chosen)
+                .truncate();
             let shown = list.show_ui(ui, |ui| {
                 ui.selectable_value(&mut self.map, None, "None");
                 for map in maps(level) {

@@ -6,7 +6,7 @@ use egui_material_icons::icons::{ICON_ADD, ICON_CHECK, ICON_CLOSE, ICON_REMOVE};
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{heading, icon_button};
 use crate::engine::level::{Level, MarkerKind};
-use crate::engine::play::{MetricKind, RuleError, Verdict};
+use crate::engine::play::{MetricKind, RuleError, Verdict, quoted};
 
 /// The rule that is being typed, by its index, until its field loses the focus.
 #[derive(Default)]
@@ -121,10 +121,11 @@ fn found_ui(ui: &mut Ui, verdict: &Result<Verdict, RuleError>) -> Option<[f64; 2
         Ok(verdict) => (format!("found {}", verdict.found), colours(ui).weak, verdict.place_m),
         Err(error) => (format!("column {}: {}", error.column, error.problem), colours(ui).error, None),
     };
-    let shown = ui.horizontal_wrapped(|ui| {
+    let shown = ui.horizontal_top(|ui| {
         ui.add_space(INDENT);
         let sense = if place_m.is_some() { Sense::CLICK } else { Sense::hover() };
-        let label = ui.add(Label::new(RichText::new(text).size(11.0).color(colour)).wrap().sense(sense));
+        let label = Label::new(RichText::new(text).size(11.0).color(colour)).wrap().sense(sense);
+        let label = ui.vertical(|ui| ui.add(label)).inner;
         if place_m.is_some() { label.on_hover_text("Click to show where") } else { label }
     });
     place_m.filter(|_| shown.inner.clicked())
@@ -132,12 +133,6 @@ fn found_ui(ui: &mut Ui, verdict: &Result<Verdict, RuleError>) -> Option<[f64; 2
 
 /// Examples of rules about a metric, with names of the level.
 fn examples(metric: MetricKind, level: &Level) -> Vec<String> {
-    let quoted = |name: &str| {
-        // A number would be one.
-        let starts = name.chars().next().is_some_and(char::is_alphabetic);
-        let is_word = starts && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-        if is_word { name.to_string() } else { format!("\"{name}\"") }
-    };
     let named = level.markers.iter().filter(|marker| !marker.name.is_empty());
     let spawns = named.clone().filter(|marker| marker.kind == MarkerKind::Spawn);
     let mut names =

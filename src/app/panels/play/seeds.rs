@@ -9,7 +9,7 @@ use crate::app::widgets::heading;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::level::Level;
-use crate::engine::play::Found;
+use crate::engine::play::{Found, SearchSummary};
 use crate::engine::recipe::Recipe;
 use crate::worker::{InputFiles, JobError, SeedSearchRequest, SeedSearcher, ThumbnailRequest, ThumbnailStyle, Wake};
 
@@ -40,6 +40,8 @@ pub(crate) struct SeedPanel {
     /// What the seeds were found for: the recipe, with any seed, and the rules.
     searched: Option<(Arc<Recipe>, Level)>,
     found: Vec<Found>,
+    /// How all the seeds did.
+    summary: SearchSummary,
     /// The recipe that was compared last with the one that was searched, and whether it differs in more than its seed.
     compared: Option<(Arc<Recipe>, bool)>,
     message: Option<String>,
@@ -58,6 +60,7 @@ impl SeedPanel {
             wants_cancel: false,
             searched: None,
             found: Vec::new(),
+            summary: SearchSummary::default(),
             compared: None,
             message: None,
             adopted: None,
@@ -102,7 +105,7 @@ impl SeedPanel {
             });
         }
         match self.searcher.take() {
-            Some(Ok(found)) => self.found = found,
+            Some(Ok((found, summary))) => (self.found, self.summary) = (found, summary),
             Some(Err(JobError::Cancelled)) => self.message = Some("The search was cancelled.".into()),
             Some(Err(error)) => self.message = Some(error.to_string()),
             None => {}
@@ -175,6 +178,7 @@ impl SeedPanel {
         if is_other_level || self.compared.as_ref().is_some_and(|(_, differs)| *differs) {
             ui.weak("The terrain or the level has changed since; search again.");
         }
+        ui.label(self.summary.to_string());
         let gap = 4.0;
         let side = ((ui.available_width() - gap * (COLUMNS - 1).to_f32()) / COLUMNS.to_f32()).floor().max(16.0);
         for row in (0..self.found.len()).step_by(COLUMNS) {
