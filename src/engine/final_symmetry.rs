@@ -63,6 +63,11 @@ impl FinalSymmetry {
         self.removed_m
     }
 
+    /// The terrain `last` with its symmetries restored, if it was the one whose symmetries were restored last.
+    pub(super) fn of(&self, last: &Arc<Heightfield>) -> Option<&Arc<Heightfield>> {
+        self.cached.as_ref().filter(|[from, _]| Arc::ptr_eq(from, last)).map(|[_, restored]| restored)
+    }
+
     /// The bytes that the result takes.
     pub(super) fn cached_bytes(&self) -> usize {
         self.cached.as_ref().map_or(0, |[_, restored]| size_of_val(restored.heights()))

@@ -23,7 +23,7 @@ use crate::engine::heightfield::{Extent, Grid, Heightfield};
 use crate::engine::mask::NamedMasks;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::group::Start;
-use crate::engine::operations::paths::PathKind;
+use crate::engine::operations::paths::{Path, PathKind};
 use crate::engine::operations::stamps::Stamp;
 use crate::engine::operations::{AnyOperation, PartReport};
 use crate::engine::parameters::{Group, List, Parameter, ParameterError, Point, Range, Value};
@@ -312,6 +312,9 @@ fn begin_heights(before: &AnyOperation, operation: &mut AnyOperation, terrain: &
                     for (known, node) in known.nodes.iter().zip(path.nodes.iter_mut()) {
                         node.height_m = node.height_m.map(|own| known.height_m.map_or(path.height_m, |_| own));
                     }
+                    if is_first_height(known, path) {
+                        path.hold_other_nodes();
+                    }
                 }
                 if matches!(path.kind, PathKind::Road | PathKind::River) && known.nodes != path.nodes {
                     for (known, node) in known.nodes.iter().zip(path.nodes.iter_mut()) {
@@ -336,6 +339,12 @@ fn begin_heights(before: &AnyOperation, operation: &mut AnyOperation, terrain: &
         }
         _ => {}
     }
+}
+
+/// Whether a path has got its first nodes with heights, and no others.
+fn is_first_height(before: &Path, after: &Path) -> bool {
+    let held = |path: &Path| path.nodes.iter().filter(|node| node.height_m.is_some()).count();
+    before.nodes.len() == after.nodes.len() && held(before) == 0 && held(after) > 0
 }
 
 /// The lowest and the highest point of the terrain below a stamp.

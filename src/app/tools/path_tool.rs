@@ -321,7 +321,11 @@ impl PathTool {
             let mut changed = node.clone();
             fields_ui(ui, "Node", &mut changed, &["height_m", "width_m"]);
             if changed != node {
+                let is_first = path.nodes.iter().all(|node| node.height_m.is_none()) && changed.height_m.is_some();
                 path.nodes[number - 1] = changed;
+                if is_first {
+                    path.hold_other_nodes();
+                }
             }
         }
         if path_at(recipe, index) != Some(&path)

@@ -28,10 +28,11 @@ fn small() -> FontId {
     FontId::proportional(11.0)
 }
 
-/// Draws a line of text with a background over a view.
+/// Draws a text with a background over a view, in lines that fit into it.
 pub(crate) fn note(ui: &Ui, painter: &egui::Painter, anchor: Align2, at: Pos2, text: &str) {
     let colours = colours(ui);
-    let galley = painter.layout_no_wrap(text.into(), small(), colours.text);
+    let width = painter.clip_rect().width() - 2.0 * (NOTE_MARGIN.x + 8.0);
+    let galley = painter.layout(text.into(), small(), colours.text, width.max(80.0));
     let place = anchor.anchor_size(at, galley.size() + 2.0 * NOTE_MARGIN);
     text_background(painter, place, &colours);
     painter.galley(place.min + NOTE_MARGIN, galley, colours.text);

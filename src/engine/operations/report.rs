@@ -21,15 +21,25 @@ pub struct PartReport {
 const MIN_CHANGE_M: f64 = 1.0;
 
 impl PartReport {
-    /// Warns if the finished terrain differs from that after the step where it should not.
-    pub fn compare(&mut self, after: &Heightfield, finished: &Heightfield) {
+    /// Warns if the terrain after the last step, or the same with its symmetries restored, differs from that after the
+    /// step where it should not.
+    pub fn compare(&mut self, after: &Heightfield, last: &Heightfield, symmetric: Option<&Heightfield>) {
         let height_m = |terrain: &Heightfield, [x_m, z_m]: [f64; 2]| f64::from(terrain.height_at(x_m, z_m));
-        let change_m = |at: &[f64; 2]| (height_m(finished, *at) - height_m(after, *at)).abs();
-        let greatest_m = self.kept_m.iter().map(change_m).fold(0.0, f64::max);
-        if greatest_m > MIN_CHANGE_M {
-            let text = format!("steps above change it by up to {greatest_m:.0} m; move this step above them");
-            self.warning = Some(self.warning.take().map_or(text.clone(), |warning| format!("{warning}; {text}")));
-        }
+        let greatest_m = |from: &Heightfield, to: &Heightfield| {
+            let change_m = |at: &[f64; 2]| (height_m(to, *at) - height_m(from, *at)).abs();
+            self.kept_m.iter().map(change_m).fold(0.0, f64::max)
+        };
+        let (by_steps_m, by_symmetry_m) =
+            (greatest_m(after, last), symmetric.map_or(0.0, |symmetric| greatest_m(last, symmetric)));
+        let steps = format!("steps above change it by up to {by_steps_m:.0} m; move this step above them");
+        let symmetry = format!(
+            "it is averaged with its images, which changes it by up to {by_symmetry_m:.0} m; turn on Mirror edits and \
+             draw it again"
+        );
+        let warnings = self.warning.take().into_iter();
+        let warnings = warnings.chain((by_steps_m > MIN_CHANGE_M).then_some(steps));
+        let warnings: Vec<String> = warnings.chain((by_symmetry_m > MIN_CHANGE_M).then_some(symmetry)).collect();
+        self.warning = (!warnings.is_empty()).then(|| warnings.join("; "));
     }
 }
 

@@ -243,7 +243,8 @@ impl Evaluator {
         if let (false, Some(after), Some(finished)) =
             (is_in_group, self.cached_terrain(step).flatten(), self.cached_terrain(last).flatten())
         {
-            reports.iter_mut().for_each(|report| report.compare(&after, &finished));
+            let symmetric = self.final_symmetry.of(&finished);
+            reports.iter_mut().for_each(|report| report.compare(&after, &finished, symmetric.map(|map| &**map)));
         }
         Ok(reports)
     }

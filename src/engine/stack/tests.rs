@@ -7,6 +7,7 @@ use crate::engine::operations::faults::Faults;
 use crate::engine::operations::mountains::Mountains;
 use crate::engine::operations::pads::{Pad, Pads};
 use crate::engine::operations::recursive_filter::RecursiveFilter;
+use crate::engine::operations::symmetry::{Kind, Symmetry};
 use crate::engine::parameters::{Band, Point};
 use crate::engine::recipe::Blend;
 
@@ -257,4 +258,17 @@ fn a_report_says_what_steps_above_change() {
     recipe.stack.push(Step::new(Faults { count: 1, displacement_m: 30.0, ..Faults::default() }));
     let text = warning(&recipe).expect("a warning");
     assert!(text.contains("steps above change it by up to 30 m"), "{text}");
+    // A symmetry below averages the pad, which is off the centre, with the terrain opposite.
+    let symmetry = Step::new(Symmetry { kind: Kind::Rotate2, ..Symmetry::default() });
+    let centre_m = Point { x_m: 800.0, z_m: 800.0 };
+    let pad = Pad { height_m: Some(100.0), size_m: Point { x_m: 400.0, z_m: 400.0 }, centre_m, ..Pad::default() };
+    let mut stack = vec![symmetry, Step::new(Pads { pads: vec![pad.clone()].into() })];
+    let recipe = Recipe { stack: stack.clone(), ..Recipe::default() };
+    let text = warning(&recipe).expect("a warning");
+    assert!(text.contains("it is averaged with its images, which changes it by up to 50 m"), "{text}");
+    let extent = recipe.world.extent();
+    let opposite = Point { x_m: extent.width_m - centre_m.x_m, z_m: extent.depth_m - centre_m.z_m };
+    stack[1] = Step::new(Pads { pads: vec![pad.clone(), Pad { centre_m: opposite, ..pad }].into() });
+    let text = warning(&Recipe { stack, ..recipe }).unwrap_or_default();
+    assert!(!text.contains("averaged"), "{text}");
 }

@@ -145,6 +145,15 @@ impl PathCurve {
 }
 
 impl Path {
+    /// Gives every node of a ridge or a valley the height of the path where it has none, so that the height of a single
+    /// node can be changed; call it when the first node gets a height.
+    pub fn hold_other_nodes(&mut self) {
+        if matches!(self.kind, PathKind::Ridge | PathKind::Valley) {
+            let height_m = self.height_m;
+            self.nodes.iter_mut().for_each(|node| node.height_m = node.height_m.or(Some(height_m)));
+        }
+    }
+
     /// Whether the curve is closed; rivers never are.
     pub fn is_closed(&self) -> bool {
         self.closed && self.kind != PathKind::River

@@ -24,9 +24,8 @@ pub struct PathReport {
     /// The radius of the tightest bend, and where it is; `None` for a straight line. Where it is less than half the
     /// width, the inner edge of the carriageway is crushed.
     pub tightest_radius: Option<(f64, [f64; 2])>,
-    /// The end that is farthest above or below the terrain around it: its place, and its height above that terrain.
-    /// `None` for closed paths.
-    pub open_end: Option<([f64; 2], f64)>,
+    /// The ends that are above or below the terrain around them: their places, and their heights above that terrain.
+    pub open_ends: Vec<([f64; 2], f64)>,
     /// What it is like along its curve.
     pub points: Vec<LinePoint>,
     /// What was moved.
@@ -67,7 +66,7 @@ impl PathReport {
             length_m: stations.lengths_m.last().copied().unwrap_or_default(),
             greatest_grade: stations.greatest_grade(heights),
             tightest_radius: None,
-            open_end: None,
+            open_ends: Vec::new(),
             points: Vec::new(),
             earthworks,
         }
@@ -89,13 +88,18 @@ impl PathReport {
             let (at, height_m) = (report::place(wall.at_m), wall.height_m);
             format!("two stretches meet in a wall of {height_m:.0} m at {at}; move them apart or steepen the banks")
         });
-        let open_end = self.open_end.filter(|(_, height_m)| height_m.abs() > MIN_END_M).map(|(at, height_m)| {
-            let (at, side) = (report::place(at), if height_m > 0.0 { "above" } else { "below" });
-            format!("it ends {:.0} m {side} the terrain at {at}; give its nodes there heights, make it longer or allow a steeper grade", height_m.abs())
+        let end = |(at, height_m): &([f64; 2], f64)| {
+            let side = if *height_m > 0.0 { "above" } else { "below" };
+            format!("{:.0} m {side} the terrain at {}", height_m.abs(), report::place(*at))
+        };
+        let ends: Vec<String> = self.open_ends.iter().map(end).collect();
+        let open_ends = (!ends.is_empty()).then(|| {
+            let ends = ends.join(" and ");
+            format!("it ends {ends}; give its nodes there heights, make it longer or allow a steeper grade")
         });
         let is_road = path.kind == PathKind::Road;
         let kept_m = self.points.iter().filter(|_| is_road).map(|point| point.at_m).collect();
-        let (title, warning) = (format!("{kind} {}", index + 1), tight.or(wall).or(open_end));
+        let (title, warning) = (format!("{kind} {}", index + 1), tight.or(wall).or(open_ends));
         PartReport { title, text, warning, line: Some(PartLine { item: index, points: self.points }), kept_m }
     }
 }
@@ -158,8 +162,9 @@ pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> 
         let above_m = nearer(heights[i] - smoothed[i], heights[i] - land_at_ends[usize::from(i > 0)]);
         (stations.points[i], above_m)
     });
-    let open_end = ends.into_iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).filter(|_| !curve.is_closed);
-    Ok(PathReport { tightest_radius: tightest_radius(&curve.points, curve.is_closed), open_end, points: along, ..report })
+    let is_open = |(_, above_m): &([f64; 2], f64)| !curve.is_closed && above_m.abs() > MIN_END_M;
+    let open_ends = ends.into_iter().filter(is_open).collect();
+    Ok(PathReport { tightest_radius: tightest_radius(&curve.points, curve.is_closed), open_ends, points: along, ..report })
 }
 
 #[cfg(test)]
