@@ -437,7 +437,7 @@ impl Command {
             Self::MoveUp | Self::MoveDown => "reorder order",
             Self::TogglePlay => "animation timeline",
             Self::NewSeed => "random shuffle",
-            Self::Variations => "random alternatives mutate",
+            Self::Variations => "random alternatives mutate vary",
             Self::Scatter | Self::AddLayer(_) => "forest foliage vegetation props objects instances",
             Self::Playability => {
                 "level metrics overlay rules fairness route path time reach visibility territory choke agent walkable"

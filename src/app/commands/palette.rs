@@ -169,6 +169,10 @@ fn add_menu(ctx: &Context, place: &str, menu: &[Entry], entries: &mut Vec<Palett
                 }
                 let keys = item.command.shortcut().map(|shortcut| ctx.format_shortcut(&shortcut));
                 found.texts = found.texts.with_words(item.command.words());
+                // "Lake" finds the water before a project that is called so.
+                if matches!(item.command, Command::OpenExample(_) | Command::OpenRecent(_)) {
+                    found.texts = found.texts.behind_names();
+                }
                 found.note = if item.is_set == Some(true) { "on".into() } else { keys.unwrap_or_default() };
                 found.is_enabled = item.is_enabled;
                 entries.push(found);
@@ -299,6 +303,9 @@ mod tests {
             ("mirror", Command::Mirror(Some(Symmetry::MirrorEastWest))),
             ("symmetry", Command::AddStep("symmetry")),
             ("hill", Command::Tool(Tool::Brush)),
+            ("pass", Command::Tool(Tool::Path)),
+            ("lake", Command::WaterLevel),
+            ("vary", Command::Variations),
             ("snow", Command::AddType(snow)),
             ("occlusion", Command::ShowParameter { of: ParameterOwner::Light, key: "occlusion" }),
             ("height range", Command::ShowParameter { of: ParameterOwner::World, key: "height_range_m" }),

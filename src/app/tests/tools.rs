@@ -109,7 +109,16 @@ fn spawns_are_placed_moved_mirrored_and_removed() {
     editor.event(Event::Text("Red base".into()));
     editor.run_steps(2);
     press(&mut editor, Modifiers::NONE, Key::Enter);
-    assert_eq!(markers(&editor).iter().map(|marker| &*marker.name).collect::<Vec<_>>(), ["Red base", "Spawn 2"]);
+    let names =
+        |editor: &Harness<'static, App>| markers(editor).into_iter().map(|marker| marker.name).collect::<Vec<_>>();
+    assert_eq!((names(&editor), entries(&editor)), (vec!["Red base".into(), "Spawn 2".to_string()], before + 3));
+    // Without a name it keeps the one it has.
+    editor.get_by_label("Marker: Name").click();
+    editor.run_steps(2);
+    press(&mut editor, Modifiers::COMMAND, Key::A);
+    press(&mut editor, Modifiers::NONE, Key::Delete);
+    press(&mut editor, Modifiers::NONE, Key::Enter);
+    assert_eq!(names(&editor), ["Red base", "Spawn 2"]);
     press(&mut editor, Modifiers::NONE, Key::Delete);
     editor.run_steps(2);
     assert!(markers(&editor).is_empty());
@@ -352,6 +361,21 @@ fn clicks_draw_a_path_whose_nodes_can_be_moved_and_removed() {
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     press(&mut editor, Modifiers::COMMAND, Key::Z);
     assert_eq!(nodes(&editor), drawn);
+    // A drag that a slow frame receives as a whole.
+    let from = middle + egui::vec2(60.0, 0.0);
+    let to = from + egui::vec2(0.0, -30.0);
+    let button = |pos, pressed| Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    for event in [Event::PointerMoved(from), button(from, true), Event::PointerMoved(to), button(to, false)] {
+        editor.event(event);
+    }
+    editor.run_steps(4);
+    let moved = nodes(&editor);
+    assert!(moved[..2] == drawn[..2] && moved[2].at_m.z_m < drawn[2].at_m.z_m, "{moved:?}");
 }
 
 #[test]

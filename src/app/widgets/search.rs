@@ -53,6 +53,11 @@ impl SearchTexts {
         Self { words: words.to_lowercase(), ..self }
     }
 
+    /// Counts the name among the other words, so that items with such a name come first.
+    pub(crate) fn behind_names(self) -> Self {
+        Self { words: format!("{} {}", self.name, self.words), name: String::new(), ..self }
+    }
+
     /// Replaces the name.
     pub(crate) fn with_name(self, name: &str) -> Self {
         Self { name: name.to_lowercase(), ..self }
