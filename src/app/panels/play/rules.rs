@@ -125,7 +125,7 @@ fn found_ui(ui: &mut Ui, verdict: &Result<Verdict, RuleError>) -> Option<[f64; 2
         ui.add_space(INDENT);
         let sense = if place_m.is_some() { Sense::CLICK } else { Sense::hover() };
         let label = Label::new(RichText::new(text).size(11.0).color(colour)).wrap().sense(sense);
-        let label = ui.vertical(|ui| ui.add(label)).inner;
+        let label = ui.add(label);
         if place_m.is_some() { label.on_hover_text("Click to show where") } else { label }
     });
     place_m.filter(|_| shown.inner.clicked())
