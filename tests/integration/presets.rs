@@ -137,7 +137,15 @@ fn example_projects_open_and_have_no_problems() {
     names.sort();
     assert_eq!(
         names,
-        ["Hidden bases", "Island fortress", "Mountain lake", "Mountain pass", "Painted crags", "Two-player arena"]
+        [
+            "Hidden bases",
+            "Highlands",
+            "Island fortress",
+            "Mountain lake",
+            "Mountain pass",
+            "Painted crags",
+            "Two-player arena"
+        ]
     );
 }
 
