@@ -13,6 +13,8 @@ use crate::app::commands::opens;
 #[derive(Default)]
 pub(crate) struct EventOrder {
     pending: Vec<Event>,
+    /// Where the button that is down was pressed.
+    down: Option<Pos2>,
     /// Whether keys wait for the next frame but one.
     holds_keys: bool,
 }
@@ -35,9 +37,10 @@ impl EventOrder {
     pub(crate) fn limit(&mut self, events: &mut Vec<Event>) -> bool {
         let holds_keys = std::mem::take(&mut self.holds_keys);
         self.pending.append(events);
-        let mut done = Done::default();
+        let mut done = Done { down: self.down, ..Done::default() };
         let ends_before = |event: &Event| (holds_keys && is_typed(event)) || done.ends_before(event);
         let end = self.pending.iter().position(ends_before).unwrap_or(self.pending.len());
+        self.down = done.down;
         events.extend(self.pending.drain(..end));
         !self.pending.is_empty()
     }
@@ -52,8 +55,11 @@ struct Done {
     /// Whether the last event was the press of that key, so that the text it types is its own.
     is_pressed_last: bool,
     has_key: bool,
-    /// Where a button was pressed.
-    pressed: Option<Pos2>,
+    /// Where the button that is down was pressed, and whether that was in this frame.
+    down: Option<Pos2>,
+    is_pressed: bool,
+    /// Whether the pointer was dragged in this frame.
+    is_dragged: bool,
     /// Where a button was released.
     clicked: Option<Pos2>,
 }
@@ -86,13 +92,24 @@ impl Done {
             }
             // Both clicks of a double click belong together.
             Event::PointerButton { pressed: true, pos, .. } => {
-                self.pressed = Some(*pos);
-                self.has_key || self.clicked.is_some_and(|at| at.distance(*pos) > DOUBLE_CLICK)
+                let ends = self.has_key || self.clicked.is_some_and(|at| at.distance(*pos) > DOUBLE_CLICK);
+                if !ends {
+                    (self.down, self.is_pressed) = (Some(*pos), true);
+                }
+                ends
             }
-            // A drag is seen before it ends.
+            // A drag takes three frames at least: widgets see the press, then that the pointer is dragged, and then the
+            // release.
+            Event::PointerMoved(pos) => {
+                let is_far = self.down.is_some_and(|at| at.distance(*pos) > DOUBLE_CLICK);
+                self.is_dragged |= is_far && !self.is_pressed;
+                is_far && self.is_pressed
+            }
             Event::PointerButton { pressed: false, pos, .. } => {
-                self.clicked = Some(*pos);
-                self.pressed.is_some_and(|at| at.distance(*pos) > DOUBLE_CLICK)
+                if !self.is_dragged {
+                    (self.clicked, self.down, self.is_pressed) = (Some(*pos), None, false);
+                }
+                self.is_dragged
             }
             _ => false,
         }
@@ -181,13 +198,21 @@ mod tests {
         // The first text is that of the key.
         let opened = vec![pressed, text("A"), released, text("noise")];
         check([opened, key(Key::Enter, none).to_vec()].concat(), &[3, 3]);
-        // A drag ends in the frame after that in which it begins.
+        // A drag is pressed, dragged and released in frames of their own.
         let mut drag = click(1.0);
         drag.insert(2, Event::PointerMoved(Pos2::new(50.0, 0.0)));
         if let Event::PointerButton { pos, .. } = &mut drag[3] {
             pos.x = 50.0;
         }
-        check([drag.clone(), drag].concat(), &[3, 2, 2, 1]);
+        check([drag.clone(), drag.clone()].concat(), &[2, 1, 2, 1, 1, 1]);
+        // Also if it was pressed in an earlier frame, and if it ends where it began.
+        let mut order = EventOrder::default();
+        let mut pressed = drag[..2].to_vec();
+        assert!(!order.limit(&mut pressed) && pressed.len() == 2);
+        let mut rest = vec![drag[2].clone(), Event::PointerMoved(Pos2::new(1.0, 0.0)), click(1.0)[2].clone()];
+        assert!(order.limit(&mut rest) && rest.len() == 2);
+        let mut released = Vec::new();
+        assert!(!order.limit(&mut released) && released.len() == 1);
         // A double click stays one.
         check([click(1.0), click(2.0)].concat(), &[6]);
         check([vec![text("a"), text("b")], key(Key::Backspace, none).to_vec(), vec![text("c")]].concat(), &[5]);

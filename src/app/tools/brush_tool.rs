@@ -4,16 +4,16 @@
 //! Shift smooths, Ctrl swaps raising and lowering or painting and erasing, Alt picks the height to which the brush
 //! flattens. The brackets change the radius.
 
-use egui::{Align2, Event, Id, Key, Modifiers, Stroke as Line, Ui, Vec2};
+use egui::{Align2, Event, Id, Key, Modifiers, Pos2, Stroke as Line, Ui, Vec2};
 
 use super::brush_stroke::BrushStroke;
 use super::context::{Selected, ToolContext, rounded_place};
 use super::parameter_fields::fields_ui;
-use super::tool_view::{ToolView, draw_circle, draw_line, moves, pressed_at};
+use super::tool_view::{ToolView, draw_circle, draw_line, pressed_at};
 use crate::app::commands::Command;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
-use crate::engine::parameters::{List, Point, Value};
+use crate::engine::parameters::{List, Value};
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::strokes::{Brush, simplified};
@@ -73,7 +73,8 @@ impl<S: BrushStroke> BrushTool<S> {
         let mut command = None;
         let place = response.interact_pointer_pos().or(response.hover_pos()).and_then(|at| view.place_m(at));
         let modifiers = ui.input(|input| input.modifiers);
-        self.force = ui.input(|input| input.events.iter().rev().find_map(force)).or(self.force);
+        // In a slow frame the pointer has been in several places.
+        let moves = ui.input(|input| moves(&input.events, &mut self.force));
         if let Some(place_m) = pressed_at(ui, response).and_then(|at| view.place_m(at)) {
             if modifiers.alt {
                 self.pick_height(context, place_m);
@@ -83,9 +84,10 @@ impl<S: BrushStroke> BrushTool<S> {
             }
         }
         if self.drawn.as_ref().is_some_and(|drawn| drawn.view == response.id) {
-            // In a slow frame the pointer has been in several places.
-            for place_m in moves(ui).into_iter().filter_map(|at| view.place_m(at)) {
-                self.extend(context.recipe, place_m);
+            let places = moves.into_iter().filter_map(|(at, force)| Some((view.place_m(at)?, force)));
+            self.extend(context.recipe, places.collect());
+            if !ui.input(|input| input.pointer.primary_down()) {
+                self.finish(context.recipe);
             }
         }
         self.draw(ui, view, context, place.filter(|_| response.contains_pointer() || self.drawn.is_some()));
@@ -123,20 +125,29 @@ impl<S: BrushStroke> BrushTool<S> {
         }
     }
 
-    /// Continues the stroke to a place, if that is far enough from its last point.
-    fn extend(&mut self, recipe: &mut Recipe, [x_m, z_m]: [f64; 2]) {
+    /// Continues the stroke to places with the pressure there, those that are far enough from each other.
+    fn extend(&mut self, recipe: &mut Recipe, places: Vec<([f64; 2], Option<f64>)>) {
         let Some(DrawnStroke { stroke, .. }) = &self.drawn else { return };
         let far_m = SPACING * stroke.brush().radius_m;
-        let is_near = |last: &Point| libm::hypot(x_m - last.x_m, z_m - last.z_m) < far_m;
-        if !stroke.points_m().last().is_some_and(is_near) {
-            let force = self.force.unwrap_or(1.0);
-            self.change(recipe, |stroke| {
-                stroke.points_m_mut().push(rounded_place([x_m, z_m]));
+        let mut last = stroke.points_m().last().copied();
+        let mut added = Vec::new();
+        for ([x_m, z_m], force) in places {
+            if !last.is_some_and(|last| libm::hypot(x_m - last.x_m, z_m - last.z_m) < far_m) {
+                last = Some(rounded_place([x_m, z_m]));
+                added.extend(last.map(|point| (point, force.unwrap_or(1.0))));
+            }
+        }
+        if added.is_empty() {
+            return;
+        }
+        self.change(recipe, |stroke| {
+            for (point, force) in added {
+                stroke.points_m_mut().push(point);
                 if let Some(pressure) = stroke.pressure_mut() {
                     pressure.push(force);
                 }
-            });
-        }
+            }
+        });
     }
 
     /// Changes the stroke that is being drawn. If it is not in the document any more, it is not drawn any more either.
@@ -236,8 +247,24 @@ impl<S: BrushStroke> BrushTool<S> {
     }
 }
 
+/// Where the pointer has been according to some events, with the pressure there, since a button was pressed and until one
+/// was released. `force` is the pressure that was reported last.
+fn moves(events: &[Event], force: &mut Option<f64>) -> Vec<(Pos2, Option<f64>)> {
+    let mut moves = Vec::new();
+    for event in events {
+        *force = reported_force(event).or(*force);
+        match event {
+            Event::PointerMoved(at) => moves.push((*at, *force)),
+            Event::PointerButton { pressed: true, .. } => moves.clear(),
+            Event::PointerButton { pressed: false, .. } => break,
+            _ => {}
+        }
+    }
+    moves
+}
+
 /// The pressure that an event reports, in whole thousandths.
-fn force(event: &Event) -> Option<f64> {
+fn reported_force(event: &Event) -> Option<f64> {
     match event {
         Event::Touch { force: Some(force), .. } => {
             Some((1000.0 * f64::from(*force)).round().clamp(0.0, 1000.0) / 1000.0)

@@ -49,20 +49,10 @@ impl ToolView for MapTransform {
     }
 }
 
-/// Where the primary button was pressed on a view in this frame. It may have been released in the same frame, and in a
-/// slow one the pointer is somewhere else by now.
+/// Where the primary button was pressed on a view in this frame. It may have been released in the same frame.
 pub(super) fn pressed_at(ui: &Ui, response: &Response) -> Option<Pos2> {
-    let is_on_view = response.is_pointer_button_down_on() || response.clicked();
+    let is_on_view = response.contains_pointer() && (response.is_pointer_button_down_on() || response.clicked());
     ui.input(|input| input.events.iter().rev().find_map(press).filter(|_| is_on_view))
-}
-
-/// The positions of the pointer in this frame, since the primary button was pressed if it was.
-pub(super) fn moves(ui: &Ui) -> Vec<Pos2> {
-    ui.input(|input| {
-        let first = input.events.iter().rposition(|event| press(event).is_some()).unwrap_or(0);
-        let position = |event: &Event| if let Event::PointerMoved(at) = event { Some(*at) } else { None };
-        input.events[first..].iter().filter_map(position).collect()
-    })
 }
 
 /// Where an event presses the primary button.
