@@ -169,7 +169,8 @@ fn gap_json(Gap { from_m, to_m, length_m, rise_m }: Gap) -> Value {
 
 /// A verdict as JSON.
 pub(super) fn verdict_json(verdict: &Verdict) -> Value {
-    json!({"rule": verdict.rule, "holds": verdict.holds, "found": verdict.found, "at_m": verdict.place_m})
+    let Verdict { rule, holds, found, reason, place_m, .. } = verdict;
+    json!({"rule": rule, "holds": holds, "found": found, "reason": reason, "at_m": place_m})
 }
 
 fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
@@ -246,5 +247,6 @@ pub(super) fn verdict_text(verdict: &Verdict) -> String {
     let place = verdict.place_m.filter(|_| !verdict.holds);
     let place = place.map_or(String::new(), |[x_m, z_m]| format!(", at {x_m:.0} m east, {z_m:.0} m south"));
     let holds = if verdict.holds { "ok" } else { "FAILED" };
-    format!("{holds:<6} {}: found {}{place}", verdict.rule, verdict.found)
+    let reason = verdict.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+    format!("{holds:<6} {}: found {}{reason}{place}", verdict.rule, verdict.found)
 }

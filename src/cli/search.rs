@@ -45,7 +45,7 @@ pub fn run(options: &SearchOptions) -> Result<(), CliError> {
         let again = progress.stage(0.8..1.0, || search.again(&found, fine, &progress));
         again.map(|best| (best, summary))
     })?;
-    print_error(&format!("note: at {} samples, before the best are checked again: {summary}", options.coarse));
+    print_error(&format!("note: {summary}"));
     if options.json {
         let seed = |found: &Found| {
             json!({

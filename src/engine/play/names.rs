@@ -1,5 +1,6 @@
 //! Names of markers and teams in rules.
 
+use super::rules::Rule;
 use crate::engine::level::Level;
 
 /// A name as a rule has it: in quotation marks unless it is a word. A number would be one.
@@ -11,46 +12,31 @@ fn is_word(name: &str) -> bool {
     name.starts_with(char::is_alphabetic) && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Replaces the name of a marker or a team in the rules, once the level has the new one. Nothing is replaced where the
-/// old name still means another marker or team, or an agent.
-pub fn rename_in_rules(level: &mut Level, from: &str, to: &str) {
-    let is_from = |name: &String| name.eq_ignore_ascii_case(from);
-    let markers = level.markers.iter();
-    let is_known = markers.clone().any(|marker| is_from(&marker.name) || is_from(&marker.team))
-        || level.agents().iter().any(|agent| is_from(&agent.name));
-    if from.is_empty() || to.is_empty() || to.contains('"') || is_known {
+/// Replaces the name of a marker or a team in the rules of a level that has the new one already; `before` is the level
+/// with the old one. Nothing is replaced where one of the two names means something else as well.
+pub fn rename_in_rules(level: &mut Level, before: &Level, from: &str, to: &str) {
+    let means = |level: &Level, name: &str| {
+        let is_name = |other: &str| other.eq_ignore_ascii_case(name);
+        level.markers.iter().any(|marker| is_name(&marker.name) || is_name(&marker.team))
+            || level.agents().iter().any(|agent| is_name(&agent.name))
+    };
+    let is_ambiguous = !from.eq_ignore_ascii_case(to) && (means(level, from) || means(before, to));
+    if from.is_empty() || to.is_empty() || to.contains('"') || is_ambiguous {
         return;
     }
-    let renamed: Vec<String> = level.rules.iter().map(|rule| renamed(rule, from, to)).collect();
-    if !renamed.iter().eq(level.rules.iter()) {
-        level.rules = renamed.into();
-    }
-}
-
-/// A rule with another name in its arguments.
-fn renamed(rule: &str, from: &str, to: &str) -> String {
-    let Some(open) = rule.find('(') else { return rule.into() };
-    let close = rule.rfind(')').unwrap_or(rule.len());
-    if close <= open {
-        return rule.into();
-    }
-    let (arguments, mut result) = (&rule[open + 1..close], rule[..=open].to_string());
-    let mut rest = arguments;
-    while !rest.is_empty() {
-        let quoted_name = rest.strip_prefix('"').and_then(|inside| inside.split_once('"'));
-        let (argument, name) = match quoted_name {
-            Some((name, _)) => (&rest[..name.len() + 2], name),
-            None => {
-                let end = rest.find([',', '"', ' ']).unwrap_or(rest.len()).max(1);
-                let end = rest.char_indices().map(|(i, _)| i).find(|i| *i >= end).unwrap_or(rest.len());
-                (&rest[..end], if is_word(&rest[..end]) { &rest[..end] } else { "" })
+    let renamed = |rule: &String| {
+        let mut renamed = rule.clone();
+        for (place, name) in Rule::names(rule, before).into_iter().rev() {
+            if name.eq_ignore_ascii_case(from) {
+                renamed.replace_range(place, &quoted(to));
             }
-        };
-        let is_from = !name.is_empty() && name.eq_ignore_ascii_case(from);
-        result += &if is_from { quoted(to) } else { argument.into() };
-        rest = &rest[argument.len()..];
+        }
+        renamed
+    };
+    let rules: Vec<String> = level.rules.iter().map(renamed).collect();
+    if !rules.iter().eq(level.rules.iter()) {
+        level.rules = rules.into();
     }
-    result + &rule[close..]
 }
 
 #[cfg(test)]
@@ -58,44 +44,69 @@ mod tests {
     use super::*;
     use crate::engine::level::{Marker, MarkerKind};
 
-    #[test]
-    fn rules_follow_a_name_unless_it_means_something_else() {
-        let marker = |name: &str, team: &str| Marker {
+    fn level(spawns: &[[&str; 2]], rules: &[&str]) -> Level {
+        let spawn = |[name, team]: &[&str; 2]| Marker {
             kind: MarkerKind::Spawn,
-            name: name.into(),
-            team: team.into(),
+            name: (*name).into(),
+            team: (*team).into(),
             ..Marker::default()
         };
+        let rules: Vec<String> = rules.iter().map(|rule| (*rule).into()).collect();
+        Level { markers: spawns.iter().map(spawn).collect(), rules: rules.into(), ..Level::default() }
+    }
+
+    /// The rules after a marker or its team got another name.
+    fn renamed(before: &Level, marker: usize, [name, team]: [&str; 2]) -> Vec<String> {
+        let (mut level, known) = (before.clone(), &before.markers[marker]);
+        (level.markers[marker].name, level.markers[marker].team) = (name.into(), team.into());
+        if known.name == name {
+            rename_in_rules(&mut level, before, &known.team, team);
+        } else {
+            rename_in_rules(&mut level, before, &known.name, name);
+        }
+        level.rules.to_vec()
+    }
+
+    #[test]
+    fn rules_follow_the_names_of_markers_and_teams() {
         let rules = [
-            "path(\"Spawn 1\", Hill) <= 90 s",
-            "sees( hill ,\"spawn 1\" ) = no",
-            "pads(red, 40, 40) >= 3",
-            "walkable >= 0.5",
-            "path(\"Hill, high\", Hills) <= 2",
+            "path(\"Spawn 1\", Flat) <= 90 s",
+            "sees( flat ,\"spawn 1\" ) = no",
+            "pads(1, 40, 40) >= 3",
+            "pads(\"1\", 40, 40) >= 3",
+            "path(1, red) <= 2 min",
+            "fairness(flat) >= 0.9",
+            "path(Flat, nowhere) <= 2",
         ];
-        let level = |markers: Vec<Marker>| Level {
-            markers: markers.into(),
-            rules: rules.map(String::from).to_vec().into(),
-            ..Level::default()
+        let level = level(&[["Spawn 1", "1"], ["Flat", "red"]], &rules);
+        let changed = |marker, to: [&str; 2]| {
+            let after = renamed(&level, marker, to);
+            after.into_iter().zip(rules).filter(|(new, old)| new != old).map(|(new, _)| new).collect::<Vec<_>>()
         };
-        let mut renamed = level(vec![marker("Base", "red"), marker("Top of hill", "")]);
-        rename_in_rules(&mut renamed, "Spawn 1", "Base");
-        rename_in_rules(&mut renamed, "Hill", "Top of hill");
+        assert_eq!(changed(0, ["Base", "1"]), ["path(Base, Flat) <= 90 s", "sees( flat ,Base ) = no"]);
         assert_eq!(
-            renamed.rules.to_vec(),
-            [
-                "path(Base, \"Top of hill\") <= 90 s",
-                "sees( \"Top of hill\" ,Base ) = no",
-                "pads(red, 40, 40) >= 3",
-                "walkable >= 0.5",
-                "path(\"Hill, high\", Hills) <= 2",
-            ]
+            changed(1, ["Top of hill", "red"]),
+            ["path(\"Spawn 1\", \"Top of hill\") <= 90 s", "sees( \"Top of hill\" ,\"spawn 1\" ) = no"],
+            "neither the aspect nor a rule that cannot be read"
         );
-        // Another marker has the old name, or a team, or the new name cannot be quoted.
-        for (from, to) in [("red", "blue"), ("base", "Camp"), ("Spawn 1", "a \"b\"")] {
-            let mut kept = level(vec![marker("Base", "red")]);
-            rename_in_rules(&mut kept, from, to);
-            assert_eq!(kept.rules.to_vec(), rules, "{from}");
+        assert_eq!(changed(0, ["Spawn 1", "blue"]), ["pads(blue, 40, 40) >= 3", "path(blue, red) <= 2 min"]);
+        assert_eq!(changed(1, ["FLAT", "red"]).len(), 2, "only its case");
+    }
+
+    #[test]
+    fn rules_stay_where_a_name_means_something_else() {
+        let rules = ["path(red, blue) <= 90 s", "path(Base, Camp) <= 90 s", "path(Base, Camp, Walker) <= 9"];
+        let level = level(&[["Base", "red"], ["Camp", "blue"], ["Fort", "blue"]], &rules);
+        for (marker, to) in [
+            // Another team, marker or agent has the new name, another spawn the old team, and one cannot be quoted.
+            (0, ["Base", "blue"]),
+            (0, ["Camp", "red"]),
+            (0, ["blue", "red"]),
+            (0, ["walker", "red"]),
+            (1, ["Camp", "green"]),
+            (0, ["a \"b\"", "red"]),
+        ] {
+            assert_eq!(renamed(&level, marker, to), rules, "{to:?}");
         }
     }
 }

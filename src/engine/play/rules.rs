@@ -1,9 +1,9 @@
 //! Rules: what must be true of a level, in words such as `path(red, blue) <= 90 s`.
 
 use std::fmt;
+use std::ops::Range;
 
 use super::measures::{Aspect, Measures};
-use super::sites::Sites;
 use crate::engine::level::Level;
 use crate::engine::parameters::nearest_name;
 use crate::engine::progress::Cancelled;
@@ -37,6 +37,8 @@ pub struct Verdict {
     pub holds: bool,
     /// What was found, with its unit.
     pub found: String,
+    /// Why no more was found, if that can be said.
+    pub reason: Option<String>,
     /// A place to look at, metres east and south, where there is one.
     pub place_m: Option<[f64; 2]>,
     /// How well it passes, to rank terrains: 1 at its limit, less if it fails, and no more than 2.
@@ -247,13 +249,22 @@ impl Rule {
 
     /// Reads a rule on a level: names of markers, teams and agents must be known.
     pub fn read(text: &str, level: &Level) -> Result<Self, RuleError> {
-        let mut reader = Reader { text, at: 0, level };
+        let mut reader = Reader { text, at: 0, level, names: Vec::new() };
         let read = reader.rule();
         read.map_err(|(at, problem)| RuleError {
             rule: text.into(),
             column: text[..at.min(text.len())].chars().count() + 1,
             problem,
         })
+    }
+
+    /// The names of markers and teams in the text of a rule, with the bytes where they are; none if it cannot be read.
+    pub(super) fn names(text: &str, level: &Level) -> Vec<(Range<usize>, String)> {
+        let mut reader = Reader { text, at: 0, level, names: Vec::new() };
+        let is_readable = reader.rule().is_ok();
+        let mut names = if is_readable { reader.names } else { Vec::new() };
+        names.sort_by_key(|(place, _)| place.start);
+        names
     }
 
     /// The rule as it was written.
@@ -287,7 +298,7 @@ impl Rule {
                     None => sites.fitting.len(),
                 };
                 if count == 0 {
-                    reason = Some(no_pads_reason(&sites));
+                    reason = Some(sites.reason(*cut_m));
                 }
                 Some(f64::from(u32::try_from(count).unwrap_or(u32::MAX)))
             }
@@ -303,26 +314,14 @@ impl Rule {
             Metric::Exposure { of } => of.first(),
             Metric::Choke { .. } | Metric::Walkable { .. } | Metric::Pads { .. } | Metric::Fairness(_) => None,
         };
-        let text = found.map_or("no route".into(), |found| self.metric.unit().text(found));
         Ok(Verdict {
             rule: self.text.clone(),
             holds: found.is_some_and(|found| self.relation.holds(found, self.limit)),
-            found: reason.map_or(text.clone(), |reason| format!("{text}: {reason}")),
+            found: found.map_or("no route".into(), |found| self.metric.unit().text(found)),
+            reason,
             place_m: place.map(at_m).or_else(|| of_marker.map(|marker| measures.place_m(*marker))),
             score: found.map_or(0.0, |found| self.relation.score(found, self.limit)),
         })
-    }
-}
-
-/// Why no pad fits.
-fn no_pads_reason(sites: &Sites) -> String {
-    match sites.fitting.len() {
-        0 if sites.least_cut_m.is_finite() => {
-            format!("the flattest place needs {:.1} m of cut and fill", sites.least_cut_m)
-        }
-        0 => "no dry area is large enough".into(),
-        1 => "the only place is outside the territory".into(),
-        count => format!("all {count} places are outside the territory"),
     }
 }
 
@@ -334,6 +333,8 @@ struct Reader<'a> {
     text: &'a str,
     at: usize,
     level: &'a Level,
+    /// The names of markers and teams so far, and where they are.
+    names: Vec<(Range<usize>, String)>,
 }
 
 /// A word, a number or a quoted name, with where it starts.
@@ -341,6 +342,14 @@ struct Argument {
     text: String,
     at: usize,
     is_quoted: bool,
+}
+
+impl Argument {
+    /// It, as the name of a marker or a team, and the bytes where it is.
+    fn named(&self) -> (Range<usize>, String) {
+        let marks = if self.is_quoted { 2 } else { 0 };
+        (self.at..self.at + self.text.len() + marks, self.text.clone())
+    }
 }
 
 impl Reader<'_> {
@@ -479,7 +488,8 @@ impl Reader<'_> {
     }
 
     /// The markers of a name: that marker, or else the spawns of that team.
-    fn place(&self, argument: &Argument) -> Result<Vec<usize>, Mistake> {
+    fn place(&mut self, argument: &Argument) -> Result<Vec<usize>, Mistake> {
+        self.names.push(argument.named());
         let markers = &self.level.markers;
         let is_named = |name: &str| name.eq_ignore_ascii_case(&argument.text);
         let named: Vec<usize> =
@@ -497,7 +507,8 @@ impl Reader<'_> {
         Err((argument.at, format!("no marker or team is called \"{}\"; {hint}", argument.text)))
     }
 
-    fn team(&self, argument: &Argument) -> Result<String, Mistake> {
+    fn team(&mut self, argument: &Argument) -> Result<String, Mistake> {
+        self.names.push(argument.named());
         let teams = self.level.teams();
         let found = teams.iter().find(|team| team.eq_ignore_ascii_case(&argument.text));
         let unknown = || {
@@ -586,7 +597,8 @@ mod tests {
         let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
         let rule = Rule::read(rule, &level).unwrap_or_else(|error| panic!("{error}"));
         let verdict = rule.check(&measures).expect("not cancelled");
-        (verdict.holds, verdict.found)
+        let reason = verdict.reason.map_or(String::new(), |reason| format!(": {reason}"));
+        (verdict.holds, verdict.found + &reason)
     }
 
     #[test]

@@ -66,6 +66,8 @@ impl Found {
 /// How all the seeds of a search did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchSummary {
+    /// The samples along the longer side at which they were checked.
+    pub samples: usize,
     /// How many seeds were checked.
     pub seeds: usize,
     /// How many of them pass all rules.
@@ -75,9 +77,10 @@ pub struct SearchSummary {
 }
 
 impl SearchSummary {
-    fn new(found: &[Found], rules: &[Rule]) -> Self {
+    fn new(found: &[Found], rules: &[Rule], grid: Grid) -> Self {
         let passing_rule = |i: usize| found.iter().filter(|found| found.verdicts[i].holds).count();
         Self {
+            samples: grid.width().max(grid.height()),
             seeds: found.len(),
             passing: found.iter().filter(|found| found.failed() == 0).count(),
             rules: rules.iter().enumerate().map(|(i, rule)| (rule.text().into(), passing_rule(i))).collect(),
@@ -88,14 +91,10 @@ impl SearchSummary {
 impl fmt::Display for SearchSummary {
     /// Says how many seeds pass, and if there is none, which rule is the hardest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seeds, passing, rules } = self;
-        if *passing > 0 {
-            return write!(f, "{passing} of {seeds} seeds pass all rules.");
-        }
-        write!(f, "None of {seeds} seeds passes all rules.")?;
-        match rules.iter().min_by_key(|(_, passing)| *passing) {
-            Some((rule, 0)) => write!(f, " None passes {rule}."),
-            Some((rule, fewest)) => write!(f, " Only {fewest} pass {rule}."),
+        let Self { samples, seeds, passing, rules } = self;
+        write!(f, "At {samples} samples, {passing} of {seeds} pass all rules")?;
+        match rules.iter().min_by_key(|(_, passing)| *passing).filter(|_| *passing == 0) {
+            Some((rule, fewest)) => write!(f, ", and {fewest} pass {rule}"),
             None => Ok(()),
         }
     }
@@ -130,7 +129,7 @@ impl Search<'_> {
             counter.add_one().map(|()| found)
         };
         let mut found: Vec<Found> = seeds.map(check).collect::<Result<_, _>>()?;
-        let summary = SearchSummary::new(&found, self.rules);
+        let summary = SearchSummary::new(&found, self.rules, grid);
         found.sort_by(Found::best_first);
         found.truncate(count);
         Ok((found, summary))
@@ -146,5 +145,26 @@ impl Search<'_> {
         let mut again: Vec<Found> = found.iter().map(check).collect::<Result<_, _>>()?;
         again.sort_by(Found::best_first);
         Ok(again)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_names_the_hardest_rule_if_nothing_passes() {
+        let summary = |passing, rules: &[(&str, usize)]| SearchSummary {
+            samples: 257,
+            seeds: 200,
+            passing,
+            rules: rules.iter().map(|(rule, count)| ((*rule).into(), *count)).collect(),
+        };
+        let rules = [("walkable >= 0.5", 150), ("path(a, b) <= 1 s", 0)];
+        assert_eq!(
+            summary(0, &rules).to_string(),
+            "At 257 samples, 0 of 200 pass all rules, and 0 pass path(a, b) <= 1 s"
+        );
+        assert_eq!(summary(3, &rules[..1]).to_string(), "At 257 samples, 3 of 200 pass all rules");
     }
 }

@@ -32,6 +32,22 @@ pub struct Sites {
     pub least_cut_m: f64,
 }
 
+impl Sites {
+    /// Why no pad fits in a territory with at most this much cut and fill.
+    pub fn reason(&self, cut_m: f64) -> String {
+        // Rounded up, so that it is not what the rule allows.
+        let least_m = (10.0 * self.least_cut_m).ceil() / 10.0;
+        match self.fitting.len() {
+            0 if least_m.is_finite() => {
+                format!("the flattest place needs {least_m} m of cut and fill, more than {cut_m} m")
+            }
+            0 => "no dry area is large enough".into(),
+            1 => "the only place is outside the territory".into(),
+            count => format!("all {count} places are outside the territory"),
+        }
+    }
+}
+
 /// The places where a pad of these sides fits, in either direction, with no more than `cut_m` of cut and fill at any
 /// place, on dry terrain. Pads are parallel to the borders of the map, and their sides are rounded up to whole cells.
 pub fn sites(
@@ -196,6 +212,8 @@ mod tests {
         // The slope goes on at 46.6 m beyond the second terrace and reaches 52 m ten cells later.
         let larger = all([60.0, 60.0], 1.0);
         assert!(larger.fitting.is_empty() && (larger.least_cut_m - 2.7).abs() < 1e-5, "{larger:?}");
+        let almost = Sites { fitting: vec![], least_cut_m: 1.04 };
+        assert_eq!(almost.reason(1.0), "the flattest place needs 1.1 m of cut and fill, more than 1 m");
     }
 
     #[test]

@@ -1,17 +1,18 @@
 //! The rules of the level: the requirement, the metric that was found, and where.
 
-use egui::{Align, Key, Label, Layout, RichText, Sense, TextEdit, Ui};
+use egui::{Align, Label, Layout, RichText, Sense, TextEdit, Ui};
 use egui_material_icons::icons::{ICON_ADD, ICON_CHECK, ICON_CLOSE, ICON_REMOVE};
 
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::typed_text::TypedText;
 use crate::app::widgets::{heading, icon_button};
 use crate::engine::level::{Level, MarkerKind};
 use crate::engine::play::{MetricKind, RuleError, Verdict, quoted};
 
-/// The rule that is being typed, by its index, until its field loses the focus.
+/// The rule that is being typed, by its index.
 #[derive(Default)]
 pub(super) struct RuleEditor {
-    typed: Option<(usize, String)>,
+    typed: TypedText<usize>,
     /// The rule whose field gets the focus.
     focus: Option<usize>,
 }
@@ -51,7 +52,7 @@ impl RuleEditor {
         }
         if let Some(index) = removed {
             level.rules.remove(index);
-            self.typed = None;
+            self.typed.forget();
         }
         if level.rules.is_empty() {
             ui.weak("None yet. A rule says what must be true of the level, such as the maximum time of a route.");
@@ -70,21 +71,19 @@ impl RuleEditor {
         };
         ui.horizontal(|ui| {
             ui.label(RichText::new(icon.codepoint).color(colour)).on_hover_text(state);
-            let typed = self.typed.take_if(|(typed, _)| *typed == index).map(|(_, text)| text);
-            let mut text = typed.unwrap_or_else(|| level.rules[index].clone());
-            let field = TextEdit::singleline(&mut text).font(egui::FontId::proportional(12.0));
-            let field = ui.add(field.desired_width(ui.available_width()));
-            field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, format!("Rule {}", index + 1)));
-            if self.focus == Some(index) {
-                field.request_focus();
-                self.focus = None;
-            }
-            if field.lost_focus() {
-                if !ui.input(|input| input.key_pressed(Key::Escape)) && text != level.rules[index] {
-                    level.rules[index] = text;
+            let focus = &mut self.focus;
+            let draw = |ui: &mut Ui, text: &mut String| {
+                let field = TextEdit::singleline(text).font(egui::FontId::proportional(12.0));
+                let field = ui.add(field.desired_width(ui.available_width()));
+                let name = format!("Rule {}", index + 1);
+                field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, &name));
+                if focus.take_if(|focus| *focus == index).is_some() {
+                    field.request_focus();
                 }
-            } else if field.has_focus() {
-                self.typed = Some((index, text));
+                field
+            };
+            if let Some(text) = self.typed.ui(ui, index, &level.rules[index], draw) {
+                level.rules[index] = text;
             }
         });
     }
@@ -118,7 +117,10 @@ fn rule_of(verdict: &Result<Verdict, RuleError>) -> &str {
 /// What was found, below the rule; returns the place if the user clicks it.
 fn found_ui(ui: &mut Ui, verdict: &Result<Verdict, RuleError>) -> Option<[f64; 2]> {
     let (text, colour, place_m) = match verdict {
-        Ok(verdict) => (format!("found {}", verdict.found), colours(ui).weak, verdict.place_m),
+        Ok(verdict) => {
+            let reason = verdict.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+            (format!("found {}{reason}", verdict.found), colours(ui).weak, verdict.place_m)
+        }
         Err(error) => (format!("column {}: {}", error.column, error.problem), colours(ui).error, None),
     };
     let shown = ui.horizontal_top(|ui| {
@@ -138,7 +140,7 @@ fn examples(metric: MetricKind, level: &Level) -> Vec<String> {
     let mut names =
         spawns.chain(named.filter(|marker| marker.kind != MarkerKind::Spawn)).map(|marker| quoted(&marker.name));
     let (a, b) = (names.next().unwrap_or("A".into()), names.next().unwrap_or("B".into()));
-    let objective = level.markers.iter().find(|marker| marker.kind == MarkerKind::Objective);
+    let objective = level.markers.iter().find(|marker| marker.kind == MarkerKind::Objective && !marker.name.is_empty());
     let objective = objective.map(|marker| quoted(&marker.name)).filter(|objective| ![&a, &b].contains(&objective));
     let team = level.markers.iter().map(|marker| marker.team.as_str()).find(|team| !team.is_empty());
     let one = match metric {
