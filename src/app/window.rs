@@ -243,7 +243,17 @@ impl App {
         for path in dropped {
             self.services.file_tasks.open(path);
         }
-        if ctx.input(|input| input.viewport().close_requested()) && !self.ui.closing.is_confirmed() {
+        let is_requested = ctx.input(|input| input.viewport().close_requested());
+        if is_requested
+            && !self.ui.closing.is_confirmed()
+            && let Some(field) = ctx.memory(|memory| memory.focused())
+        {
+            // What is typed in a field counts once it is left, so the window closes in the next frame.
+            ctx.memory_mut(|memory| memory.surrender_focus(field));
+            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+            self.window.closes_next = true;
+            ctx.request_repaint();
+        } else if (is_requested || std::mem::take(&mut self.window.closes_next)) && !self.ui.closing.is_confirmed() {
             // An export that the user has just cancelled does not keep the window open.
             let exporting = self.export_status().is_some_and(|status| !status.is_cancelled || status.waiting > 0);
             let unsaved = self.document.unsaved();
@@ -261,6 +271,8 @@ impl App {
                     FileBrowser::discard_pictures(&mut self.services.thumbnails);
                 }
                 let _ = self.services.file_dialogs.abandon();
+            } else if !is_requested {
+                ctx.send_viewport_cmd(ViewportCommand::Close);
             }
         }
         if self.ui.closing.is_confirmed() {

@@ -65,6 +65,8 @@ pub(crate) struct WindowState {
     pub(crate) snapshot: WindowSnapshotSlot,
     /// Whether the snapshot was taken.
     pub(crate) is_detached: bool,
+    /// Whether the window is asked to close again in the next frame, once what was being typed is in the document.
+    pub(crate) closes_next: bool,
     /// The title the window has now.
     pub(crate) title: String,
     /// The keys and clicks that wait for the next frame.

@@ -171,7 +171,7 @@ fn add_menu(ctx: &Context, place: &str, menu: &[Entry], entries: &mut Vec<Palett
                 found.texts = found.texts.with_words(item.command.words());
                 // "Lake" finds the water before a project that is called so.
                 if matches!(item.command, Command::OpenExample(_) | Command::OpenRecent(_)) {
-                    found.texts = found.texts.behind_names();
+                    found.texts = found.texts.behind();
                 }
                 found.note = if item.is_set == Some(true) { "on".into() } else { keys.unwrap_or_default() };
                 found.is_enabled = item.is_enabled;

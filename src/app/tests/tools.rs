@@ -6,6 +6,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
 use crate::app::App;
+use crate::app::event_order::EventOrder;
 use crate::app::state::CardList;
 use crate::app::tests::{editor, editor_with_size, pause, press};
 use crate::engine::level::{Marker, MarkerKind};
@@ -112,13 +113,22 @@ fn spawns_are_placed_moved_mirrored_and_removed() {
     let names =
         |editor: &Harness<'static, App>| markers(editor).into_iter().map(|marker| marker.name).collect::<Vec<_>>();
     assert_eq!((names(&editor), entries(&editor)), (vec!["Red base".into(), "Spawn 2".to_string()], before + 3));
-    // Without a name it keeps the one it has.
+    // A click into another field does not lose the name, nor what that field is for.
+    editor.get_by_label("Marker: Name").click();
+    editor.run_steps(2);
+    press(&mut editor, Modifiers::COMMAND, Key::A);
+    editor.event(Event::Text("Red base 1".into()));
+    editor.run_steps(2);
+    editor.get_by_label("Marker: Team").click();
+    editor.run_steps(3);
+    assert_eq!(names(&editor), ["Red base 1", "Spawn 2"]);
+    // An empty name is ignored.
     editor.get_by_label("Marker: Name").click();
     editor.run_steps(2);
     press(&mut editor, Modifiers::COMMAND, Key::A);
     press(&mut editor, Modifiers::NONE, Key::Delete);
     press(&mut editor, Modifiers::NONE, Key::Enter);
-    assert_eq!(names(&editor), ["Red base", "Spawn 2"]);
+    assert_eq!(names(&editor), ["Red base 1", "Spawn 2"]);
     press(&mut editor, Modifiers::NONE, Key::Delete);
     editor.run_steps(2);
     assert!(markers(&editor).is_empty());
@@ -370,10 +380,17 @@ fn clicks_draw_a_path_whose_nodes_can_be_moved_and_removed() {
         pressed,
         modifiers: Modifiers::NONE,
     };
-    for event in [Event::PointerMoved(from), button(from, true), Event::PointerMoved(to), button(to, false)] {
-        editor.event(event);
+    let mut events = vec![Event::PointerMoved(from), button(from, true), Event::PointerMoved(to), button(to, false)];
+    let mut order = EventOrder::default();
+    loop {
+        let is_left = order.limit(&mut events);
+        editor.input_mut().events.append(&mut events);
+        editor.step();
+        if !is_left {
+            break;
+        }
     }
-    editor.run_steps(4);
+    editor.run_steps(2);
     let moved = nodes(&editor);
     assert!(moved[..2] == drawn[..2] && moved[2].at_m.z_m < drawn[2].at_m.z_m, "{moved:?}");
 }

@@ -7,6 +7,7 @@ use super::parameter_fields::{fields_ui, text_field};
 use super::tool_view::ToolView;
 use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::typed_text::TypedText;
 use crate::engine::cast::ToFloat;
 use crate::engine::level::{Level, Marker, MarkerKind};
 use crate::engine::parameters::Group;
@@ -26,15 +27,8 @@ pub(super) struct MarkerTool {
     dragged: Option<Drag>,
     /// The kind of the next marker.
     kind: MarkerKind,
-    typed: Option<Typed>,
-}
-
-/// A name that is being typed, which counts once its field is left: rules follow it.
-#[derive(Debug)]
-struct Typed {
-    marker: usize,
-    name: Name,
-    text: String,
+    /// The name of a marker that is being typed.
+    typed: TypedText<(usize, Name)>,
 }
 
 /// What is named.
@@ -59,10 +53,10 @@ impl Name {
         }
     }
 
-    /// Gives a marker or its team another name, also in the rules. A marker without a name keeps the one it has.
+    /// Gives a marker or its team another name, also in the rules. An empty name of a marker is ignored.
     fn set(self, level: &mut Level, marker: usize, text: &str) {
-        let text = text.trim();
-        let Some(known) = level.markers.get(marker).map(|marker| self.of(marker).to_string()) else { return };
+        let (text, before) = (text.trim(), level.clone());
+        let Some(known) = before.markers.get(marker).map(|marker| self.of(marker)) else { return };
         if text == known || (self == Self::Marker && text.is_empty()) {
             return;
         }
@@ -70,13 +64,13 @@ impl Name {
             Self::Marker => level.markers[marker].name = text.into(),
             Self::Team => level.markers[marker].team = text.into(),
         }
-        rename_in_rules(level, &known, text);
+        rename_in_rules(level, &before, known, text);
     }
 }
 
 impl Default for MarkerTool {
     fn default() -> Self {
-        Self { selected: None, dragged: None, kind: MarkerKind::Spawn, typed: None }
+        Self { selected: None, dragged: None, kind: MarkerKind::Spawn, typed: TypedText::default() }
     }
 }
 
@@ -91,7 +85,7 @@ struct Drag {
 
 impl MarkerTool {
     pub(super) fn reset(&mut self) {
-        (self.selected, self.dragged, self.typed) = (None, None, None);
+        (self.selected, self.dragged, self.typed) = (None, None, TypedText::default());
     }
 
     /// Handles the pointer on one view.
@@ -173,7 +167,7 @@ impl MarkerTool {
     /// Draws the kind of the next marker and the parameters of the selected one in the tool bar.
     pub(super) fn bar_ui(&mut self, ui: &mut Ui, level: &mut Level) {
         // Another marker was selected before the field was left.
-        if let Some(Typed { marker, name, text }) = self.typed.take_if(|typed| self.selected != Some(typed.marker)) {
+        if let Some(((marker, name), text)) = self.typed.take_unless(|(marker, _)| self.selected == Some(marker)) {
             name.set(level, marker, &text);
         }
         ui.weak("Next");
@@ -193,13 +187,13 @@ impl MarkerTool {
         ui.separator();
         ui.strong(known.kind.label());
         let mut marker = known.clone();
-        if let Some((name, text)) = self.names_ui(ui, known, i) {
-            name.set(level, i, &text);
-            return;
-        }
+        let renamed = self.names_ui(ui, &marker, i);
         fields_ui(ui, "Marker", &mut marker, SHOWN);
         if marker != *known {
             level.markers[i] = marker;
+        }
+        if let Some((name, text)) = renamed {
+            name.set(level, i, &text);
         }
     }
 
@@ -208,15 +202,10 @@ impl MarkerTool {
         let mut done = None;
         for name in [Name::Marker, Name::Team] {
             let Some(parameter) = marker.table().iter().find(|row| row.key == name.key()) else { continue };
-            let typed = self.typed.take_if(|typed| (typed.marker, typed.name) == (index, name));
-            let mut text = typed.map_or_else(|| name.of(marker).to_string(), |typed| typed.text);
-            let field = text_field(ui, parameter, &format!("Marker: {}", parameter.label), &mut text);
-            if field.lost_focus() {
-                let is_cancelled = ui.input(|input| input.key_pressed(Key::Escape));
-                done = (!is_cancelled).then_some((name, text)).or(done);
-            } else if field.has_focus() {
-                self.typed = Some(Typed { marker: index, name, text });
-            }
+            let label = format!("Marker: {}", parameter.label);
+            let draw = |ui: &mut Ui, text: &mut String| text_field(ui, parameter, &label, text);
+            let left = self.typed.ui(ui, (index, name), name.of(marker), draw);
+            done = left.map(|text| (name, text)).or(done);
         }
         done
     }

@@ -15,6 +15,8 @@ pub(crate) struct SearchTexts {
     key: String,
     /// A sentence.
     doc: String,
+    /// Whether items that are called so by other words come first.
+    is_behind: bool,
 }
 
 /// Where a word occurs in a text; better first.
@@ -42,10 +44,13 @@ fn occurrence(text: &str, word: &str) -> Option<Occurrence> {
     text.match_indices(word).map(kind).min()
 }
 
+/// How far items rank lower that come behind others: below whole words.
+const BEHIND: usize = 4;
+
 impl SearchTexts {
     pub(crate) fn new(name: &str, key: &str, doc: &str) -> Self {
         let [name, key, doc] = [name, key, doc].map(str::to_lowercase);
-        Self { name, words: String::new(), key, doc }
+        Self { name, words: String::new(), key, doc, is_behind: false }
     }
 
     /// Adds other words for the item.
@@ -53,9 +58,9 @@ impl SearchTexts {
         Self { words: words.to_lowercase(), ..self }
     }
 
-    /// Counts the name among the other words, so that items with such a name come first.
-    pub(crate) fn behind_names(self) -> Self {
-        Self { words: format!("{} {}", self.name, self.words), name: String::new(), ..self }
+    /// Ranks the item behind those of which a query is a name or another word.
+    pub(crate) fn behind(self) -> Self {
+        Self { is_behind: true, ..self }
     }
 
     /// Replaces the name.
@@ -66,14 +71,15 @@ impl SearchTexts {
     /// How well the item matches all words, by the worst match: less is better; `None` if a word does not occur. Whole
     /// words are better than beginnings of words, and the middle of a word counts only in names and keys.
     pub(crate) fn rank(&self, words: &[String]) -> Option<usize> {
+        let behind = if self.is_behind { BEHIND } else { 0 };
         if words.len() > 1 && self.name.starts_with(&words.join(" ")) {
-            return Some(0);
+            return Some(behind);
         }
-        words.iter().map(|word| self.rank_of(word)).try_fold(0, |worst, rank| Some(worst.max(rank?)))
+        words.iter().map(|word| self.rank_of(word)).try_fold(behind, |worst, rank| Some(worst.max(behind + rank?)))
     }
 
     fn rank_of(&self, word: &str) -> Option<usize> {
-        let Self { name, words, key, doc } = self;
+        let Self { name, words, key, doc, .. } = self;
         let [in_name, in_words, in_key, in_doc] = [name, words, key, doc].map(|text| occurrence(text, word));
         let (whole, beginning, middle) =
             (Some(Occurrence::Whole), Some(Occurrence::Beginning), Some(Occurrence::Middle));
