@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use super::cast::ToInteger;
 use super::mirroring::images;
 use super::operations::AnyOperation;
+use super::operations::pads::Pad;
+use super::operations::stamps::Stamp;
 use super::operations::symmetry::Symmetry;
 use super::parameters::Point;
 use super::recipe::Recipe;
@@ -16,6 +18,10 @@ pub(super) fn discarded(recipe: &Recipe, step: usize) -> String {
     let Some(AnyOperation::Symmetry(symmetry)) = recipe.stack.get(step).map(|step| &step.operation) else {
         return String::new();
     };
+    // A symmetry in a group leaves what is below the group.
+    if recipe.placements()[step].parent.is_some() {
+        return String::new();
+    }
     let (mut strokes, mut paths, mut pads, mut stamps) = (0, 0, 0, 0);
     for (_, below) in recipe.active_steps().take_while(|(i, _)| *i < step) {
         let count = |items: Vec<Vec<Point>>| count(&items, symmetry, recipe);
@@ -29,14 +35,17 @@ pub(super) fn discarded(recipe: &Recipe, step: usize) -> String {
                 paths += count(drawn.map(|path| path.nodes.iter().map(|node| node.at_m).collect()).collect());
             }
             AnyOperation::Pads(drawn) => {
-                let places =
-                    |corners: &[Point], centre| if corners.is_empty() { vec![centre] } else { corners.to_vec() };
+                let places = |pad: &Pad| match pad.points_m.is_empty() {
+                    true => box_points(pad.centre_m, pad.size_m, pad.turn_deg),
+                    false => pad.points_m.to_vec(),
+                };
                 let drawn = drawn.pads.iter().filter(|pad| pad.enabled);
-                pads += count(drawn.map(|pad| places(&pad.points_m, pad.centre_m)).collect());
+                pads += count(drawn.map(places).collect());
             }
             AnyOperation::Stamps(drawn) => {
                 let drawn = drawn.stamps.iter().filter(|stamp| stamp.enabled);
-                stamps += count(drawn.map(|stamp| vec![stamp.centre_m]).collect());
+                let places = |stamp: &Stamp| box_points(stamp.centre_m, stamp.size_m, stamp.turn_deg);
+                stamps += count(drawn.map(places).collect());
             }
             _ => {}
         }
@@ -46,11 +55,21 @@ pub(super) fn discarded(recipe: &Recipe, step: usize) -> String {
     counted.into_iter().filter(|(count, _)| *count > 0).map(text).collect::<Vec<_>>().join(", ")
 }
 
+/// The centre and the corners of a box.
+fn box_points(centre_m: Point, size_m: Point, turn_deg: f64) -> Vec<Point> {
+    let (sin, cos) = libm::sincos(turn_deg.to_radians());
+    let point = |[east, south]: [f64; 2]| {
+        let [x, z] = [east * size_m.x_m, south * size_m.z_m];
+        Point { x_m: centre_m.x_m + x * cos - z * sin, z_m: centre_m.z_m + x * sin + z * cos }
+    };
+    [[0.0, 0.0], [-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]].map(point).to_vec()
+}
+
 /// How many items, each given by its points, have all of them in parts that are discarded, and no image elsewhere.
 fn count(items: &[Vec<Point>], symmetry: &Symmetry, recipe: &Recipe) -> usize {
     let extent = recipe.world.extent();
     let is_lost = |point: &Point| symmetry.discards([point.x_m, point.z_m], extent);
-    // To the centimetre. The images of a path may begin at its other end.
+    // To the centimetre. The images of a path may begin at its other end; the first point of a box is its centre.
     let rounded = |[x_m, z_m]: [f64; 2]| [x_m, z_m].map(|metres| (100.0 * metres).round().to_i64());
     let ends = |item: &[Point]| [item.first(), item.last()].into_iter().flatten().copied().collect::<Vec<Point>>();
     let kept = items.iter().filter(|item| !item.iter().all(is_lost));
@@ -66,7 +85,8 @@ fn count(items: &[Vec<Point>], symmetry: &Symmetry, recipe: &Recipe) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::operations::pads::{Pad, Pads};
+    use crate::engine::operations::group::StepGroup;
+    use crate::engine::operations::pads::Pads;
     use crate::engine::operations::sculpt::{Sculpt, Stroke};
     use crate::engine::operations::symmetry::{Kind, Method, Side};
     use crate::engine::recipe::{Step, World};
@@ -81,6 +101,8 @@ mod tests {
         let pads = [
             Pad { centre_m: point(800.0), ..Pad::default() },
             Pad { centre_m: point(750.0), enabled: false, ..Pad::default() },
+            // It reaches across the border.
+            Pad { centre_m: point(600.0), size_m: Point { x_m: 300.0, z_m: 50.0 }, ..Pad::default() },
         ];
         let symmetry = Symmetry {
             kind: Kind::MirrorEastWest,
@@ -100,6 +122,10 @@ mod tests {
         };
         assert_eq!(discarded(&recipe(symmetry.clone()), 2), "1 stroke, 1 pad");
         assert_eq!(discarded(&recipe(symmetry.clone()), 1), "", "not a symmetry");
+        let mut grouped = recipe(symmetry.clone());
+        grouped.stack.push(Step::new(StepGroup::default()));
+        grouped.stack[2].depth = 1;
+        assert_eq!(discarded(&grouped, 2), "", "in a group");
         let averaged = Symmetry { method: Method::Sum, ..symmetry };
         assert_eq!(discarded(&recipe(averaged), 2), "", "all parts count");
     }
