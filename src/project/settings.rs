@@ -23,7 +23,7 @@ parameters! {
         walkable_deg: f64 = DEFAULT_WALKABLE_DEG,
             Spec::number("Walkable up to", 0.0, 90.0).slider(5.0, 70.0).unit("°");
         /// The symmetry by which the tools repeat what is drawn; empty: none.
-        mirror: Option<Symmetry> = None, Spec::new("Mirror what is drawn").none("none");
+        mirror: Option<Symmetry> = None, Spec::new("Mirror edits").none("none");
         /// The parameters that variations do not change: the seed of their step, and their key.
         locked: List<String> = List::default(), Spec::new("Locked parameters");
     }

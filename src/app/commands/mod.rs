@@ -82,7 +82,9 @@ impl ImportTarget {
             ));
         }
         let stays = slot.name(recipe) == Some(name) && slot.step_seed(recipe) == *step_seed;
-        (!stays).then(|| format!("{name}, for which it was chosen, was moved or removed; choose the file again"))
+        (!stays).then(|| {
+            format!("{name}, for which it was chosen, was moved, removed or given another seed; choose the file again")
+        })
     }
 }
 

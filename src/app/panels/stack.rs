@@ -313,7 +313,7 @@ fn begin_heights(before: &AnyOperation, operation: &mut AnyOperation, terrain: &
                         node.height_m = node.height_m.map(|own| known.height_m.map_or(path.height_m, |_| own));
                     }
                     if is_first_height(known, path) {
-                        path.hold_other_nodes();
+                        path.hold_nodes();
                     }
                 }
                 if matches!(path.kind, PathKind::Road | PathKind::River) && known.nodes != path.nodes {

@@ -164,9 +164,14 @@ impl PathTool {
         }
     }
 
-    /// Holds a node at the height of the terrain there, or releases it.
+    /// Holds a node at the height of the terrain there, or releases it. Heights of ridges and valleys are above the terrain.
     fn hold(&self, context: &mut ToolContext, index: PathIndex, node: usize, holds: bool) {
-        let Some(node) = path_mut(context.recipe, index).and_then(|path| path.nodes.get_mut(node)) else { return };
+        let Some(path) = path_mut(context.recipe, index) else { return };
+        if matches!(path.kind, PathKind::Ridge | PathKind::Valley) && holds {
+            path.hold_nodes();
+            return;
+        }
+        let Some(node) = path.nodes.get_mut(node) else { return };
         let Point { x_m, z_m } = node.at_m;
         let height_m = context.terrain.map(|terrain| f64::from(terrain.height_at(x_m, z_m)));
         node.height_m = height_m.filter(|_| holds).map(|height_m| (10.0 * height_m).round() / 10.0);
@@ -321,11 +326,7 @@ impl PathTool {
             let mut changed = node.clone();
             fields_ui(ui, "Node", &mut changed, &["height_m", "width_m"]);
             if changed != node {
-                let is_first = path.nodes.iter().all(|node| node.height_m.is_none()) && changed.height_m.is_some();
                 path.nodes[number - 1] = changed;
-                if is_first {
-                    path.hold_other_nodes();
-                }
             }
         }
         if path_at(recipe, index) != Some(&path)

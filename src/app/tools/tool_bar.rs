@@ -73,13 +73,15 @@ impl Tools {
 
     /// Activates a tool, or deactivates it if it is active.
     pub(crate) fn toggle(&mut self, tool: Tool) {
-        self.active = (self.active != Some(tool)).then_some(tool);
-        self.row_height = 0.0;
-        self.reset();
+        self.activate((self.active != Some(tool)).then_some(tool));
     }
 
     pub(crate) fn deactivate(&mut self) {
-        self.active = None;
+        self.activate(None);
+    }
+
+    fn activate(&mut self, tool: Option<Tool>) {
+        (self.active, self.row_height) = (tool, 0.0);
         self.reset();
     }
 
@@ -241,7 +243,7 @@ impl Tools {
             Tool::Marker => self.marker.keys(ui, level, escapes),
         };
         if escapes && !is_used {
-            self.active = None;
+            self.deactivate();
         }
     }
 

@@ -145,13 +145,11 @@ impl PathCurve {
 }
 
 impl Path {
-    /// Gives every node of a ridge or a valley the height of the path where it has none, so that the height of a single
-    /// node can be changed; call it when the first node gets a height.
-    pub fn hold_other_nodes(&mut self) {
-        if matches!(self.kind, PathKind::Ridge | PathKind::Valley) {
-            let height_m = self.height_m;
-            self.nodes.iter_mut().for_each(|node| node.height_m = node.height_m.or(Some(height_m)));
-        }
+    /// Gives the nodes without a height that of the path, so that the height of a single one can be changed: where some
+    /// node of a ridge or a valley has a height, that of the path does not count.
+    pub fn hold_nodes(&mut self) {
+        let height_m = self.height_m;
+        self.nodes.iter_mut().for_each(|node| node.height_m = node.height_m.or(Some(height_m)));
     }
 
     /// Whether the curve is closed; rivers never are.
