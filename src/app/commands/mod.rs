@@ -442,7 +442,7 @@ impl Command {
             Self::Variations => "random alternatives mutate vary",
             Self::Scatter | Self::AddLayer(_) => "forest foliage vegetation props objects instances",
             Self::Playability => {
-                "level metrics overlay rules fairness route path time reach visibility territory choke agent walkable"
+                "level metrics overlay rules fairness route time reach visibility territory choke agent walkable"
             }
             Self::ProfileLine => "cross-section elevation",
             Self::FrameViews => "zoom fit centre camera",

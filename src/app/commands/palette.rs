@@ -304,6 +304,7 @@ mod tests {
             ("symmetry", Command::AddStep("symmetry")),
             ("hill", Command::Tool(Tool::Brush)),
             ("pass", Command::Tool(Tool::Path)),
+            ("path", Command::Tool(Tool::Path)),
             ("lake", Command::WaterLevel),
             ("vary", Command::Variations),
             ("snow", Command::AddType(snow)),

@@ -55,7 +55,7 @@ impl Tool {
             Self::Fault => "cliff escarpment scarp line",
             Self::Brush => "raise lower flatten smooth roughen erase hand hill hollow",
             Self::MaskBrush => "texture material colour",
-            Self::Path => "road river street track ridge valley ditch spline pass saddle mountain",
+            Self::Path => "path road river street track ridge valley ditch spline pass saddle mountain",
             Self::Pad => "flat flatten level foundation house plot plateau lake pond",
             Self::Stamp => "crater hill landform mountain paste",
             Self::Marker => "player start base team objective camera level point of interest",
