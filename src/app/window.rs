@@ -244,16 +244,18 @@ impl App {
             self.services.file_tasks.open(path);
         }
         let is_requested = ctx.input(|input| input.viewport().close_requested());
+        let is_repeated = self.window.repeats_close;
         if is_requested
+            && !is_repeated
             && !self.ui.closing.is_confirmed()
             && let Some(field) = ctx.memory(|memory| memory.focused())
         {
             // What is typed in a field counts once it is left, so the window closes in the next frame.
             ctx.memory_mut(|memory| memory.surrender_focus(field));
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-            self.window.closes_next = true;
+            self.window.repeats_close = true;
             ctx.request_repaint();
-        } else if (is_requested || std::mem::take(&mut self.window.closes_next)) && !self.ui.closing.is_confirmed() {
+        } else if (is_requested || is_repeated) && !self.ui.closing.is_confirmed() {
             // An export that the user has just cancelled does not keep the window open.
             let exporting = self.export_status().is_some_and(|status| !status.is_cancelled || status.waiting > 0);
             let unsaved = self.document.unsaved();
@@ -264,6 +266,7 @@ impl App {
             };
             if reason.is_some() {
                 ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+                self.window.repeats_close = false;
                 self.ui.modal = reason;
                 self.ui.closing.cancel();
                 // The question is about the whole editor.

@@ -65,8 +65,9 @@ pub(crate) struct WindowState {
     pub(crate) snapshot: WindowSnapshotSlot,
     /// Whether the snapshot was taken.
     pub(crate) is_detached: bool,
-    /// Whether the window is asked to close again in the next frame, once what was being typed is in the document.
-    pub(crate) closes_next: bool,
+    /// Whether the window is asked to close again, after the fields were left so that what was being typed is in the
+    /// document.
+    pub(crate) repeats_close: bool,
     /// The title the window has now.
     pub(crate) title: String,
     /// The keys and clicks that wait for the next frame.

@@ -1,6 +1,6 @@
 //! Tests that drive the editor by the labels of its controls, and their helpers.
 
-mod autosave;
+pub(super) mod autosave;
 mod card_dragging;
 mod commands;
 mod cut_texts;

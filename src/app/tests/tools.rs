@@ -6,8 +6,10 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
 use crate::app::App;
+use crate::app::dialogs::modal::Modal;
 use crate::app::event_order::EventOrder;
 use crate::app::state::CardList;
+use crate::app::tests::autosave::close;
 use crate::app::tests::{editor, editor_with_size, pause, press};
 use crate::engine::level::{Marker, MarkerKind};
 use crate::engine::mask::MaskSource;
@@ -149,6 +151,37 @@ fn spawns_are_placed_moved_mirrored_and_removed() {
     editor.drop_at(pane);
     editor.run_steps(3);
     assert_eq!(markers(&editor)[0].at_m, moved[0].at_m);
+}
+
+#[test]
+fn a_name_that_is_being_typed_counts_when_the_window_closes() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::M);
+    let pane = editor.get_by_label("Heightmap of the terrain").rect().center();
+    draw(&mut editor, pane, &[]);
+    editor.get_by_label("Marker: Name").click();
+    editor.run_steps(2);
+    press(&mut editor, Modifiers::COMMAND, Key::A);
+    editor.event(Event::Text("Gate".into()));
+    editor.run_steps(2);
+    close(&mut editor);
+    assert_eq!(editor.state().document.project().level.markers[0].name, "Gate");
+    assert!(matches!(editor.state().ui.modal, Some(Modal::SaveFirst(_))));
+    // A field that asks for the focus in every frame, as the search does, does not keep the window open.
+    let mut editor = super::editor();
+    press(&mut editor, Modifiers::COMMAND, Key::P);
+    editor.run_steps(3);
+    let closes = |editor: &Harness<'static, App>| {
+        let commands = editor.output().viewport_output.values().flat_map(|output| output.commands.clone());
+        commands.into_iter().any(|command| command == egui::ViewportCommand::Close)
+    };
+    editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.push(egui::ViewportEvent::Close);
+    editor.step();
+    assert!(!closes(&editor), "the field is left first");
+    editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.clear();
+    editor.step();
+    assert!(closes(&editor));
 }
 
 #[test]

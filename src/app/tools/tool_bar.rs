@@ -377,8 +377,8 @@ fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner, only_there: &mut
         list.show_ui(ui, |ui| {
             let doc = "The first stroke adds a type that looks the same, without limits: it appears wherever it is painted";
             ui.selectable_value(only_there, false, text(false)).on_hover_text(doc);
-            let doc = "The first stroke sets the blend of the type to Over: within its limits, it covers the other types where \
-                       it is painted, and appears nowhere else";
+            let doc = "The first stroke sets the blend of the type to Over the others: within its limits, it covers them \
+                       where it is painted, and appears nowhere else";
             ui.selectable_value(only_there, true, text(true)).on_hover_text(doc);
         });
     }
