@@ -8,6 +8,7 @@ use super::operations::AnyOperation;
 use super::operations::pads::Pad;
 use super::operations::stamps::Stamp;
 use super::operations::symmetry::Symmetry;
+use super::outline::{Centred, Outline};
 use super::parameters::Point;
 use super::recipe::Recipe;
 
@@ -35,17 +36,14 @@ pub(super) fn discarded(recipe: &Recipe, step: usize) -> String {
                 paths += count(drawn.map(|path| path.nodes.iter().map(|node| node.at_m).collect()).collect());
             }
             AnyOperation::Pads(drawn) => {
-                let places = |pad: &Pad| match pad.points_m.is_empty() {
-                    true => box_points(pad.centre_m, pad.size_m, pad.turn_deg),
-                    false => pad.points_m.to_vec(),
-                };
-                let drawn = drawn.pads.iter().filter(|pad| pad.enabled);
-                pads += count(drawn.map(places).collect());
+                pads += count(drawn.pads.iter().filter_map(Pad::outline).map(|outline| box_points(&outline)).collect());
             }
             AnyOperation::Stamps(drawn) => {
+                let outline = |stamp: &Stamp| {
+                    Outline::turned(stamp.centre_m, stamp.size_m, stamp.turn_deg, Centred::Rectangle(0.0))
+                };
                 let drawn = drawn.stamps.iter().filter(|stamp| stamp.enabled);
-                let places = |stamp: &Stamp| box_points(stamp.centre_m, stamp.size_m, stamp.turn_deg);
-                stamps += count(drawn.map(places).collect());
+                stamps += count(drawn.map(|stamp| box_points(&outline(stamp))).collect());
             }
             _ => {}
         }
@@ -55,14 +53,12 @@ pub(super) fn discarded(recipe: &Recipe, step: usize) -> String {
     counted.into_iter().filter(|(count, _)| *count > 0).map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The centre and the corners of a box.
-fn box_points(centre_m: Point, size_m: Point, turn_deg: f64) -> Vec<Point> {
-    let (sin, cos) = libm::sincos(turn_deg.to_radians());
-    let point = |[east, south]: [f64; 2]| {
-        let [x, z] = [east * size_m.x_m, south * size_m.z_m];
-        Point { x_m: centre_m.x_m + x * cos - z * sin, z_m: centre_m.z_m + x * sin + z * cos }
-    };
-    [[0.0, 0.0], [-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]].map(point).to_vec()
+/// The centre and the corners of the box around an outline.
+fn box_points(outline: &Outline) -> Vec<Point> {
+    let [west, north, east, south] = outline.bounds();
+    let centre = [0.5 * (west + east), 0.5 * (north + south)];
+    let points = [centre, [west, north], [east, north], [east, south], [west, south]];
+    points.map(|[x_m, z_m]| Point { x_m, z_m }).to_vec()
 }
 
 /// How many items, each given by its points, have all of them in parts that are discarded, and no image elsewhere.
