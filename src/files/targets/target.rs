@@ -405,14 +405,23 @@ impl Target {
         }
     }
 
+    /// Whether the sizes are those of all tiles together, because they are laid side by side to one landscape.
+    fn limits_whole(&self) -> bool {
+        self.sizes == Sizes::Components && self.tile_edges == TileEdges::SideBySide
+    }
+
+    /// The samples of what the sizes limit: of a tile, or of all tiles together.
+    fn limited_size(&self, grid: Grid, counts: [usize; 2]) -> [usize; 2] {
+        if self.limits_whole() { [grid.width(), grid.height()] } else { self.tile_size(grid, counts) }
+    }
+
     /// Whether the program supports the tiles of a grid.
     fn supports(&self, grid: Grid, counts: [usize; 2]) -> bool {
         let size = [grid.width(), grid.height()];
-        let whole = [0, 1].map(|axis| self.component_side(size[axis], counts[axis]));
         let [min_m, max_m] = self.spacing_limits_m;
         let is_spaced = [grid.spacing_x_m(), grid.spacing_z_m()].iter().all(|m| (min_m..=max_m).contains(m));
         is_spaced
-            && self.sizes.allows(if self.sizes == Sizes::Components { whole } else { self.tile_size(grid, counts) })
+            && self.sizes.allows(self.limited_size(grid, counts))
             && (self.holds)(size)
             && Tiles::of_samples(Some(self.tiles(counts)), size).is_ok()
     }
@@ -422,8 +431,8 @@ impl Target {
         if self.supports(grid, counts) {
             return Ok(());
         }
-        let is_whole = self.sizes == Sizes::Components && self.tile_edges == TileEdges::SideBySide;
-        let [width, height] = if is_whole { [grid.width(), grid.height()] } else { self.tile_size(grid, counts) };
+        let is_whole = self.limits_whole();
+        let [width, height] = self.limited_size(grid, counts);
         let which = match counts {
             [1, 1] => "a heightmap",
             _ if is_whole => "tiles, laid side by side,",
