@@ -73,6 +73,10 @@ impl<S: BrushStroke> BrushTool<S> {
         let mut command = None;
         let place = response.interact_pointer_pos().or(response.hover_pos()).and_then(|at| view.place_m(at));
         let modifiers = ui.input(|input| input.modifiers);
+        let is_down = ui.input(|input| input.pointer.primary_down());
+        if !is_down {
+            self.force = None;
+        }
         // In a slow frame the pointer has been in several places.
         let moves = ui.input(|input| moves(&input.events, &mut self.force));
         if let Some(place_m) = pressed_at(ui, response).and_then(|at| view.place_m(at)) {
@@ -86,9 +90,9 @@ impl<S: BrushStroke> BrushTool<S> {
         if self.drawn.as_ref().is_some_and(|drawn| drawn.view == response.id) {
             let places = moves.into_iter().filter_map(|(at, force)| Some((view.place_m(at)?, force)));
             self.extend(context.recipe, places.collect());
-            if !ui.input(|input| input.pointer.primary_down()) {
-                self.finish(context.recipe);
-            }
+        }
+        if !is_down {
+            self.finish(context.recipe);
         }
         self.draw(ui, view, context, place.filter(|_| response.contains_pointer() || self.drawn.is_some()));
         command
@@ -172,7 +176,7 @@ impl<S: BrushStroke> BrushTool<S> {
             *stroke.points_m_mut() = points.into();
             *stroke.pressure_mut() = pressure.map(List::from);
         });
-        (self.drawn, self.force) = (None, None);
+        self.drawn = None;
     }
 
     fn pick_height(&mut self, context: &ToolContext, place_m: [f64; 2]) {
@@ -181,7 +185,7 @@ impl<S: BrushStroke> BrushTool<S> {
         }
     }
 
-    /// Handles keys, and the release of the button. Returns whether Escape, if it `escapes`, cancelled a stroke.
+    /// Handles keys. Returns whether Escape, if it `escapes`, cancelled a stroke.
     pub(super) fn keys(&mut self, ui: &Ui, recipe: &mut Recipe, selected_step: &mut usize, escapes: bool) -> bool {
         for (key, factor) in [(Key::OpenBracket, 1.0 / RADIUS_FACTOR), (Key::CloseBracket, RADIUS_FACTOR)] {
             if ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
@@ -194,9 +198,6 @@ impl<S: BrushStroke> BrushTool<S> {
         if escapes && let Some(drawn) = self.drawn.take() {
             (*recipe, *selected_step) = drawn.before;
             return true;
-        }
-        if !ui.input(|input| input.pointer.primary_down()) {
-            self.finish(recipe);
         }
         false
     }
