@@ -75,7 +75,7 @@ impl SearchTexts {
         if words.len() > 1 && self.name.starts_with(&words.join(" ")) {
             return Some(behind);
         }
-        words.iter().map(|word| self.rank_of(word)).try_fold(behind, |worst, rank| Some(worst.max(behind + rank?)))
+        words.iter().map(|word| self.rank_of(word)).try_fold(0, |worst, rank| Some(worst.max(behind + rank?)))
     }
 
     fn rank_of(&self, word: &str) -> Option<usize> {
