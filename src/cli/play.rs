@@ -247,6 +247,5 @@ pub(super) fn verdict_text(verdict: &Verdict) -> String {
     let place = verdict.place_m.filter(|_| !verdict.holds);
     let place = place.map_or(String::new(), |[x_m, z_m]| format!(", at {x_m:.0} m east, {z_m:.0} m south"));
     let holds = if verdict.holds { "ok" } else { "FAILED" };
-    let reason = verdict.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-    format!("{holds:<6} {}: found {}{reason}{place}", verdict.rule, verdict.found)
+    format!("{holds:<6} {}: found {}{place}", verdict.rule, verdict.found_and_why())
 }

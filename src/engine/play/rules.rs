@@ -45,6 +45,13 @@ pub struct Verdict {
     pub score: f64,
 }
 
+impl Verdict {
+    /// What was found, and why no more.
+    pub fn found_and_why(&self) -> String {
+        self.reason.as_ref().map_or(self.found.clone(), |reason| format!("{}: {reason}", self.found))
+    }
+}
+
 /// A rule that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
@@ -597,8 +604,7 @@ mod tests {
         let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
         let rule = Rule::read(rule, &level).unwrap_or_else(|error| panic!("{error}"));
         let verdict = rule.check(&measures).expect("not cancelled");
-        let reason = verdict.reason.map_or(String::new(), |reason| format!(": {reason}"));
-        (verdict.holds, verdict.found + &reason)
+        (verdict.holds, verdict.found_and_why())
     }
 
     #[test]

@@ -117,10 +117,7 @@ fn rule_of(verdict: &Result<Verdict, RuleError>) -> &str {
 /// What was found, below the rule; returns the place if the user clicks it.
 fn found_ui(ui: &mut Ui, verdict: &Result<Verdict, RuleError>) -> Option<[f64; 2]> {
     let (text, colour, place_m) = match verdict {
-        Ok(verdict) => {
-            let reason = verdict.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-            (format!("found {}{reason}", verdict.found), colours(ui).weak, verdict.place_m)
-        }
+        Ok(verdict) => (format!("found {}", verdict.found_and_why()), colours(ui).weak, verdict.place_m),
         Err(error) => (format!("column {}: {}", error.column, error.problem), colours(ui).error, None),
     };
     let shown = ui.horizontal_top(|ui| {
@@ -133,34 +130,42 @@ fn found_ui(ui: &mut Ui, verdict: &Result<Verdict, RuleError>) -> Option<[f64; 2
     place_m.filter(|_| shown.inner.clicked())
 }
 
-/// Examples of rules about a metric, with names of the level.
+/// Examples of rules about a metric, with names of the level: one for each spawn or team where there may be one for each.
 fn examples(metric: MetricKind, level: &Level) -> Vec<String> {
-    let named = level.markers.iter().filter(|marker| !marker.name.is_empty());
-    let spawns = named.clone().filter(|marker| marker.kind == MarkerKind::Spawn);
-    let mut names =
-        spawns.chain(named.filter(|marker| marker.kind != MarkerKind::Spawn)).map(|marker| quoted(&marker.name));
-    let (a, b) = (names.next().unwrap_or("A".into()), names.next().unwrap_or("B".into()));
-    let objective = level.markers.iter().find(|marker| marker.kind == MarkerKind::Objective && !marker.name.is_empty());
-    let objective = objective.map(|marker| quoted(&marker.name)).filter(|objective| ![&a, &b].contains(&objective));
-    let team = level.markers.iter().map(|marker| marker.team.as_str()).find(|team| !team.is_empty());
-    let one = match metric {
-        MetricKind::Path => {
-            let to_objective = objective.map(|objective| format!("path({a}, {objective}) <= 2 min"));
-            return std::iter::once(format!("path({a}, {b}) <= 5 min")).chain(to_objective).collect();
-        }
-        MetricKind::Length => format!("length({a}, {b}) >= 300 m"),
-        MetricKind::Choke => format!("choke({a}, {b}) >= 12 m"),
-        MetricKind::Sees => format!("sees({a}, {b}) = no"),
-        MetricKind::Walkable => "walkable >= 50 %".into(),
-        MetricKind::Reachable => format!("reachable({a}) >= 90 %"),
-        MetricKind::Exposure => format!("exposure({a}) <= 20 %"),
-        MetricKind::Pads => {
-            team.map_or("pads(60, 60) >= 3".into(), |team| format!("pads({}, 60, 60) >= 3", quoted(team)))
-        }
-        MetricKind::Fairness => "fairness(territory) >= 0.95".into(),
+    let of_kind = |is_kind: fn(MarkerKind) -> bool| {
+        let markers = level.markers.iter().filter(move |marker| is_kind(marker.kind) && !marker.name.is_empty());
+        markers.map(|marker| quoted(&marker.name)).collect::<Vec<String>>()
     };
-    vec![one]
+    let spawns = of_kind(|kind| kind == MarkerKind::Spawn);
+    let objectives = of_kind(|kind| kind == MarkerKind::Objective);
+    let cameras = of_kind(|kind| kind == MarkerKind::Camera);
+    let mut names = [&spawns[..], &objectives, &cameras].concat().into_iter();
+    let (a, b) = (names.next().unwrap_or("A".into()), names.next().unwrap_or("B".into()));
+    match metric {
+        MetricKind::Path => {
+            let objective = objectives.first().filter(|objective| **objective != b);
+            let to_objective = objective.into_iter().flat_map(|objective| {
+                spawns.iter().take(MAX_EXAMPLES).map(move |spawn| format!("path({spawn}, {objective}) <= 2 min"))
+            });
+            std::iter::once(format!("path({a}, {b}) <= 5 min")).chain(to_objective).collect()
+        }
+        MetricKind::Length => vec![format!("length({a}, {b}) >= 300 m")],
+        MetricKind::Choke => vec![format!("choke({a}, {b}) >= 12 m")],
+        MetricKind::Sees => vec![format!("sees({a}, {b}) = no")],
+        MetricKind::Walkable => vec!["walkable >= 50 %".into()],
+        MetricKind::Reachable => vec![format!("reachable({a}) >= 90 %")],
+        MetricKind::Exposure => vec![format!("exposure({a}) <= 20 %")],
+        MetricKind::Pads => {
+            let of_team = |team: &&str| format!("pads({}, 60, 60) >= 3", quoted(team));
+            let of_map = std::iter::once("pads(60, 60) >= 3".into());
+            of_map.chain(level.teams().iter().take(MAX_EXAMPLES).map(of_team)).collect()
+        }
+        MetricKind::Fairness => vec!["fairness(territory) >= 0.95".into()],
+    }
 }
+
+/// The most spawns or teams with an example of their own.
+const MAX_EXAMPLES: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -180,7 +185,14 @@ mod tests {
                 Rule::read(example, &level).unwrap_or_else(|error| panic!("{error}"));
             }
         }
-        let paths = ["path(\"Spawn of 1\", \"Spawn of dark blue\") <= 5 min", "path(\"Spawn of 1\", Hill) <= 2 min"];
+        let paths = [
+            "path(\"Spawn of 1\", \"Spawn of dark blue\") <= 5 min",
+            "path(\"Spawn of 1\", Hill) <= 2 min",
+            "path(\"Spawn of dark blue\", Hill) <= 2 min",
+        ];
         assert_eq!(examples(MetricKind::Path, &level), paths);
+        let pads = ["pads(60, 60) >= 3", "pads(\"1\", 60, 60) >= 3", "pads(\"dark blue\", 60, 60) >= 3"];
+        assert_eq!(examples(MetricKind::Pads, &level), pads);
+        assert_eq!(examples(MetricKind::Path, &Level::default()), ["path(A, B) <= 5 min"]);
     }
 }

@@ -203,7 +203,7 @@ impl SeedPanel {
         };
         let rules = found.verdicts.iter().map(|verdict| {
             let state = if verdict.holds { "passes" } else { "fails" };
-            format!("{}: {} ({state})", verdict.rule, verdict.found)
+            format!("{}: {} ({state})", verdict.rule, verdict.found_and_why())
         });
         let rules = rules.collect::<Vec<_>>().join("\n");
         let response = ui.add_sized(Vec2::splat(side), button).on_hover_text(rules);
