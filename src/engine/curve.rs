@@ -17,17 +17,24 @@ pub(super) fn distance_m([ax, az]: [f64; 2], [bx, bz]: [f64; 2]) -> f64 {
     libm::hypot(bx - ax, bz - az)
 }
 
-/// The points of a curve through the nodes, [`PIECES_PER_SPAN`] pieces from each node to the next. A closed curve ends
-/// where it starts. Two nodes give a straight line.
+/// A curve through nodes.
+pub struct Curve {
+    /// Its points, [`PIECES_PER_SPAN`] pieces from each node to the next. A closed curve ends where it starts.
+    pub points: Vec<[f64; 2]>,
+    /// Its directions at these points, unit vectors; 0 where it has none.
+    pub tangents: Vec<[f64; 2]>,
+}
+
+/// The curve through the nodes. Two nodes give a straight line.
 ///
 /// A centripetal Catmull–Rom spline, which has neither cusps nor loops between nodes: Yuksel, Schaefer and Keyser,
 /// "Parameterization and applications of Catmull–Rom curves", 2011. Beyond each end, the node before the end is
 /// mirrored.
-pub fn curve_points(nodes: &[[f64; 2]], is_closed: bool) -> Vec<[f64; 2]> {
+pub fn curve_through(nodes: &[[f64; 2]], is_closed: bool) -> Curve {
     let count = nodes.len();
     let spans = if is_closed { count } else { count.saturating_sub(1) };
     let mirrored = |[ax, az]: [f64; 2], [bx, bz]: [f64; 2]| [2.0 * ax - bx, 2.0 * az - bz];
-    let mut points = Vec::with_capacity(spans * PIECES_PER_SPAN + 1);
+    let mut curve = Curve { points: Vec::new(), tangents: Vec::new() };
     for span in 0..spans {
         let (from, to) = (nodes[span], nodes[(span + 1) % count]);
         let before = match (span, is_closed) {
@@ -35,29 +42,45 @@ pub fn curve_points(nodes: &[[f64; 2]], is_closed: bool) -> Vec<[f64; 2]> {
             _ => nodes[(span + count - 1) % count],
         };
         let after = if !is_closed && span + 2 == count { mirrored(to, from) } else { nodes[(span + 2) % count] };
-        points.push(from);
-        for k in 1..PIECES_PER_SPAN {
+        let last = if is_closed || span + 1 < spans { PIECES_PER_SPAN } else { PIECES_PER_SPAN + 1 };
+        for k in 0..last {
             let share = k.to_f64() / PIECES_PER_SPAN.to_f64();
-            points.push(match count {
-                2 => [mix(from[0], to[0], share), mix(from[1], to[1], share)],
+            let [x_m, z_m, east, south] = match count {
+                2 => {
+                    let [x_m, z_m] = [0, 1].map(|axis| mix(from[axis], to[axis], share));
+                    [x_m, z_m, to[0] - from[0], to[1] - from[1]]
+                }
                 _ => point_of_span([before, from, to, after], share),
+            };
+            curve.points.push(match k {
+                0 => from,
+                PIECES_PER_SPAN => to,
+                _ => [x_m, z_m],
             });
+            let length = libm::hypot(east, south);
+            curve.tangents.push(if length > 0.0 { [east / length, south / length] } else { [0.0; 2] });
         }
     }
-    points.extend(if is_closed { nodes.first() } else { nodes.last() });
-    points
+    if is_closed {
+        curve.points.extend(nodes.first());
+        curve.tangents.extend(curve.tangents.first().copied());
+    }
+    curve
 }
 
-/// The point at a share of the parameter range between the second and the third node, by the pyramid of Barry and
-/// Goldman, "A recursive evaluation algorithm for a class of Catmull–Rom splines", 1988.
-fn point_of_span([p0, p1, p2, p3]: [[f64; 2]; 4], share: f64) -> [f64; 2] {
+/// The point at a share of the parameter range between the second and the third node, and the derivative there, by the
+/// pyramid of Barry and Goldman, "A recursive evaluation algorithm for a class of Catmull–Rom splines", 1988.
+fn point_of_span([p0, p1, p2, p3]: [[f64; 2]; 4], share: f64) -> [f64; 4] {
     let interval = |a, b| distance_m(a, b).sqrt();
     let [before, own, after] = [interval(p0, p1), interval(p1, p2), interval(p2, p3)];
     let t = share * own;
-    let between = |a: [f64; 2], b: [f64; 2], [from, to]: [f64; 2]| {
+    let between = |a: [f64; 4], b: [f64; 4], [from, to]: [f64; 2]| {
         let share = (t - from) / (to - from);
-        [mix(a[0], b[0], share), mix(a[1], b[1], share)]
+        let value = |i: usize| mix(a[i], b[i], share);
+        let derivative = |i: usize| value(i + 2) + (b[i] - a[i]) / (to - from);
+        [value(0), value(1), derivative(0), derivative(1)]
     };
+    let [p0, p1, p2, p3] = [p0, p1, p2, p3].map(|[x_m, z_m]| [x_m, z_m, 0.0, 0.0]);
     let a1 = between(p0, p1, [-before, 0.0]);
     let a2 = between(p1, p2, [0.0, own]);
     let a3 = between(p2, p3, [own, own + after]);
@@ -355,12 +378,12 @@ mod tests {
     fn the_curve_passes_its_nodes_and_is_straight_for_two() {
         let nodes = random_nodes(6, 1);
         for is_closed in [false, true] {
-            let points = curve_points(&nodes, is_closed);
+            let points = curve_through(&nodes, is_closed).points;
             assert_eq!(points.len(), PIECES_PER_SPAN * if is_closed { 6 } else { 5 } + 1);
             assert!(nodes.iter().enumerate().all(|(i, node)| points[i * PIECES_PER_SPAN] == *node));
             assert_eq!(points.last(), if is_closed { nodes.first() } else { nodes.last() });
         }
-        let straight = curve_points(&[[0.0, 10.0], [64.0, 10.0]], false);
+        let straight = curve_through(&[[0.0, 10.0], [64.0, 10.0]], false).points;
         assert!(straight.iter().enumerate().all(|(i, point)| *point == [i as f64, 10.0]));
         assert_eq!(arc_lengths_m(&straight)[32], 32.0);
     }
@@ -369,16 +392,36 @@ mod tests {
     /// (9(P₁ + P₂) − P₀ − P₃)/16.
     #[test]
     fn equally_spaced_nodes_give_the_uniform_spline() {
-        let points = curve_points(&[[0.0, 0.0], [3.0, 4.0], [6.0, 0.0], [9.0, 4.0]], false);
+        let points = curve_through(&[[0.0, 0.0], [3.0, 4.0], [6.0, 0.0], [9.0, 4.0]], false).points;
         let middle = points[PIECES_PER_SPAN + PIECES_PER_SPAN / 2];
         let expected = [(9.0 * 9.0 - 9.0) / 16.0, (9.0 * 4.0 - 4.0) / 16.0];
         assert!(distance_m(middle, expected) < 1e-12, "{middle:?}");
     }
 
     #[test]
+    fn tangents_are_the_directions_of_the_curve() {
+        let nodes = random_nodes(4, 2);
+        let span = [nodes[0], nodes[1], nodes[2], nodes[3]];
+        for share in [0.0, 0.3, 0.5, 1.0] {
+            let [_, _, east, south] = point_of_span(span, share);
+            let [a, b] = [-1e-5, 1e-5].map(|more| point_of_span(span, share + more));
+            let difference = [b[0] - a[0], b[1] - a[1]];
+            let sine = (east * difference[1] - south * difference[0]) / libm::hypot(difference[0], difference[1]);
+            assert!(sine.abs() < 1e-6 * libm::hypot(east, south), "{share}: {sine}");
+        }
+        // The same from both sides of a node, also where a closed curve ends.
+        let closed = curve_through(&nodes, true);
+        let [_, _, east, south] = point_of_span([nodes[2], nodes[3], nodes[0], nodes[1]], 1.0);
+        let sine = closed.tangents[0][0] * south - closed.tangents[0][1] * east;
+        assert!(sine.abs() < 1e-9 * libm::hypot(east, south), "{sine}");
+        assert_eq!((closed.points.len(), closed.tangents.first()), (closed.tangents.len(), closed.tangents.last()));
+        assert_eq!(curve_through(&[[0.0, 0.0], [3.0, 4.0]], false).tangents, vec![[0.6, 0.8]; PIECES_PER_SPAN + 1]);
+    }
+
+    #[test]
     fn the_selected_pieces_give_the_nearest_point_of_all() {
         for (seed, is_closed) in [(1, false), (2, true), (3, false), (4, true)] {
-            let points = curve_points(&random_nodes(7, seed), is_closed);
+            let points = curve_through(&random_nodes(7, seed), is_closed).points;
             let line = Polyline::new(&points, is_closed);
             let mut rng = Stream::new(seed, 9).at(1);
             let mut found = Vec::new();

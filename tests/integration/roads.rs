@@ -91,8 +91,7 @@ fn roads_over_real_terrain_keep_their_grade_and_are_level_across() {
             if length >= cell_m {
                 steepest = steepest.max((height(*at) - last.1).abs() / length);
                 last = (*at, height(*at));
-                // A cell's diagonal inside the edges: nearer to them, interpolation also reads samples of the banks.
-                let half = 0.5 * WIDTH_M - std::f64::consts::SQRT_2 * cell_m;
+                let half = 0.5 * WIDTH_M - cell_m;
                 let [left, right] = [half, -half].map(|by| height([at[0] + south * by, at[1] - east * by]));
                 crossing.push((left - right).abs() / (2.0 * half));
             }

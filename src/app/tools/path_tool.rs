@@ -10,7 +10,7 @@ use crate::app::commands::Command;
 use crate::app::views::overlay::{length, note};
 use crate::app::widgets::theme::colours;
 use crate::engine::Heightfield;
-use crate::engine::curve::{PIECES_PER_SPAN, arc_lengths_m, curve_points};
+use crate::engine::curve::{PIECES_PER_SPAN, arc_lengths_m, curve_through};
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::LinePoint;
 use crate::engine::operations::paths::{Path, PathKind, PathNode, Paths};
@@ -489,7 +489,7 @@ fn snapped([x_m, z_m]: [f64; 2], snaps: bool) -> Point {
 /// The curve of a path.
 fn curve(path: &Path) -> Vec<[f64; 2]> {
     let nodes: Vec<[f64; 2]> = path.nodes.iter().map(|node| [node.at_m.x_m, node.at_m.z_m]).collect();
-    if nodes.len() < 2 { nodes } else { curve_points(&nodes, path.is_closed()) }
+    if nodes.len() < 2 { nodes } else { curve_through(&nodes, path.is_closed()).points }
 }
 
 /// The greatest grade of the terrain along a path, between points that are at least two samples apart; `None` if the

@@ -1,6 +1,6 @@
 //! The parameters of a path.
 
-use crate::engine::curve::{MonotoneCubic, PIECES_PER_SPAN, arc_lengths_m, curve_points};
+use crate::engine::curve::{Curve, MonotoneCubic, PIECES_PER_SPAN, arc_lengths_m, curve_through};
 use crate::engine::fault::Profile;
 use crate::engine::parameters::{MAX_COORDINATE_M, List, Point, Spec, choices, parameters};
 
@@ -58,7 +58,7 @@ parameters! {
         /// Height of a road, or of a river's water, at the node. For ridges and valleys, their height or depth. Empty:
         /// from the terrain, or from the nodes beside it.
         height_m: Option<f64> = None,
-            Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("automatic");
+            Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("not fixed");
         /// Width of the path at the node. Empty: the width of the path.
         width_m: Option<f64> = None,
             Spec::number("Width", 0.1, 1_000_000.0).slider(1.0, 1000.0).unit("m").logarithmic().none("as the path");
@@ -72,7 +72,8 @@ parameters! {
         kind: PathKind = PathKind::Road, Spec::new("Kind");
         /// The points that the curve passes, in order.
         nodes: List<PathNode> = List::default(), Spec::new("Nodes");
-        /// Full width: of a road's carriageway, a river's bed, a ridge from foot to foot, or a fault zone.
+        /// Full width: of a road's carriageway, a river's bed, a ridge from foot to foot, or a fault zone. Beside a road,
+        /// verges of 1/16 of its width are as level as it is.
         width_m: f64 = 24.0, Spec::number("Width", 0.1, 1_000_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Whether the last node is joined to the first one.
         closed: bool = false, Spec::new("Closed").when("kind", &["road", "ridge", "valley", "fault"]);
@@ -130,6 +131,8 @@ impl Path {
 pub(in crate::engine) struct PathCurve {
     /// The points; a closed curve ends where it starts.
     pub points: Vec<[f64; 2]>,
+    /// The directions at the points, unit vectors.
+    pub tangents: Vec<[f64; 2]>,
     /// The arc length at every point.
     pub lengths_m: Vec<f64>,
     /// Half the width at every point.
@@ -161,12 +164,12 @@ impl Path {
     pub(in crate::engine) fn curve(&self) -> PathCurve {
         let nodes: Vec<[f64; 2]> = self.nodes.iter().map(|node| [node.at_m.x_m, node.at_m.z_m]).collect();
         let is_closed = self.is_closed();
-        let points = curve_points(&nodes, is_closed);
+        let Curve { points, tangents } = curve_through(&nodes, is_closed);
         let lengths_m = arc_lengths_m(&points);
         let width_m = |node: &PathNode| Some(node.width_m.unwrap_or(self.width_m));
         let widths_m = self.interpolated(&lengths_m, width_m, self.width_m);
         let halves_m = widths_m.into_iter().map(|width_m| 0.5 * width_m).collect();
-        PathCurve { points, lengths_m, halves_m, is_closed }
+        PathCurve { points, tangents, lengths_m, halves_m, is_closed }
     }
 
     /// A monotone cubic through the values of the nodes that have one, at every point of the curve; `otherwise` if none

@@ -20,7 +20,7 @@ pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> 
     let held = path.held(&curve.lengths_m);
     let mut water = stations.smoothed(land, path.smooth_m);
     stations.let_fall(&mut water, &held, path.fall);
-    let bed = Carriageway::new(&stations, water.clone(), tangent(path.bank_deg), path.depth_m);
+    let bed = Carriageway::of_river(&stations, water.clone(), tangent(path.bank_deg), path.depth_m);
     let along = points(&stations, &water, land, 0.0);
     let start = if path.grow { 0.7 } else { 0.0 };
     let works = progress.stage(start..1.0, || bed.lay(land, progress))?;

@@ -38,7 +38,6 @@ impl Stations {
             is_closed: curve.is_closed,
             nodes: Vec::new(),
         };
-        let tangents = tangents(&curve.points, curve.is_closed);
         for i in 0..count {
             if i % PIECES_PER_SPAN == 0 {
                 stations.nodes.push(stations.points.len());
@@ -53,10 +52,15 @@ impl Stations {
                 stations.points.push([mix(a[0], b[0], share), mix(a[1], b[1], share)]);
                 stations.lengths_m.push(between(&curve.lengths_m));
                 stations.halves_m.push(between(&curve.halves_m));
-                stations.tangents.push([0, 1].map(|axis| mix(tangents[i][axis], tangents[next][axis], share)));
+                stations.tangents.push(tangent_between([curve.tangents[i], curve.tangents[next]], [a, b], share));
             }
         }
         stations
+    }
+
+    /// Half the width at every station, with a verge of this share of the width on each side.
+    pub fn halves_with_verges(&self, share: f64) -> Vec<f64> {
+        self.halves_m.iter().map(|half_m| half_m * (1.0 + 2.0 * share)).collect()
     }
 
     fn length_m(&self) -> f64 {
@@ -222,24 +226,14 @@ impl Stations {
     }
 }
 
-/// The directions of a polyline at its points: the bisectors of its angles.
-fn tangents(points: &[[f64; 2]], is_closed: bool) -> Vec<[f64; 2]> {
-    let pieces: Vec<[f64; 2]> = points.windows(2).map(|ends| Piece::new(ends[0], ends[1]).along).collect();
-    let last = pieces.len();
-    let tangent = |i: usize| {
-        let [before, after] = match i {
-            _ if last == 0 => return [0.0; 2],
-            0 if is_closed => [last - 1, 0],
-            0 => [0, 0],
-            _ if i < last => [i - 1, i],
-            _ if is_closed => [last - 1, 0],
-            _ => [last - 1, last - 1],
-        };
-        let sum = [0, 1].map(|axis| pieces[before][axis] + pieces[after][axis]);
-        let length = libm::hypot(sum[0], sum[1]);
-        if length > 0.0 { sum.map(|along| along / length) } else { pieces[after] }
-    };
-    (0..points.len()).map(tangent).collect()
+/// The direction of a curve at a share of the way between two points, from the directions at both and from that of the
+/// chord, which is the mean of those in between.
+fn tangent_between([from, to]: [[f64; 2]; 2], [a, b]: [[f64; 2]; 2], share: f64) -> [f64; 2] {
+    let chord = Piece::new(a, b).along;
+    [0, 1].map(|axis| {
+        let bulge = 6.0 * (chord[axis] - 0.5 * (from[axis] + to[axis]));
+        mix(from[axis], to[axis], share) + share * (1.0 - share) * bulge
+    })
 }
 
 /// Replaces heights between two stations, which keep theirs, by their mean over a length. Heights beyond these count
