@@ -133,8 +133,12 @@ pub(super) fn tangent(angle_deg: f64) -> f64 {
 const CURVE_LENGTH: f64 = 100.0;
 const MAX_CURVE_WIDTHS: f64 = 8.0;
 
+/// The widths over which the grade goes to zero before an end. The tilt by interpolation, as above, is then at most
+/// max_grade/128.
+const END_WIDTHS: f64 = 2.0;
+
 /// The heights of a road at its stations: the smoothed terrain along it, held at nodes, limited in grade and with vertical
-/// curves where the grade changes.
+/// curves where the grade changes and before its ends.
 fn profile(path: &Path, curve: &PathCurve, stations: &Stations, smoothed: Vec<f64>) -> Vec<f64> {
     let (held, mut heights) = (path.held(&curve.lengths_m), smoothed);
     stations.hold(&mut heights, &held, path.max_grade);
@@ -142,6 +146,7 @@ fn profile(path: &Path, curve: &PathCurve, stations: &Stations, smoothed: Vec<f6
     let width_m = 2.0 * stations.halves_m.iter().copied().fold(0.0, f64::max);
     let length_m = width_m * (CURVE_LENGTH * path.max_grade).min(MAX_CURVE_WIDTHS);
     stations.round_crests(&mut heights, &held, length_m);
+    stations.level_ends(&mut heights, &held, END_WIDTHS * width_m);
     heights
 }
 
@@ -223,9 +228,9 @@ mod tests {
             let report = apply(&road, &mut land(&cliff), &Progress::new()).expect("not cancelled");
             report.part(0, &road).warning
         };
-        // With the least change: half of what 8 % over the last 100 m lacks, below at the end.
+        // With the least change: half of what 8 % over the last 100 m lacks, below at the end, and what the level end lacks.
         let text = warning(road(1900.0)).expect("a warning");
-        assert!(text.starts_with("it ends 46 m below the terrain at"), "{text}");
+        assert!(text.starts_with("it ends 47 m below the terrain at"), "{text}");
         assert_eq!(warning(road(1500.0)), None);
     }
 

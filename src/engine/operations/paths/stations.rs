@@ -122,6 +122,31 @@ impl Stations {
         self.set(heights, held.iter().map(|(node, _, height)| (*node, *height)));
     }
 
+    /// Lets the grade go to zero over this length before the ends of an open curve, as the terrain beyond them is level
+    /// across. Held nodes keep their heights: only what lies beyond the last of them changes.
+    pub fn level_ends(&self, heights: &mut [f64], held: &[(usize, f64, f64)], length_m: f64) {
+        if self.is_closed {
+            return;
+        }
+        let (known, total_m) = (heights.to_vec(), self.length_m());
+        let held_m: Vec<f64> = held.iter().map(|(_, at_m, _)| *at_m).collect();
+        let mut forwards: Vec<usize> = (0..heights.len()).collect();
+        for end_m in [total_m, 0.0] {
+            let to_end_m = |i: usize| (end_m - self.lengths_m[i]).abs();
+            let free_m = held_m.iter().map(|at_m| (end_m - at_m).abs()).fold(0.5 * total_m, f64::min);
+            let length_m = length_m.min(free_m);
+            if length_m > 0.0 {
+                for (&before, &i) in forwards.iter().zip(&forwards[1..]) {
+                    let share = (0.5 * (to_end_m(before) + to_end_m(i)) / length_m).min(1.0);
+                    if share < 1.0 {
+                        heights[i] = heights[before] + share * (known[i] - known[before]);
+                    }
+                }
+            }
+            forwards.reverse();
+        }
+    }
+
     /// Replaces abrupt changes of the grade by vertical curves: heights become their mean over a length along the curve.
     /// Held nodes and the ends of an open curve keep their heights, because heights beyond them count mirrored at those
     /// points; where the grades on the two sides of a held node differ, they meet there at once. No grade becomes
@@ -393,6 +418,36 @@ mod tests {
             stations.round_crests(&mut heights, &[], 30.0);
             assert!(heights.iter().zip(&before).all(|(a, b)| (a - b).abs() < 1e-12 && (grade > 0.0 || a == b)));
         }
+    }
+
+    #[test]
+    fn the_ends_of_a_slope_become_level() {
+        let stations = stations(101, false);
+        let slope: Vec<f64> = stations.lengths_m.iter().map(|at_m| 0.1 * at_m).collect();
+        let grade = |heights: &[f64], i: usize| {
+            (heights[i + 1] - heights[i]) / (stations.lengths_m[i + 1] - stations.lengths_m[i])
+        };
+        let total_m = stations.length_m();
+        let mut heights = slope.clone();
+        stations.level_ends(&mut heights, &[], 0.2 * total_m);
+        assert!(grade(&heights, 0) < 0.01 && grade(&heights, 99) < 0.01, "{heights:?}");
+        assert!((20..80).all(|i| (grade(&heights, i) - 0.1).abs() < 1e-9 || to_an_end(&stations, i) < 0.21 * total_m));
+        // Half of what the slope rises over the length.
+        for (end, sign) in [(0, 1.0), (100, -1.0)] {
+            let change = sign * (heights[end] - slope[end]);
+            assert!((change / (0.5 * 0.1 * 0.2 * total_m) - 1.0).abs() < 0.01, "{end}: {change}");
+        }
+        // A held end, and what lies before a held node.
+        let node = stations.nodes[1];
+        let held = [(0, 0.0, slope[0]), (1, stations.lengths_m[node], slope[node])];
+        let mut heights = slope.clone();
+        stations.level_ends(&mut heights, &held, total_m);
+        assert_eq!(heights[..=node], slope[..=node]);
+    }
+
+    fn to_an_end(stations: &Stations, i: usize) -> f64 {
+        let at_m = stations.lengths_m[i];
+        at_m.min(stations.length_m() - at_m)
     }
 
     #[test]
