@@ -11,7 +11,7 @@ use super::progress::run_with_progress;
 use super::values::{SeedRange, Size};
 use super::{interrupt, source};
 use crate::engine::Grid;
-use crate::engine::play::{Found, Search, memory_bytes, obstacle_bytes};
+use crate::engine::play::{Found, Ranking, Search, memory_bytes, obstacle_bytes};
 
 /// Searches and prints the best seeds, the best first.
 pub fn run(options: &SearchOptions) -> Result<(), CliError> {
@@ -39,11 +39,11 @@ pub fn run(options: &SearchOptions) -> Result<(), CliError> {
         Search { recipe: &project.recipe, inputs: &inputs, level, water_m: project.water.water_m, rules: &rules };
     let SeedRange([from, to]) = options.seeds;
     let seeds: Vec<u32> = (from..=to).collect();
-    let (best, summary) = run_with_progress(options.progress, &progress, || {
-        let (found, summary) = progress
-            .stage(0.0..0.8, || search.best(seeds.par_iter().copied(), coarse, options.best as usize, &progress))?;
-        let again = progress.stage(0.8..1.0, || search.again(&found, fine, &progress));
-        again.map(|best| (best, summary))
+    let Ranking { best, summary } = run_with_progress(options.progress, &progress, || {
+        let (seeds, count) = (seeds.par_iter().copied(), options.best as usize);
+        let ranking = progress.stage(0.0..0.8, || search.best(seeds, coarse, count, &progress, &|_| ()))?;
+        let again = progress.stage(0.8..1.0, || search.again(&ranking.best, fine, &progress));
+        again.map(|best| Ranking { best, ..ranking })
     })?;
     print_error(&format!("note: {summary}"));
     if options.json {

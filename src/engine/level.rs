@@ -114,10 +114,11 @@ impl Level {
         numbered.take(self.markers.len() + 1).find(is_unused).unwrap_or_default()
     }
 
-    /// The number that no team has, from 1 on.
+    /// A name that no team has: the first such letter, or a number once all are taken.
     pub fn unused_team(&self) -> String {
-        let is_unused = |team: &String| self.markers.iter().all(|marker| marker.team != *team);
-        (1..).map(|team: u32| team.to_string()).take(self.markers.len() + 1).find(is_unused).unwrap_or_default()
+        let is_unused = |team: &String| self.markers.iter().all(|marker| !marker.team.eq_ignore_ascii_case(team));
+        let letters = ('A'..='Z').map(String::from);
+        letters.chain((1..).map(|team: u32| team.to_string())).find(is_unused).unwrap_or_default()
     }
 }
 
@@ -138,12 +139,12 @@ mod tests {
     #[test]
     fn new_names_and_teams_are_unused() {
         let mut level = Level::default();
-        for (name, team) in [("Spawn 1", "1"), ("Spawn 2", "2"), ("Spawn 3", "3")] {
+        for (name, team) in [("Spawn 1", "A"), ("Spawn 2", "B"), ("Spawn 3", "C")] {
             assert_eq!([level.unused_name(MarkerKind::Spawn), level.unused_team()], [name, team]);
             level.markers.push(Marker { name: name.into(), team: team.into(), ..Default::default() });
         }
         level.markers.remove(1);
-        assert_eq!([level.unused_name(MarkerKind::Spawn), level.unused_team()], ["Spawn 2", "2"]);
+        assert_eq!([level.unused_name(MarkerKind::Spawn), level.unused_team()], ["Spawn 2", "B"]);
         assert_eq!(level.unused_name(MarkerKind::Objective), "Objective 1");
     }
 }

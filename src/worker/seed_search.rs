@@ -9,7 +9,7 @@ use super::job::{JobError, Wake};
 use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::engine::Grid;
 use crate::engine::level::Level;
-use crate::engine::play::{Found, Rule, Search, SearchSummary, memory_bytes, obstacle_bytes};
+use crate::engine::play::{Ranking, Rule, Search, memory_bytes, obstacle_bytes};
 use crate::engine::recipe::Recipe;
 use crate::files::import::{DecodedFiles, InputFiles};
 use crate::files::io::memory::require_memory;
@@ -62,8 +62,8 @@ impl SeedSearcher {
         self.runner.status().map(|status| status.fraction)
     }
 
-    /// Takes the seeds that were found, the best first, and how all did.
-    pub fn take(&self) -> Option<Result<(Vec<Found>, SearchSummary), JobError>> {
+    /// Takes the best seeds so far, and once the search has ended, the best of all.
+    pub fn take(&self) -> Option<Result<Ranking, JobError>> {
         self.runner.take().map(|(_, result)| result)
     }
 }
@@ -73,7 +73,7 @@ struct SearchWorker;
 impl Worker for SearchWorker {
     type Job = SeedSearchRequest;
     type Label = ();
-    type Output = (Vec<Found>, SearchSummary);
+    type Output = Ranking;
 
     fn label(_: &SeedSearchRequest) {}
 
@@ -94,12 +94,14 @@ impl Worker for SearchWorker {
         let bytes = |grid: Grid| memory_bytes(&level, &rules, grid.samples() as u64) + obstacle_bytes(&recipe, grid);
         require_memory(at_once.saturating_mul(bytes(grid)))?;
         let seeds: Vec<u32> = seeds.collect();
-        let (found, summary) = progress.stage(0.0..0.8, || search.best(seeds.into_par_iter(), grid, best, progress))?;
+        let report = |ranking: &Ranking| (context.publish)(ranking.clone());
+        let seeds = seeds.into_par_iter();
+        let ranking = progress.stage(0.0..0.8, || search.best(seeds, grid, best, progress, &report))?;
         let last = Grid::fitted(recipe.world.extent(), final_samples);
         if last.samples() <= grid.samples() || require_memory(bytes(last)).is_err() {
-            return Ok((found, summary));
+            return Ok(ranking);
         }
-        (context.publish)((found.clone(), summary.clone()));
-        Ok((progress.stage(0.8..1.0, || search.again(&found, last, progress))?, summary))
+        let best = progress.stage(0.8..1.0, || search.again(&ranking.best, last, progress))?;
+        Ok(Ranking { best, ..ranking })
     }
 }

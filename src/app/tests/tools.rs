@@ -93,7 +93,7 @@ fn spawns_are_placed_moved_mirrored_and_removed() {
     let markers = |editor: &Harness<'static, App>| editor.state().document.project().level.markers.to_vec();
     let put = markers(&editor);
     let names: Vec<[&str; 2]> = put.iter().map(|marker| [marker.name.as_str(), marker.team.as_str()]).collect();
-    assert_eq!(names, [["Spawn 1", "1"], ["Spawn 2", "2"]]);
+    assert_eq!(names, [["Spawn 1", "A"], ["Spawn 2", "B"]]);
     let extent = editor.state().document.project().recipe.world.extent();
     let is_image = |markers: &[Marker]| {
         let [a, b] = [markers[0].at_m, markers[1].at_m];

@@ -170,7 +170,7 @@ impl MarkerTool {
         if let Some(((marker, name), text)) = self.typed.take_unless(|(marker, _)| self.selected == Some(marker)) {
             name.set(level, marker, &text);
         }
-        ui.weak("Next");
+        ui.weak("New marker");
         for kind in MarkerKind::ALL {
             if ui.selectable_label(self.kind == *kind, kind.label()).clicked() {
                 (self.kind, self.selected) = (*kind, None);

@@ -24,9 +24,10 @@ parameters! {
         /// How easily the rock erodes. Higher values let valleys reach inland faster.
         erodibility: f64 = 10.0,
             Spec::number("Erodibility", 0.0, 10_000.0).slider(0.1, 100.0).unit("/Myr").logarithmic();
-        /// How strongly erosion grows with the drainage area (m). Low values make all valleys alike; high values make flat
-        /// trunk valleys with steep heads. Valleys that drain 1 km² erode alike with any value.
-        area_exponent: f64 = 0.5, Spec::number("Area exponent (m)", 0.0, 1.0).slider(0.3, 0.7);
+        /// How strongly erosion grows with the drainage area: m of the stream power law. Low values make all valleys
+        /// alike; high values make flat trunk valleys with steep heads. Valleys that drain 1 km² erode alike with any
+        /// value.
+        area_exponent: f64 = 0.5, Spec::number("Area exponent", 0.0, 1.0).slider(0.3, 0.7);
         /// Length of the slopes above the first streams. Short hillslopes make many gullies; long ones make broad
         /// flanks between few valleys.
         hillslope_m: f64 = 40.0,

@@ -38,12 +38,12 @@ parameters! {
         uplift_mm: f64 = 0.6, Spec::number("Uplift rate", 0.0, 1000.0).slider(0.0, 10.0).unit("mm/year");
         /// How uplift is distributed over the map.
         uplift_by: UpliftBy = UpliftBy::Height, Spec::new("Uplift by");
-        /// How strongly erosion grows with the drainage area (m). Low values make all valleys alike and need a higher
-        /// erodibility; high values make flat trunk valleys with steep heads.
-        area_exponent: f64 = 0.5, Spec::number("Area exponent (m)", 0.0, 1.0).slider(0.3, 0.7);
-        /// How strongly erosion grows with the slope. Values above 1 make steep valley heads; values below 1 make long
-        /// steep reaches.
-        slope_exponent: f64 = 1.0, Spec::number("Slope exponent (n)", 0.2, 4.0).slider(0.5, 2.0);
+        /// How strongly erosion grows with the drainage area: m of the stream power law. Low values make all valleys
+        /// alike and need a higher erodibility; high values make flat trunk valleys with steep heads.
+        area_exponent: f64 = 0.5, Spec::number("Area exponent", 0.0, 1.0).slider(0.3, 0.7);
+        /// How strongly erosion grows with the slope: n of the stream power law. Values above 1 make steep valley
+        /// heads; values below 1 make long steep reaches.
+        slope_exponent: f64 = 1.0, Spec::number("Slope exponent", 0.2, 4.0).slider(0.5, 2.0);
         /// Length of the slopes above the first streams. Short hillslopes make many gullies; long ones make broad
         /// flanks between few valleys.
         hillslope_m: f64 = 40.0,

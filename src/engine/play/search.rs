@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -77,13 +78,19 @@ pub struct SearchSummary {
 }
 
 impl SearchSummary {
-    fn new(found: &[Found], rules: &[Rule], grid: Grid) -> Self {
-        let passing_rule = |i: usize| found.iter().filter(|found| found.verdicts[i].holds).count();
+    fn new(rules: &[Rule], grid: Grid) -> Self {
         Self {
             samples: grid.width().max(grid.height()),
-            seeds: found.len(),
-            passing: found.iter().filter(|found| found.failed() == 0).count(),
-            rules: rules.iter().enumerate().map(|(i, rule)| (rule.text().into(), passing_rule(i))).collect(),
+            rules: rules.iter().map(|rule| (rule.text().into(), 0)).collect(),
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, found: &Found) {
+        self.seeds += 1;
+        self.passing += usize::from(found.failed() == 0);
+        for ((_, passing), verdict) in self.rules.iter_mut().zip(&found.verdicts) {
+            *passing += usize::from(verdict.holds);
         }
     }
 }
@@ -92,10 +99,33 @@ impl fmt::Display for SearchSummary {
     /// Says how many seeds pass, and if there is none, which rule is the hardest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { samples, seeds, passing, rules } = self;
-        write!(f, "At {samples} samples, {passing} of {seeds} pass all rules")?;
+        write!(f, "{passing} of {seeds} seeds pass all rules at {samples} samples")?;
         match rules.iter().min_by_key(|(_, passing)| *passing).filter(|_| *passing == 0) {
-            Some((rule, fewest)) => write!(f, ", and {fewest} pass {rule}"),
+            Some((rule, 0)) => write!(f, "; none passes {rule}"),
+            Some((rule, 1)) => write!(f, "; only 1 passes {rule}"),
+            Some((rule, fewest)) => write!(f, "; only {fewest} pass {rule}"),
             None => Ok(()),
+        }
+    }
+}
+
+/// The best seeds so far, and how all did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranking {
+    /// The best seeds, the best first.
+    pub best: Vec<Found>,
+    /// How all the seeds did.
+    pub summary: SearchSummary,
+}
+
+impl Ranking {
+    /// Adds a seed, and keeps the best `count`. The order in which seeds are added does not matter.
+    fn add(&mut self, found: Found, count: usize) {
+        self.summary.add(&found);
+        let place = self.best.partition_point(|better| better.best_first(&found).is_lt());
+        if place < count {
+            self.best.insert(place, found);
+            self.best.truncate(count);
         }
     }
 }
@@ -114,25 +144,27 @@ impl Search<'_> {
         Ok(Found { seed, verdicts })
     }
 
-    /// Checks seeds on a grid and returns the best, the best first, and how all did. Seeds are computed in parallel, and
-    /// the result does not depend on how many at once.
+    /// Checks seeds on a grid and returns the best `count`. `report` gets the ranking after every seed. Seeds are computed
+    /// in parallel, and the result does not depend on how many at once.
     pub fn best(
         &self,
         seeds: impl IndexedParallelIterator<Item = u32>,
         grid: Grid,
         count: usize,
         progress: &Progress,
-    ) -> Result<(Vec<Found>, SearchSummary), Cancelled> {
+        report: &(dyn Fn(&Ranking) + Sync),
+    ) -> Result<Ranking, Cancelled> {
         let counter = progress.counter(seeds.len());
-        let check = |seed: u32| {
+        let summary = SearchSummary::new(self.rules, grid);
+        let ranking = Mutex::new(Ranking { best: Vec::new(), summary });
+        seeds.try_for_each(|seed| {
             let found = self.check(seed, grid, &progress.of_part())?;
-            counter.add_one().map(|()| found)
-        };
-        let mut found: Vec<Found> = seeds.map(check).collect::<Result<_, _>>()?;
-        let summary = SearchSummary::new(&found, self.rules, grid);
-        found.sort_by(Found::best_first);
-        found.truncate(count);
-        Ok((found, summary))
+            let mut ranking = ranking.lock().unwrap_or_else(PoisonError::into_inner);
+            ranking.add(found, count);
+            report(&ranking);
+            counter.add_one()
+        })?;
+        Ok(ranking.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Checks the seeds that were found on another grid, and returns them in their order there.
@@ -153,6 +185,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_ranking_does_not_depend_on_the_order_of_the_seeds() {
+        let verdict = |holds: bool, score: f64| Verdict {
+            rule: "walkable >= 0.5".into(),
+            holds,
+            found: String::new(),
+            reason: None,
+            place_m: None,
+            score,
+        };
+        let found = |seed: u32| {
+            // Every third seed fails, and each score occurs twice.
+            let score = f64::from(seed * 7 % 5);
+            Found { seed, verdicts: vec![verdict(!seed.is_multiple_of(3), score)] }
+        };
+        let ranking = |seeds: &[u32]| {
+            let summary = SearchSummary { rules: vec![("walkable >= 0.5".into(), 0)], ..Default::default() };
+            let mut ranking = Ranking { best: Vec::new(), summary };
+            seeds.iter().for_each(|seed| ranking.add(found(*seed), 4));
+            ranking
+        };
+        let ahead = ranking(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        assert_eq!(ahead, ranking(&[10, 3, 8, 5, 6, 1, 4, 7, 2, 9]));
+        let seeds: Vec<u32> = ahead.best.iter().map(|found| found.seed).collect();
+        assert_eq!((seeds, ahead.summary.seeds, ahead.summary.passing), (vec![2, 7, 4, 1], 10, 7));
+        assert_eq!(ahead.summary.rules[0].1, 7);
+    }
+
+    #[test]
     fn a_summary_names_the_hardest_rule_if_nothing_passes() {
         let summary = |passing, rules: &[(&str, usize)]| SearchSummary {
             samples: 257,
@@ -161,10 +221,9 @@ mod tests {
             rules: rules.iter().map(|(rule, count)| ((*rule).into(), *count)).collect(),
         };
         let rules = [("walkable >= 0.5", 150), ("path(a, b) <= 1 s", 0)];
-        assert_eq!(
-            summary(0, &rules).to_string(),
-            "At 257 samples, 0 of 200 pass all rules, and 0 pass path(a, b) <= 1 s"
-        );
-        assert_eq!(summary(3, &rules[..1]).to_string(), "At 257 samples, 3 of 200 pass all rules");
+        let all = "0 of 200 seeds pass all rules at 257 samples";
+        assert_eq!(summary(0, &rules).to_string(), format!("{all}; none passes path(a, b) <= 1 s"));
+        assert_eq!(summary(0, &rules[..1]).to_string(), format!("{all}; only 150 pass walkable >= 0.5"));
+        assert_eq!(summary(3, &rules[..1]).to_string(), "3 of 200 seeds pass all rules at 257 samples");
     }
 }

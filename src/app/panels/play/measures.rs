@@ -27,9 +27,10 @@ pub(super) fn report_ui(
     if level.markers.is_empty() {
         ui.weak("Place spawns and objectives with the marker tool (M) to measure routes, visibility and fairness.");
     }
+    heading(ui, "Walkable area");
     for (agent, share) in level.agents.iter().zip(&report.walkable) {
-        let doc = format!("Where {} can stand: see Agents", agent.name);
-        ui.label(format!("Walkable area of {}: {:.1} %", agent.name, 100.0 * share)).on_hover_text(doc);
+        let doc = format!("Where {} can stand follows from its limits, below at Agents", agent.name);
+        ui.label(format!("{}: {:.1} % of the map", agent.name, 100.0 * share)).on_hover_text(doc);
     }
     let stuck = level.markers.iter().zip(&report.markers).filter(|(_, found)| !found.stands);
     for (marker, _) in stuck {
@@ -147,8 +148,9 @@ fn fairness_ui(ui: &mut Ui, report: &Report) {
     Grid::new("fairness").num_columns(report.teams.len() + 2).striped(true).spacing([6.0, 2.0]).show(ui, |ui| {
         ui.weak("Team");
         report.teams.iter().for_each(|team| drop(ui.strong(team)));
-        ui.weak("Ratio")
-            .on_hover_text("The smallest value divided by the largest: 1 is fair. For heights, the difference");
+        ui.weak("Balance").on_hover_text(
+            "The smallest value divided by the largest: 1 is fair. For heights, their difference: 0 m is fair",
+        );
         ui.end_row();
         for row in &report.fairness {
             let (title, doc) = aspect_text(row.aspect);

@@ -3,6 +3,7 @@
 mod measures;
 mod rules;
 mod seeds;
+mod suggestions;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -274,6 +275,8 @@ impl PlayPanel {
         let report = self.measured.as_ref().and_then(|measured| measured.report.clone());
         let verdicts = report.as_ref().map_or(&[][..], |report| &report.verdicts);
         response = self.rules.ui(ui, context.level, verdicts, is_outdated).or(response);
+        seeds.ui(ui, context.level, if is_outdated { &[] } else { verdicts });
+        ui.add_space(4.0);
         match report {
             Some(report) if report.markers.len() == context.level.markers.len() => {
                 ui.scope(|ui| {
@@ -293,7 +296,9 @@ impl PlayPanel {
                     ui.weak("Estimated on fewer samples; refining…");
                 } else if self.shown.as_ref().is_some_and(|shown| longer_side(shown) < context.export_samples) {
                     let [shown, exported] = [self.shown.as_ref().map_or(0, longer_side), context.export_samples];
-                    ui.weak(format!("Estimated at {shown} samples; exports have {exported}."));
+                    ui.weak(format!(
+                        "Measured on the preview, {shown} samples wide; exports are {exported} wide and may differ."
+                    ));
                 }
             }
             Some(_) | None => {
@@ -303,7 +308,6 @@ impl PlayPanel {
         ui.add_space(4.0);
         let mut of_level = ParameterContext::new(parameters);
         ui.push_id("level", |ui| group_ui(ui, context.level, &WITH_TOOLS, &mut of_level));
-        seeds.ui(ui, context.level);
         response
     }
 

@@ -9,7 +9,7 @@ use crate::app::widgets::heading;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::level::Level;
-use crate::engine::play::{Found, SearchSummary};
+use crate::engine::play::{Found, Ranking, RuleError, Verdict};
 use crate::engine::recipe::Recipe;
 use crate::worker::{InputFiles, JobError, SeedSearchRequest, SeedSearcher, ThumbnailRequest, ThumbnailStyle, Wake};
 
@@ -39,9 +39,8 @@ pub(crate) struct SeedPanel {
     wants_cancel: bool,
     /// What the seeds were found for: the recipe, with any seed, and the rules.
     searched: Option<(Arc<Recipe>, Level)>,
-    found: Vec<Found>,
-    /// How all the seeds did.
-    summary: SearchSummary,
+    /// The best seeds so far.
+    ranking: Ranking,
     /// The recipe that was compared last with the one that was searched, and whether it differs in more than its seed.
     compared: Option<(Arc<Recipe>, bool)>,
     message: Option<String>,
@@ -59,8 +58,7 @@ impl SeedPanel {
             wants_start: false,
             wants_cancel: false,
             searched: None,
-            found: Vec::new(),
-            summary: SearchSummary::default(),
+            ranking: Ranking::default(),
             compared: None,
             message: None,
             adopted: None,
@@ -72,7 +70,13 @@ impl SeedPanel {
     /// The best seeds of the last search.
     #[cfg(test)]
     pub(crate) fn found(&self) -> &[Found] {
-        &self.found
+        &self.ranking.best
+    }
+
+    /// Whether a search is running.
+    #[cfg(test)]
+    pub(crate) fn is_searching(&self) -> bool {
+        self.fraction.is_some()
     }
 
     /// Starts and cancels the search as the user wants, takes its results and requests their pictures. Returns the seed
@@ -91,7 +95,7 @@ impl SeedPanel {
         }
         if std::mem::take(&mut self.wants_start) {
             thumbnails.remove(PREFIX);
-            (self.found, self.message, self.compared) = (Vec::new(), None, None);
+            (self.ranking, self.message, self.compared) = (Ranking::default(), None, None);
             self.searched = Some((recipe.clone(), level.clone()));
             self.searcher.start_search(SeedSearchRequest {
                 recipe: recipe.clone(),
@@ -105,7 +109,7 @@ impl SeedPanel {
             });
         }
         match self.searcher.take() {
-            Some(Ok((found, summary))) => (self.found, self.summary) = (found, summary),
+            Some(Ok(ranking)) => self.ranking = ranking,
             Some(Err(JobError::Cancelled)) => self.message = Some("The search was cancelled.".into()),
             Some(Err(error)) => self.message = Some(error.to_string()),
             None => {}
@@ -118,7 +122,9 @@ impl SeedPanel {
             self.compared = Some((recipe.clone(), differs));
         }
         if let Some((searched, _)) = &self.searched {
-            for found in &self.found {
+            // While the list changes, only of seeds that are worth a look.
+            let is_searching = self.fraction.is_some();
+            for found in self.ranking.best.iter().filter(|found| !is_searching || found.failed() == 0) {
                 let key = format!("{PREFIX}{}", found.seed);
                 thumbnails.request(&key, || ThumbnailRequest {
                     key: key.clone(),
@@ -133,20 +139,26 @@ impl SeedPanel {
             Some(ThumbnailState::Ready(texture)) => Some(texture.clone()),
             Some(ThumbnailState::Pending | ThumbnailState::Failed) | None => None,
         };
-        self.thumbnails = self.found.iter().map(picture).collect();
+        self.thumbnails = self.ranking.best.iter().map(picture).collect();
         self.adopted.take()
     }
 
-    /// Draws the search.
-    pub(super) fn ui(&mut self, ui: &mut Ui, level: &Level) {
+    /// Draws the search. `verdicts` are those of the current seed; none while they are being measured.
+    pub(super) fn ui(&mut self, ui: &mut Ui, level: &Level, verdicts: &[Result<Verdict, RuleError>]) {
         ui.add_space(4.0);
         heading(ui, "Find seeds");
         if level.rules.is_empty() {
-            ui.weak(
-                "Add rules above, such as path(\"Spawn 1\", \"Spawn 2\") <= 60 s, to search for seeds that pass them.",
-            );
+            ui.weak("Add rules above to search for seeds whose terrain passes them.");
             return;
         }
+        let passes = |verdict: &Result<Verdict, RuleError>| verdict.as_ref().is_ok_and(|verdict| verdict.holds);
+        let failed = verdicts.iter().filter(|verdict| !passes(verdict)).count();
+        ui.weak(match (verdicts.len(), failed) {
+            (0, _) => "The rules are being checked on the current seed.".into(),
+            (1, 0) => "The current seed passes the rule.".into(),
+            (count, 0) => format!("The current seed passes all {count} rules."),
+            (count, failed) => format!("The current seed fails {failed} of {count} rules."),
+        });
         match self.fraction {
             Some(fraction) => {
                 ui.horizontal(|ui| {
@@ -171,20 +183,20 @@ impl SeedPanel {
         if let Some(message) = &self.message {
             ui.label(message);
         }
-        if self.found.is_empty() {
+        if self.ranking.best.is_empty() {
             return;
         }
         let is_other_level = self.searched.as_ref().is_some_and(|(_, searched)| searched != level);
         if is_other_level || self.compared.as_ref().is_some_and(|(_, differs)| *differs) {
             ui.weak("The terrain or the level has changed since; search again.");
         }
-        ui.label(self.summary.to_string());
+        ui.label(self.ranking.summary.to_string());
         let gap = 4.0;
         let side = ((ui.available_width() - gap * (COLUMNS - 1).to_f32()) / COLUMNS.to_f32()).floor().max(16.0);
-        for row in (0..self.found.len()).step_by(COLUMNS) {
+        for row in (0..self.ranking.best.len()).step_by(COLUMNS) {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = gap;
-                for index in row..(row + COLUMNS).min(self.found.len()) {
+                for index in row..(row + COLUMNS).min(self.ranking.best.len()) {
                     ui.vertical(|ui| self.found_ui(ui, index, side));
                 }
             });
@@ -194,7 +206,7 @@ impl SeedPanel {
 
     /// A seed with its picture and its results.
     fn found_ui(&mut self, ui: &mut Ui, index: usize, side: f32) {
-        let found = &self.found[index];
+        let found = &self.ranking.best[index];
         ui.set_width(side);
         let picture = self.thumbnails.get(index).and_then(Option::as_ref);
         let button = match picture {
@@ -213,8 +225,8 @@ impl SeedPanel {
             self.adopted = Some(found.seed);
         }
         let (text, colour): (String, Color32) = match found.failed() {
-            0 => (format!("{}: passes", found.seed), colours(ui).text),
-            failed => (format!("{}: {failed} of {} fail", found.seed, found.verdicts.len()), colours(ui).weak),
+            0 => (format!("Seed {} passes", found.seed), colours(ui).text),
+            failed => (format!("Seed {} fails {failed}", found.seed), colours(ui).weak),
         };
         ui.label(RichText::new(text).size(11.0).color(colour));
     }

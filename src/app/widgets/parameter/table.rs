@@ -215,7 +215,11 @@ fn item_ui(
 ) -> ItemResponse {
     const SWITCH: &str = "enabled";
     let Value::Group(values) = item else { return ItemResponse { wants_file: false, removed: false, is_unfolded } };
-    let kind = kind_label(table, values);
+    let name = match values.get("name") {
+        Some(Value::Text(name)) if !name.is_empty() => Some(name.clone()),
+        _ => None,
+    };
+    let kind = name.as_deref().or(kind_label(table, values));
     let switch = values.get_mut(SWITCH).and_then(|value| match value {
         Value::Boolean(on) => Some(on),
         _ => None,
