@@ -75,8 +75,15 @@ impl RuleEditor {
             ui.label(RichText::new(icon.codepoint).color(colour)).on_hover_text(state);
             let focus = &mut self.focus;
             let draw = |ui: &mut Ui, text: &mut String| {
-                let field = TextEdit::singleline(text).font(egui::FontId::proportional(12.0));
-                let field = ui.add(field.desired_width(ui.available_width()));
+                // Long rules wrap, so that their numbers at the end are visible. Enter leaves the field.
+                let field = TextEdit::multiline(text).font(egui::FontId::proportional(12.0));
+                let field = ui.add(field.desired_rows(1).return_key(None).desired_width(ui.available_width()));
+                if text.contains('\n') {
+                    *text = text.replace('\n', " ");
+                }
+                if field.has_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter)) {
+                    field.surrender_focus();
+                }
                 let name = format!("Rule {}", index + 1);
                 field.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, &name));
                 if focus.take_if(|focus| *focus == index).is_some() {
