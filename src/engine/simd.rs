@@ -1,15 +1,20 @@
 //! Loops compiled for the widest vector instructions of the processor.
 
-use fearless_simd::{Level, dispatch};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use fearless_simd::{Level, Simd as _};
 
-/// Runs `work` compiled for the vector instructions of the current processor: SSE4.2 or AVX2 on x86, NEON on ARM.
-/// Functions that `work` calls are included if they are inlined.
+/// Runs `work` compiled for AVX2 if the processor has it, and otherwise for the baseline of the target, which includes
+/// NEON on ARM. Functions that `work` calls are included if they are inlined.
 ///
 /// Results do not depend on the instruction set: multiplications and additions are not fused, and their order stays the
 /// same.
 #[inline(always)]
 pub(super) fn simd<R>(work: impl FnOnce() -> R) -> R {
-    dispatch!(Level::new(), _vectors => work())
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    if let Level::Avx2(avx2) = Level::new() {
+        return avx2.vectorize(work);
+    }
+    work()
 }
 
 /// Fills a reusable row with `values`, vectorized inside [`simd`]. `Vec::extend` would not be: its loop is not inlined.
