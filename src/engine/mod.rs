@@ -16,7 +16,7 @@ mod fade;
 pub mod fault;
 mod final_symmetry;
 pub mod flow;
-mod fourier;
+pub mod fourier;
 pub mod groups;
 pub mod heightfield;
 pub mod image;

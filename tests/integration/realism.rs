@@ -4,10 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use rustfft::FftPlanner;
-use rustfft::num_complex::Complex;
-
+use num_complex::Complex;
 use upthrust::engine::flow::{Outlets, Water};
+use upthrust::engine::fourier::{FourierTransform, Workspace};
 use upthrust::engine::landforms::{Metric, Metrics};
 use upthrust::engine::{Grid, Heightfield, Progress, stack};
 use upthrust::files::export::load_inputs;
@@ -94,10 +93,15 @@ fn axis_ratio_and_slope(terrain: &Heightfield) -> [f64; 2] {
             Complex::new(height * hann(c) * hann(r), 0.0)
         })
         .collect();
-    let fft = FftPlanner::new().plan_fft_forward(side);
+    let (transform, mut space) = (FourierTransform::new(side), Workspace::default());
     for _ in 0..2 {
-        waves.chunks_exact_mut(side).for_each(|row| fft.process(row));
-        waves = (0..side * side).map(|i| waves[(i % side) * side + i / side]).collect();
+        let mut transformed = Vec::with_capacity(side * side);
+        for row in waves.chunks_exact(side) {
+            let mut row = row.to_vec();
+            transform.run(&mut row, &mut space);
+            transformed.extend(row);
+        }
+        waves = (0..side * side).map(|i| transformed[(i % side) * side + i / side]).collect();
     }
     let mut rings = vec![0.0; side];
     const BINS: usize = 8;
