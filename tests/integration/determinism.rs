@@ -209,7 +209,7 @@ const GOLDEN_OPERATIONS: &[(&str, u64)] = &[
     ("edge_fade", 0x4445_d8cd_6124_6cb0),
     ("island", 0x75ce_29a6_04ac_706a),
     ("terrace", 0xbabc_ea19_b1b8_6847),
-    ("paths", 0x54d5_32f6_b66e_c8d6),
+    ("paths", 0xc048_30d2_0af4_5ca4),
     ("gaussian_blur", 0xb470_0305_f1c7_2f1b),
     ("box_blur", 0xbef9_6473_2897_6689),
     ("finite_filter", 0xf4a4_5563_8e0a_410b),

@@ -42,6 +42,9 @@ impl Earthworks {
 /// quarter of a cell it is at most tan(bank)·0.03 %.
 const VERGE: f64 = 1.0 / 16.0;
 
+/// How far from the nearest point of its middle line the height of a road is taken at most, as a share of a piece.
+const MAX_STEP: f64 = 2.0;
+
 /// A carriageway that is level across, or the bed of a river.
 pub(super) struct Carriageway {
     line: Polyline,
@@ -104,10 +107,11 @@ impl Carriageway {
             return own;
         }
         // The share of the piece at which the point is straight across: one step of Newton's method. On the inner side of a
-        // bend the road advances by less than the curve, until the normals meet.
+        // bend the road advances by less than the curve, until the normals meet; there, and where the curve turns back on
+        // itself, the step is limited.
         let run_m = piece.length_m * (piece.along[0] * along[0] + piece.along[1] * along[1]);
         let turn_m = away_m[0] * (after[0] - before[0]) + away_m[1] * (after[1] - before[1]);
-        let share = ahead_m / (run_m - turn_m).max(0.25 * run_m);
+        let share = (ahead_m / (run_m - turn_m).max(0.25 * piece.length_m)).clamp(-MAX_STEP, MAX_STEP);
         own + share * (self.heights[first + 1] - self.heights[first])
     }
 

@@ -55,11 +55,11 @@ parameters! {
         /// Position, metres east and south of the map's north-west corner.
         at_m: Point = Point { x_m: 2048.0, z_m: 2048.0 },
             Spec::number("Position", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m");
-        /// Height of a road, or of a river's water, at the node. For ridges and valleys, their height or depth. Empty:
+        /// Height of a road, or of a river's water, at the node. For ridges and valleys, their height or depth. Off:
         /// from the terrain, or from the nodes beside it.
         height_m: Option<f64> = None,
             Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("not fixed");
-        /// Width of the path at the node. Empty: the width of the path.
+        /// Width of the path at the node. Off: the width of the path.
         width_m: Option<f64> = None,
             Spec::number("Width", 0.1, 1_000_000.0).slider(1.0, 1000.0).unit("m").logarithmic().none("as the path");
     }
@@ -104,7 +104,7 @@ parameters! {
                 .both_sides("fault_profile", Profile::TWO_SIDED).when("kind", &["fault"]);
         /// Cross-section of the fault, from a cliff to a wave.
         fault_profile: Profile = Profile::Smooth, Spec::new("Fault profile").when("kind", &["fault"]);
-        /// Distance beyond each end over which the fault fades out. Empty: it goes straight on across the map.
+        /// Distance beyond each end over which the fault fades out. Off: it goes straight on across the map.
         reach_m: Option<f64> = Some(400.0),
             Spec::number("Fade-out length", 0.0, 1_000_000.0).slider(0.0, 4000.0).unit("m").none("unlimited")
                 .when("kind", &["fault"]);

@@ -437,12 +437,12 @@ mod tests {
             let change = sign * (heights[end] - slope[end]);
             assert!((change / (0.5 * 0.1 * 0.2 * total_m) - 1.0).abs() < 0.01, "{end}: {change}");
         }
-        // A held end, and what lies before a held node.
-        let node = stations.nodes[1];
-        let held = [(0, 0.0, slope[0]), (1, stations.lengths_m[node], slope[node])];
+        // A held end, and a held node near the other one.
+        let held = [(0, 0.0, slope[0]), (1, stations.lengths_m[90], slope[90])];
         let mut heights = slope.clone();
         stations.level_ends(&mut heights, &held, total_m);
-        assert_eq!(heights[..=node], slope[..=node]);
+        assert_eq!(heights[..=90], slope[..=90]);
+        assert!(heights[100] < slope[100] && grade(&heights, 99) < 0.01, "{heights:?}");
     }
 
     fn to_an_end(stations: &Stations, i: usize) -> f64 {
