@@ -1,7 +1,8 @@
 //! The thread that searches for the seeds whose terrain best meets the rules of a level.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
@@ -68,6 +69,9 @@ impl SeedSearcher {
     }
 }
 
+/// The time between two rankings that are shown while the search runs.
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
+
 struct SearchWorker;
 
 impl Worker for SearchWorker {
@@ -94,7 +98,14 @@ impl Worker for SearchWorker {
         let bytes = |grid: Grid| memory_bytes(&level, &rules, grid.samples() as u64) + obstacle_bytes(&recipe, grid);
         require_memory(at_once.saturating_mul(bytes(grid)))?;
         let seeds: Vec<u32> = seeds.collect();
-        let report = |ranking: &Ranking| (context.publish)(ranking.clone());
+        let published = Mutex::new(Instant::now());
+        let report = |ranking: &Ranking| {
+            let mut published = published.lock().unwrap_or_else(PoisonError::into_inner);
+            if published.elapsed() >= REPORT_INTERVAL {
+                *published = Instant::now();
+                (context.publish)(ranking.clone());
+            }
+        };
         let seeds = seeds.into_par_iter();
         let ranking = progress.stage(0.0..0.8, || search.best(seeds, grid, best, progress, &report))?;
         let last = Grid::fitted(recipe.world.extent(), final_samples);

@@ -42,14 +42,14 @@ fn rules_are_checked_live_and_a_click_shows_the_place() {
     let mut editor = level_editor(&["path(red, blue) <= 1 h", "path(red, Middle) <= 1 s"]);
     assert!(editor.query_by_label_contains("Walker: ").is_some());
     assert!(editor.query_by_label("red base \u{2013} blue base").is_some(), "the route is as long in both directions");
-    let texts: Vec<String> = ["found "]
+    let texts: Vec<String> = ["currently "]
         .iter()
         .flat_map(|text| editor.query_all_by_label_contains(text))
         .filter_map(|node| egui_kittest::kittest::NodeT::accesskit_node(&node).value())
         .collect();
     assert_eq!(texts.len(), 2, "{texts:?}");
     let zoom = editor.state().ui.maps.viewport.zoom;
-    editor.query_all_by_label_contains("found ").next().expect("what was found").click();
+    editor.query_all_by_label_contains("currently ").next().expect("what was found").click();
     editor.run_steps(4);
     assert!(editor.state().ui.maps.viewport.zoom > zoom);
 
@@ -76,7 +76,7 @@ fn rules_are_checked_live_and_a_click_shows_the_place() {
 #[test]
 fn a_rule_with_a_mistake_says_where_it_is() {
     let mut editor = level_editor(&["path(red, green) <= 90 s"]);
-    assert!(editor.query_by_label_contains("character 11: no marker or team is called \"green\"").is_some());
+    assert!(editor.query_by_label_contains("At character 11: no marker or team is called \"green\"").is_some());
     editor.get_by_role_and_label(Role::Button, "Remove rule 1").click();
     editor.run_steps(4);
     assert!(editor.state().document.project().level.rules.is_empty());

@@ -4,11 +4,12 @@ use std::fmt;
 use std::ops::Range;
 
 use super::measures::{Aspect, Measures};
+use super::metric_kind::MetricKind;
 use crate::engine::level::Level;
 use crate::engine::parameters::nearest_name;
 use crate::engine::progress::Cancelled;
 
-/// The most cut and fill of a building site unless the rule names another, metres.
+/// The most cut and fill of a building pad unless the rule names another, metres.
 pub const DEFAULT_CUT_M: f64 = 1.0;
 
 /// Why a rule cannot be checked.
@@ -24,7 +25,7 @@ pub struct RuleError {
 
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rule \"{}\", column {}: {}", self.rule, self.column, self.problem)
+        write!(f, "rule \"{}\", at character {}: {}", self.rule, self.column, self.problem)
     }
 }
 
@@ -159,92 +160,8 @@ impl Metric {
     }
 }
 
-/// A metric without its arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MetricKind {
-    /// The time of the fastest route.
-    Path,
-    /// The length of the fastest route.
-    Length,
-    /// The width of the widest route at its narrowest point.
-    Choke,
-    /// Whether there is a line of sight.
-    Sees,
-    /// The share of the map on which an agent can stand.
-    Walkable,
-    /// The share of the walkable area that is reached.
-    Reachable,
-    /// The share of the walkable area from which a place is visible.
-    Exposure,
-    /// How many building sites fit.
-    Pads,
-    /// An aspect of fairness.
-    Fairness,
-}
-
-impl MetricKind {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Path,
-        Self::Length,
-        Self::Choke,
-        Self::Sees,
-        Self::Walkable,
-        Self::Reachable,
-        Self::Exposure,
-        Self::Pads,
-        Self::Fairness,
-    ];
-
-    /// The name in rules.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Path => "path",
-            Self::Length => "length",
-            Self::Choke => "choke",
-            Self::Sees => "sees",
-            Self::Walkable => "walkable",
-            Self::Reachable => "reachable",
-            Self::Exposure => "exposure",
-            Self::Pads => "pads",
-            Self::Fairness => "fairness",
-        }
-    }
-
-    /// The arguments that follow the name in rules.
-    pub fn arguments(self) -> &'static str {
-        match self {
-            Self::Path | Self::Length | Self::Choke => "(from, to[, agent])",
-            Self::Sees => "(from, to)",
-            Self::Walkable => "[(agent)]",
-            Self::Reachable => "(from[, agent])",
-            Self::Exposure => "(place)",
-            Self::Pads => "([team,] width, depth[, cut])",
-            Self::Fairness => "(territory|time|exposure|flat|height)",
-        }
-    }
-
-    /// What it measures, and in which units.
-    pub fn doc(self) -> &'static str {
-        match self {
-            Self::Path => "the time of the fastest route, s, min or h",
-            Self::Length => "the length of the fastest route over the terrain, m or km",
-            Self::Choke => "the width of the widest route at its narrowest point, m",
-            Self::Sees => "whether one sees the other, yes or no",
-            Self::Walkable => "the share of the map on which an agent can stand",
-            Self::Reachable => "the share of the walkable area that is reached",
-            Self::Exposure => "the share of the walkable area from which a place is visible",
-            Self::Pads => {
-                "how many building sites of that size fit on the map, or in the territory of a team, with at most that \
-                 much cut and fill (1 m)"
-            }
-            Self::Fairness => "the smallest value of a team divided by the largest; for heights the difference, m",
-        }
-    }
-}
-
 impl Rule {
-    /// Whether the rule counts building sites.
+    /// Whether the rule counts building pads.
     pub(super) fn finds_pads(&self) -> bool {
         matches!(self.metric, Metric::Pads { .. })
     }
@@ -381,12 +298,12 @@ impl Reader<'_> {
         let Some(kind) = MetricKind::ALL.into_iter().find(|kind| kind.key() == name.text) else {
             let known = MetricKind::ALL.map(MetricKind::key);
             let hint = match nearest_name(&name.text, known) {
-                Some(nearest) => format!("did you mean {nearest}?"),
-                None => format!("known metrics: {}", known.join(", ")),
+                Some(nearest) => format!("did you mean {nearest}? A rule begins with {}", known.join(", ")),
+                None => format!("a rule begins with {}", known.join(", ")),
             };
             return Err((name.at, format!("there is no metric \"{}\"; {hint}", name.text)));
         };
-        let usage = format!("{}{}: {}", kind.key(), kind.arguments(), kind.doc());
+        let usage = format!("for example {} ({})", kind.example(), kind.doc());
         let arguments = self.arguments()?;
         let end = self.at;
         let wrong_count = || (end, format!("expected {usage}"));
@@ -661,14 +578,14 @@ mod tests {
     fn mistakes_are_pointed_at_by_their_column() {
         let level = level();
         for (rule, column, problem) in [
-            ("", 1, "there is no metric \"\"; known metrics: path, length"),
+            ("", 1, "there is no metric \"\"; a rule begins with path, length"),
             ("pth(red, blue) <= 90 s", 1, "there is no metric \"pth\"; did you mean path?"),
             (
                 "path(red, green) <= 90 s",
                 11,
                 "no marker or team is called \"green\"; the markers are Base 1, Base 2, Middle; the teams are red, blue",
             ),
-            ("path(red) <= 90 s", 10, "expected path(from, to[, agent])"),
+            ("path(red) <= 90 s", 10, "expected for example path(A, B) <= 2 min"),
             ("path(red, blue, Boat) <= 90", 17, "no agent is called \"Boat\"; there are Walker, Tank"),
             ("path(red, blue, Tank, 3) <= 90", 23, "one argument too many"),
             ("path(red, blue <= 90 s", 16, "expected a comma or a closing parenthesis"),

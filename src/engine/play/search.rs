@@ -99,7 +99,7 @@ impl fmt::Display for SearchSummary {
     /// Says how many seeds pass, and if there is none, which rule is the hardest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { samples, seeds, passing, rules } = self;
-        write!(f, "{passing} of {seeds} seeds pass all rules at {samples} samples")?;
+        write!(f, "{passing} of {seeds} seeds pass all rules on previews of {samples} samples")?;
         match rules.iter().min_by_key(|(_, passing)| *passing).filter(|_| *passing == 0) {
             Some((rule, 0)) => write!(f, "; none passes {rule}"),
             Some((rule, 1)) => write!(f, "; only 1 passes {rule}"),
@@ -221,9 +221,9 @@ mod tests {
             rules: rules.iter().map(|(rule, count)| ((*rule).into(), *count)).collect(),
         };
         let rules = [("walkable >= 0.5", 150), ("path(a, b) <= 1 s", 0)];
-        let all = "0 of 200 seeds pass all rules at 257 samples";
+        let all = "0 of 200 seeds pass all rules on previews of 257 samples";
         assert_eq!(summary(0, &rules).to_string(), format!("{all}; none passes path(a, b) <= 1 s"));
         assert_eq!(summary(0, &rules[..1]).to_string(), format!("{all}; only 150 pass walkable >= 0.5"));
-        assert_eq!(summary(3, &rules[..1]).to_string(), "3 of 200 seeds pass all rules at 257 samples");
+        assert_eq!(summary(3, &rules[..1]).to_string(), "3 of 200 seeds pass all rules on previews of 257 samples");
     }
 }

@@ -1,4 +1,4 @@
-//! Building sites: places for level pads.
+//! Building pads: places for level pads.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -39,7 +39,7 @@ impl Sites {
         let least_m = (10.0 * self.least_cut_m).ceil() / 10.0;
         match self.fitting.len() {
             0 if least_m.is_finite() => {
-                format!("the flattest place needs {least_m} m of cut and fill, more than {cut_m} m")
+                format!("the flattest dry place needs {least_m} m of cut and fill, more than {cut_m} m")
             }
             0 => "no dry area is large enough".into(),
             1 => "the only place is outside the territory".into(),
@@ -213,7 +213,7 @@ mod tests {
         let larger = all([60.0, 60.0], 1.0);
         assert!(larger.fitting.is_empty() && (larger.least_cut_m - 2.7).abs() < 1e-5, "{larger:?}");
         let almost = Sites { fitting: vec![], least_cut_m: 1.04 };
-        assert_eq!(almost.reason(1.0), "the flattest place needs 1.1 m of cut and fill, more than 1 m");
+        assert_eq!(almost.reason(1.0), "the flattest dry place needs 1.1 m of cut and fill, more than 1 m");
     }
 
     #[test]

@@ -67,7 +67,10 @@ fn failed_rules_and_mistakes_in_them_are_reported() {
         sandbox.command("play level.json --size 65 --require").arg("sees(red, green) = no").output().expect("run");
     let errors = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{errors}");
-    assert!(errors.contains("column 11: no marker or team is called \"green\"; the markers are Red base"), "{errors}");
+    assert!(
+        errors.contains("at character 11: no marker or team is called \"green\"; the markers are Red base"),
+        "{errors}"
+    );
 }
 
 #[test]

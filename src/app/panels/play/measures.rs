@@ -29,7 +29,7 @@ pub(super) fn report_ui(
     }
     heading(ui, "Walkable area");
     for (agent, share) in level.agents.iter().zip(&report.walkable) {
-        let doc = format!("Where {} can stand follows from its limits, below at Agents", agent.name);
+        let doc = format!("Where {} can stand depends on its limits; see Agents below", agent.name);
         ui.label(format!("{}: {:.1} % of the map", agent.name, 100.0 * share)).on_hover_text(doc);
     }
     let stuck = level.markers.iter().zip(&report.markers).filter(|(_, found)| !found.stands);

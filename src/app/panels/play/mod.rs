@@ -275,7 +275,8 @@ impl PlayPanel {
         let report = self.measured.as_ref().and_then(|measured| measured.report.clone());
         let verdicts = report.as_ref().map_or(&[][..], |report| &report.verdicts);
         response = self.rules.ui(ui, context.level, verdicts, is_outdated).or(response);
-        seeds.ui(ui, context.level, if is_outdated { &[] } else { verdicts });
+        let is_known = report.is_some() && self.outdated_since.is_none() && self.error.is_none() && context.is_at_end;
+        seeds.ui(ui, context.level, is_known.then_some(verdicts));
         ui.add_space(4.0);
         match report {
             Some(report) if report.markers.len() == context.level.markers.len() => {

@@ -8,7 +8,7 @@ use crate::app::widgets::theme::colours;
 use crate::app::widgets::typed_text::TypedText;
 use crate::app::widgets::{heading, icon_button};
 use crate::engine::level::Level;
-use crate::engine::play::{RuleError, Verdict};
+use crate::engine::play::{MetricKind, RuleError, Verdict};
 
 /// The rule that is being typed, by its index.
 #[derive(Default)]
@@ -78,6 +78,8 @@ impl RuleEditor {
                 // Long rules wrap, so that their numbers at the end are visible. Enter leaves the field.
                 let field = TextEdit::multiline(text).font(egui::FontId::proportional(12.0));
                 let field = ui.add(field.desired_rows(1).return_key(None).desired_width(ui.available_width()));
+                let doc = MetricKind::of_rule(text).map_or("What must be true of the level", MetricKind::doc);
+                let field = field.on_hover_text(doc);
                 if text.contains('\n') {
                     *text = text.replace('\n', " ");
                 }
@@ -134,8 +136,8 @@ fn rule_of(verdict: &Result<Verdict, RuleError>) -> &str {
 /// What was found, below the rule; returns the place if the user clicks it.
 fn found_ui(ui: &mut Ui, verdict: &Result<Verdict, RuleError>) -> Option<[f64; 2]> {
     let (text, colour, place_m) = match verdict {
-        Ok(verdict) => (format!("found {}", verdict.found_and_why()), colours(ui).weak, verdict.place_m),
-        Err(error) => (format!("character {}: {}", error.column, error.problem), colours(ui).error, None),
+        Ok(verdict) => (format!("currently {}", verdict.found_and_why()), colours(ui).weak, verdict.place_m),
+        Err(error) => (format!("At character {}: {}", error.column, error.problem), colours(ui).error, None),
     };
     let shown = ui.horizontal_top(|ui| {
         ui.add_space(INDENT);

@@ -93,7 +93,15 @@ impl SeedPanel {
         if std::mem::take(&mut self.wants_cancel) {
             self.searcher.cancel();
         }
-        if std::mem::take(&mut self.wants_start) {
+        self.fraction = self.searcher.fraction();
+        while let Some(result) = self.searcher.take() {
+            match result {
+                Ok(ranking) => self.ranking = ranking,
+                Err(JobError::Cancelled) => self.message = Some("The search was cancelled.".into()),
+                Err(error) => self.message = Some(error.to_string()),
+            }
+        }
+        if std::mem::take(&mut self.wants_start) && self.fraction.is_none() {
             thumbnails.remove(PREFIX);
             (self.ranking, self.message, self.compared) = (Ranking::default(), None, None);
             self.searched = Some((recipe.clone(), level.clone()));
@@ -108,13 +116,6 @@ impl SeedPanel {
                 best: BEST,
             });
         }
-        match self.searcher.take() {
-            Some(Ok(ranking)) => self.ranking = ranking,
-            Some(Err(JobError::Cancelled)) => self.message = Some("The search was cancelled.".into()),
-            Some(Err(error)) => self.message = Some(error.to_string()),
-            None => {}
-        }
-        self.fraction = self.searcher.fraction();
         if let Some((searched, _)) = &self.searched
             && self.compared.as_ref().is_none_or(|(compared, _)| !Arc::ptr_eq(compared, recipe))
         {
@@ -143,8 +144,8 @@ impl SeedPanel {
         self.adopted.take()
     }
 
-    /// Draws the search. `verdicts` are those of the current seed; none while they are being measured.
-    pub(super) fn ui(&mut self, ui: &mut Ui, level: &Level, verdicts: &[Result<Verdict, RuleError>]) {
+    /// Draws the search. `verdicts` are those of the current seed's finished terrain, if they are known.
+    pub(super) fn ui(&mut self, ui: &mut Ui, level: &Level, verdicts: Option<&[Result<Verdict, RuleError>]>) {
         ui.add_space(4.0);
         heading(ui, "Find seeds");
         if level.rules.is_empty() {
@@ -152,12 +153,14 @@ impl SeedPanel {
             return;
         }
         let passes = |verdict: &Result<Verdict, RuleError>| verdict.as_ref().is_ok_and(|verdict| verdict.holds);
-        let failed = verdicts.iter().filter(|verdict| !passes(verdict)).count();
-        ui.weak(match (verdicts.len(), failed) {
-            (0, _) => "The rules are being checked on the current seed.".into(),
-            (1, 0) => "The current seed passes the rule.".into(),
-            (count, 0) => format!("The current seed passes all {count} rules."),
-            (count, failed) => format!("The current seed fails {failed} of {count} rules."),
+        let counts =
+            verdicts.map(|verdicts| (verdicts.len(), verdicts.iter().filter(|verdict| !passes(verdict)).count()));
+        ui.weak(match counts {
+            Some((1, 0)) => "The current seed passes the rule.".into(),
+            Some((count, 0)) => format!("The current seed passes all {count} rules."),
+            Some((count, failed)) => format!("The current seed fails {failed} of {count} rules."),
+            // Its line stays, so that nothing moves.
+            None => " ".into(),
         });
         match self.fraction {
             Some(fraction) => {
@@ -188,7 +191,7 @@ impl SeedPanel {
         }
         let is_other_level = self.searched.as_ref().is_some_and(|(_, searched)| searched != level);
         if is_other_level || self.compared.as_ref().is_some_and(|(_, differs)| *differs) {
-            ui.weak("The terrain or the level has changed since; search again.");
+            ui.weak("The terrain, the markers or the rules have changed since; search again.");
         }
         ui.label(self.ranking.summary.to_string());
         let gap = 4.0;
@@ -197,7 +200,8 @@ impl SeedPanel {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = gap;
                 for index in row..(row + COLUMNS).min(self.ranking.best.len()) {
-                    ui.vertical(|ui| self.found_ui(ui, index, side));
+                    let seed = self.ranking.best[index].seed;
+                    ui.push_id(seed, |ui| ui.vertical(|ui| self.found_ui(ui, index, side)));
                 }
             });
         }

@@ -3,8 +3,8 @@
 use crate::engine::level::{Level, MarkerKind};
 use crate::engine::play::quoted;
 
-/// The most markers or teams that a suggestion has rules for.
-const MAX_NAMES: usize = 4;
+/// The most places of which every two are compared.
+const MAX_PLACES: usize = 4;
 
 /// What must be true of a level, in words and as rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,36 +19,48 @@ impl Suggestion {
     }
 }
 
-/// The names of some markers, as rules write them.
-fn names(level: &Level, is_meant: impl Fn(MarkerKind) -> bool) -> Vec<String> {
-    let meant = level.markers.iter().filter(|marker| is_meant(marker.kind) && !marker.name.is_empty());
-    meant.take(MAX_NAMES).map(|marker| quoted(&marker.name)).collect()
+/// Whether rules can name it.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains('"')
+}
+
+/// The names of some markers.
+fn names(level: &Level, is_meant: impl Fn(MarkerKind) -> bool) -> Vec<&str> {
+    let meant = level.markers.iter().filter(|marker| is_meant(marker.kind) && is_name(&marker.name));
+    meant.map(|marker| marker.name.as_str()).collect()
 }
 
 /// What can be required of a level.
 pub(super) fn suggestions(level: &Level) -> Vec<Suggestion> {
     let spawns = names(level, |kind| kind == MarkerKind::Spawn);
     let objectives = names(level, |kind| kind == MarkerKind::Objective);
-    let teams: Vec<String> = level.teams().iter().take(MAX_NAMES).map(|team| quoted(team)).collect();
+    let teams: Vec<&str> = level.teams().into_iter().filter(|team| is_name(team)).collect();
     let mut all = Vec::new();
     if !spawns.is_empty() {
         all.extend(objectives.iter().map(|objective| {
-            let rule = |spawn: &String| format!("path({spawn}, {objective}) <= 2 min");
-            let name = objective.trim_matches('"');
-            Suggestion::new(format!("Every spawn reaches {name} within 2 min"), spawns.iter().map(rule))
+            let rule = |spawn: &&str| format!("path({}, {}) <= 2 min", quoted(spawn), quoted(objective));
+            Suggestion::new(format!("Every spawn reaches {objective} within 2 min"), spawns.iter().map(rule))
         }));
     }
-    all.extend(of_pairs(level, &spawns));
+    let of_pairs = [("spawns", spawns.clone()), ("teams", teams.clone()), ("markers", names(level, |_| true))];
+    let fits = |places: &[&str]| (2..=MAX_PLACES).contains(&places.len());
+    all.extend(
+        of_pairs
+            .iter()
+            .find(|(_, places)| fits(places))
+            .map(|(title, places)| pairs(title, places))
+            .unwrap_or_default(),
+    );
     if !teams.is_empty() {
-        let rule = |team: &String| format!("pads({team}, 60, 60) >= 3");
-        all.push(Suggestion::new("Every team has 3 building sites of 60 × 60 m", teams.iter().map(rule)));
+        let rule = |team: &&str| format!("pads({}, 60, 60) >= 3", quoted(team));
+        all.push(Suggestion::new("Every team has 3 building pads of 60 × 60 m", teams.iter().map(rule)));
     }
-    all.push(Suggestion::new("The map has 3 building sites of 60 × 60 m", ["pads(60, 60) >= 3".into()]));
+    all.push(Suggestion::new("The map has 3 building pads of 60 × 60 m", ["pads(60, 60) >= 3".into()]));
     all.push(Suggestion::new("At least 50 % of the map is walkable", ["walkable >= 50 %".into()]));
     if !spawns.is_empty() {
-        let reachable = spawns.iter().map(|spawn| format!("reachable({spawn}) >= 90 %"));
+        let reachable = spawns.iter().map(|spawn| format!("reachable({}) >= 90 %", quoted(spawn)));
         all.push(Suggestion::new("Every spawn reaches 90 % of the walkable area", reachable));
-        let exposure = spawns.iter().map(|spawn| format!("exposure({spawn}) <= 20 %"));
+        let exposure = spawns.iter().map(|spawn| format!("exposure({}) <= 20 %", quoted(spawn)));
         all.push(Suggestion::new("Every spawn is visible from at most 20 % of the walkable area", exposure));
     }
     if teams.len() > 1 {
@@ -64,24 +76,21 @@ pub(super) fn suggestions(level: &Level) -> Vec<Suggestion> {
     all
 }
 
-/// What can be required of every two spawns, or of every two markers if there are not two spawns.
-fn of_pairs(level: &Level, spawns: &[String]) -> Vec<Suggestion> {
-    let (title, places) =
-        if spawns.len() > 1 { ("spawns", spawns.to_vec()) } else { ("markers", names(level, |_| true)) };
-    if places.len() < 2 {
-        return Vec::new();
-    }
-    let later = |i: usize| places.iter().skip(i + 1);
-    let pairs: Vec<String> =
-        places.iter().enumerate().flat_map(|(i, a)| later(i).map(move |b| format!("({a}, {b})"))).collect();
-    let suggestion = |text: String, metric: &str, limit: &str| {
-        Suggestion::new(text, pairs.iter().map(|pair| format!("{metric}{pair} {limit}")))
+/// What can be required of every two places.
+fn pairs(title: &str, places: &[&str]) -> Vec<Suggestion> {
+    let names: Vec<String> = places.iter().map(|place| quoted(place)).collect();
+    let count = names.len();
+    let both_ways = (0..count).flat_map(|a| (0..count).map(move |b| [a, b])).filter(|[a, b]| a != b);
+    let suggestion = |text: String, metric: &str, limit: &str, is_directed: bool| {
+        let pairs = both_ways.clone().filter(|[a, b]| is_directed || a < b);
+        Suggestion::new(text, pairs.map(|[a, b]| format!("{metric}({}, {}) {limit}", names[a], names[b])))
     };
+    // A route may be a way down that cannot be climbed back.
     vec![
-        suggestion(format!("The {title} do not see each other"), "sees", "= no"),
-        suggestion(format!("Routes between the {title} take at most 5 min"), "path", "<= 5 min"),
-        suggestion(format!("Routes between the {title} are at least 300 m long"), "length", ">= 300 m"),
-        suggestion(format!("Routes between the {title} are at least 12 m wide"), "choke", ">= 12 m"),
+        suggestion(format!("The {title} do not see each other"), "sees", "= no", false),
+        suggestion(format!("Routes between the {title} take at most 5 min"), "path", "<= 5 min", true),
+        suggestion(format!("Routes between the {title} are at least 300 m long"), "length", ">= 300 m", true),
+        suggestion(format!("Routes between the {title} are at least 12 m wide"), "choke", ">= 12 m", false),
     ]
 }
 
@@ -119,6 +128,8 @@ mod tests {
         let reach = ["path(\"Spawn 1\", Hill) <= 2 min", "path(West, Hill) <= 2 min"];
         assert_eq!(rules_of(&level, "Every spawn reaches Hill"), reach);
         assert_eq!(rules_of(&level, "The spawns do not see"), ["sees(\"Spawn 1\", West) = no"]);
+        let both_ways = ["path(\"Spawn 1\", West) <= 5 min", "path(West, \"Spawn 1\") <= 5 min"];
+        assert_eq!(rules_of(&level, "Routes between the spawns take"), both_ways);
         assert_eq!(rules_of(&level, "Every team has"), ["pads(A, 60, 60) >= 3", "pads(\"dark blue\", 60, 60) >= 3"]);
     }
 
@@ -126,11 +137,20 @@ mod tests {
     fn only_what_the_level_has_is_suggested() {
         let texts =
             |level: &Level| suggestions(level).into_iter().map(|suggestion| suggestion.text).collect::<Vec<_>>();
-        let of_map = ["The map has 3 building sites of 60 × 60 m", "At least 50 % of the map is walkable"];
+        let of_map = ["The map has 3 building pads of 60 × 60 m", "At least 50 % of the map is walkable"];
         assert_eq!(texts(&Level::default()), of_map);
         let camera = marker(MarkerKind::Camera, "Tower", "");
         let level = level(vec![camera, marker(MarkerKind::Objective, "Hill", "")]);
         assert_eq!(rules_of(&level, "The markers do not see"), ["sees(Tower, Hill) = no"]);
         assert!(texts(&level).iter().all(|text| !text.contains("spawn") && !text.contains("team")));
+    }
+
+    #[test]
+    fn of_many_spawns_the_teams_are_compared_and_every_spawn_has_its_rule() {
+        let spawns = (0..6).map(|i| marker(MarkerKind::Spawn, &format!("S{i}"), if i % 2 == 0 { "A" } else { "B" }));
+        let level = level(spawns.chain([marker(MarkerKind::Objective, "a \"hill\"", "")]).collect());
+        assert_eq!(rules_of(&level, "The teams do not see"), ["sees(A, B) = no"]);
+        assert_eq!(rules_of(&level, "Every spawn reaches 90 %").len(), 6);
+        assert!(suggestions(&level).iter().all(|suggestion| !suggestion.text.contains("hill")));
     }
 }
