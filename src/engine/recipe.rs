@@ -28,7 +28,7 @@ parameters! {
         width_m: f64 = 4096.0, Spec::number("Width", MIN_SIDE_M, MAX_SIDE_M).slider(256.0, 32_768.0).unit("m").logarithmic();
         /// The size of the world from north to south.
         depth_m: f64 = 4096.0, Spec::number("Depth", MIN_SIDE_M, MAX_SIDE_M).slider(256.0, 32_768.0).unit("m").logarithmic();
-        /// A fixed height range for exports and for elevations in percent. Empty: from the lowest to the highest point
+        /// A fixed height range for exports and for elevations in percent. Off: from the lowest to the highest point
         /// of the terrain.
         height_range_m: Option<Band> = None,
             Spec::number("Height range", -100_000.0, 100_000.0).slider(-1000.0, 5000.0).unit("m").none("as the terrain");
@@ -431,7 +431,7 @@ mod tests {
         let message = |value: Json| Recipe::from_json(&value).expect_err("must be refused").to_string();
         assert_eq!(
             message(json!({"stack": [{"operation": "faults", "wind": {"k": 5}}]})),
-            "stack.0.wind.k: Strength k must be from 0 to 0.9999, not 5"
+            "stack.0.wind.k: Strength must be from 0 to 0.9999, not 5"
         );
         assert_eq!(
             message(json!({"stack": [{"operation": "faults", "coutn": 5}]})),

@@ -362,8 +362,8 @@ impl Command {
             Self::Ungroup(_) => "Ungroup".into(),
             Self::FoldGroup(_) => "Fold or unfold group".into(),
             Self::MoveStep { .. } | Self::MoveType { .. } => "Move".into(),
-            Self::MoveUp => "Move selected card up".into(),
-            Self::MoveDown => "Move selected card down".into(),
+            Self::MoveUp => "Move selected step or type up".into(),
+            Self::MoveDown => "Move selected step or type down".into(),
             Self::SelectStep(_) | Self::SelectStepsTo(_) | Self::SelectType(_) => "Select".into(),
             Self::AddType(None) => "Add terrain type".into(),
             Self::AddType(Some(index)) => format!("Add terrain type {}", MATERIALS[*index].title()),
@@ -442,8 +442,9 @@ impl Command {
             Self::Variations => "random alternatives mutate vary",
             Self::Scatter | Self::AddLayer(_) => "forest foliage vegetation props objects instances",
             Self::Playability => {
-                "level metrics overlay rules fairness route time reach visibility territory choke agent walkable"
+                "level metrics overlay rules fairness route time reach visibility line of sight territory choke agent walkable"
             }
+            Self::ShowOverlay(_) => "line of sight view visibility",
             Self::ProfileLine => "cross-section elevation",
             Self::FrameViews => "zoom fit centre camera",
             Self::ViewThreeQuarter | Self::ViewFromAbove | Self::ViewFromSide => "camera perspective",

@@ -347,7 +347,7 @@ mod tests {
             file.set(&format!("stack.0.wind.k={k}")).expect("a strength");
             file.project.recipe.clone()
         };
-        assert_eq!(differences(&windy(0.2), &windy(0.3))[0].words, ["Wind erosion: Strength k 0.2 to 0.3"]);
+        assert_eq!(differences(&windy(0.2), &windy(0.3))[0].words, ["Wind erosion: Strength 0.2 to 0.3"]);
     }
 
     #[test]

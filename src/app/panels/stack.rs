@@ -224,7 +224,13 @@ fn selected_ui(
     // A step keeps its seed when it moves, and with it what is unfolded.
     let seed = step.settings.seed;
     let id = context.parameters.step_id(place, step.operation.key(), seed);
-    heading(ui, step.title());
+    ui.horizontal_wrapped(|ui| {
+        heading(ui, step.title());
+        // What a step with a name of its own is.
+        if step.title() != step.operation.label() {
+            ui.weak(RichText::new(step.operation.label()).size(11.0));
+        }
+    });
     if let Err(error) = step.operation.check(Grid::fitted(recipe.world.extent(), CHECKED_SAMPLES)) {
         let problem = error.in_words(step.operation.table());
         ui.colored_label(ui.visuals().error_fg_color, format!("No effect: {problem}"));

@@ -138,9 +138,9 @@ fn locked_parameters_are_the_same_in_every_variation() {
     let place = editor.get_by_role_and_label(Role::Label, "Displacement").rect().center();
     editor.hover_at(place);
     editor.run_steps(3);
-    editor.get_by_role_and_label(Role::Button, "Lock Displacement").click();
+    editor.get_by_role_and_label(Role::Button, "Lock Displacement in variations").click();
     editor.run_steps(3);
-    editor.get_by_role_and_label(Role::Button, "Unlock Displacement");
+    editor.get_by_role_and_label(Role::Button, "Unlock Displacement in variations");
     press(&mut editor, Modifiers::NONE, Key::V);
     wait_for_thumbnails(&mut editor);
     let selected = editor.state().ui.selection.step;

@@ -170,8 +170,10 @@ fn a_name_that_is_being_typed_counts_when_the_window_closes() {
     assert!(matches!(editor.state().ui.modal, Some(Modal::SaveFirst(_))));
     // A field that asks for the focus in every frame, as the search does, does not keep the window open.
     let mut editor = super::editor();
+    pause(&mut editor);
     press(&mut editor, Modifiers::COMMAND, Key::P);
     editor.run_steps(3);
+    assert!(editor.ctx.memory(|memory| memory.focused()).is_some(), "the search has the focus");
     let closes = |editor: &Harness<'static, App>| {
         let commands = editor.output().viewport_output.values().flat_map(|output| output.commands.clone());
         commands.into_iter().any(|command| command == egui::ViewportCommand::Close)

@@ -72,7 +72,7 @@ fn sections_are_analysed_when_unfolded_and_describe_the_shown_terrain() {
     wait(&mut editor, "the forms", |app| app.ui.analysis.found().is_some_and(|found| found.forms.is_some()));
     editor.run_steps(2);
     editor.get_by_label_contains("Ridge ");
-    editor.get_by_label_contains("in real ranges 7.8 % to 13.7 %");
+    editor.get_by_label_contains("in real mountains 7.8 % to 13.7 %");
     unfold(&mut editor, "Spectrum");
     wait(&mut editor, "the spectrum", |app| app.ui.analysis.found().is_some_and(|found| found.spectrum.is_some()));
     editor.run_steps(2);

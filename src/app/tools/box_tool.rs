@@ -232,14 +232,14 @@ impl<T: BoxItem> BoxTool<T> {
     }
 
     /// Draws the parameters of the selected item, or of the next one, in the tool bar.
-    pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe) {
+    pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, message: &mut Option<String>) {
         let Some(index) = self.selected else {
             let owner = format!("New {}", T::NAME.to_lowercase());
-            fields_ui(ui, &owner, &mut self.template, T::SHOWN);
+            fields_ui(ui, &owner, &mut self.template, T::SHOWN, message);
             return;
         };
         let Some(mut item) = item_at::<T>(recipe, index).cloned() else { return };
-        fields_ui(ui, T::NAME, &mut item, T::SHOWN);
+        fields_ui(ui, T::NAME, &mut item, T::SHOWN, message);
         item.complete();
         replace(recipe, index, item);
     }

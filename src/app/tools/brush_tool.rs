@@ -203,11 +203,11 @@ impl<S: BrushStroke> BrushTool<S> {
     }
 
     /// Draws the parameters of the brush in the tool bar.
-    pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &Recipe) {
+    pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &Recipe, message: &mut Option<String>) {
         let is_picked = self.has_height;
         let next = self.next(recipe);
         let shown: Vec<&str> = S::SHOWN.iter().copied().filter(|key| is_picked || *key != "height_m").collect();
-        fields_ui(ui, S::NAME, next, &shown);
+        fields_ui(ui, S::NAME, next, &shown, message);
         if next.uses_height() {
             if !is_picked {
                 ui.weak("to where the stroke begins; Alt+click picks a height");

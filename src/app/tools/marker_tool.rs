@@ -165,7 +165,7 @@ impl MarkerTool {
     }
 
     /// Draws the kind of the next marker and the parameters of the selected one in the tool bar.
-    pub(super) fn bar_ui(&mut self, ui: &mut Ui, level: &mut Level) {
+    pub(super) fn bar_ui(&mut self, ui: &mut Ui, level: &mut Level, message: &mut Option<String>) {
         // Another marker was selected before the field was left.
         if let Some(((marker, name), text)) = self.typed.take_unless(|(marker, _)| self.selected == Some(marker)) {
             name.set(level, marker, &text);
@@ -181,14 +181,14 @@ impl MarkerTool {
             ui.set_invisible();
             ui.strong(self.kind.label());
             self.names_ui(ui, &Marker::default(), usize::MAX);
-            fields_ui(ui, "New marker", &mut Marker::default(), SHOWN);
+            fields_ui(ui, "New marker", &mut Marker::default(), SHOWN, message);
             return;
         };
         ui.separator();
         ui.strong(known.kind.label());
         let mut marker = known.clone();
         let renamed = self.names_ui(ui, &marker, i);
-        fields_ui(ui, "Marker", &mut marker, SHOWN);
+        fields_ui(ui, "Marker", &mut marker, SHOWN, message);
         if marker != *known {
             level.markers[i] = marker;
         }

@@ -300,10 +300,10 @@ impl PathTool {
     }
 
     /// Draws the parameters of the selected path, or of the next one, in the tool bar.
-    pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe) {
+    pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, message: &mut Option<String>) {
         let Some(index) = self.selected else {
             let kind = self.template.kind;
-            fields_ui(ui, "New path", &mut self.template, &SHOWN);
+            fields_ui(ui, "New path", &mut self.template, &SHOWN, message);
             if self.template.kind != kind {
                 (self.template, self.begins) = (Path::of_kind(self.template.kind), true);
             }
@@ -311,7 +311,7 @@ impl PathTool {
         };
         let Some(mut path) = path_at(recipe, index).cloned() else { return };
         let kind = path.kind;
-        fields_ui(ui, "Path", &mut path, &SHOWN);
+        fields_ui(ui, "Path", &mut path, &SHOWN, message);
         if path.kind != kind && !self.is_drawing {
             // A finished path stays what it is; its kind can be changed in the panel of the step.
             (self.template, self.selected, self.node, self.begins) = (Path::of_kind(path.kind), None, None, true);
@@ -324,7 +324,7 @@ impl PathTool {
             ui.separator();
             ui.weak(format!("Node {number}"));
             let mut changed = node.clone();
-            fields_ui(ui, "Node", &mut changed, &["height_m", "width_m"]);
+            fields_ui(ui, "Node", &mut changed, &["height_m", "width_m"], message);
             if changed != node {
                 path.nodes[number - 1] = changed;
             }

@@ -157,7 +157,13 @@ impl StampTool {
 
     /// Draws the stamp to place, which opens the list of stamps, and the parameters of the selected stamp or else of
     /// the next one. Returns the command that chooses a file for the selected stamp.
-    pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, thumbnails: &mut Thumbnails) -> Option<Command> {
+    pub(super) fn bar_ui(
+        &mut self,
+        ui: &mut Ui,
+        recipe: &mut Recipe,
+        thumbnails: &mut Thumbnails,
+        message: &mut Option<String>,
+    ) -> Option<Command> {
         if self.shipped.is_empty() {
             self.shipped = shipped_stamps();
         }
@@ -173,7 +179,7 @@ impl StampTool {
         opener.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Stamp to place: {name}")));
         let popup = Popup::menu(&opener).close_behavior(PopupCloseBehavior::CloseOnClickOutside);
         let command = popup.show(|ui| self.list_ui(ui, recipe, thumbnails)).and_then(|shown| shown.inner);
-        self.boxes.bar_ui(ui, recipe);
+        self.boxes.bar_ui(ui, recipe, message);
         command
     }
 

@@ -62,11 +62,18 @@ pub(crate) struct Tools {
     pad: BoxTool<Pad>,
     stamp: StampTool,
     marker: MarkerTool,
+    /// Why a number that was typed into the bar does not count.
+    message: Option<String>,
     /// The height of the parameters of the active tool, points: the greatest since it was chosen.
     row_height: f32,
 }
 
 impl Tools {
+    /// Takes the message about what was typed into the bar.
+    pub(crate) fn take_message(&mut self) -> Option<String> {
+        self.message.take()
+    }
+
     pub(crate) fn active(&self) -> Option<Tool> {
         self.active
     }
@@ -290,20 +297,21 @@ impl Tools {
         let inside = rect.with_min_x(rect.left() + 8.0);
         let mut fixed = ui.new_child(UiBuilder::new().max_rect(inside).layout(Layout::top_down(Align::Min)));
         fixed.shrink_clip_rect(rect);
+        let message = &mut self.message;
         let row = fixed.horizontal_wrapped(|ui| {
             ui.set_min_height(ROW_HEIGHT);
             match self.active {
                 None => hint_ui(ui, NO_TOOL_HINT),
-                Some(Tool::Fault) => command = self.fault.bar_ui(ui, recipe, at).or(command.take()),
-                Some(Tool::Brush) => self.brush.bar_ui(ui, recipe),
+                Some(Tool::Fault) => command = self.fault.bar_ui(ui, recipe, at, message).or(command.take()),
+                Some(Tool::Brush) => self.brush.bar_ui(ui, recipe, message),
                 Some(Tool::MaskBrush) => {
                     painted_ui(ui, recipe, painted, &mut self.mask_brush.only_there);
-                    self.mask_brush.bar_ui(ui, recipe);
+                    self.mask_brush.bar_ui(ui, recipe, message);
                 }
-                Some(Tool::Path) => self.path.bar_ui(ui, recipe),
-                Some(Tool::Pad) => self.pad.bar_ui(ui, recipe),
-                Some(Tool::Stamp) => command = self.stamp.bar_ui(ui, recipe, thumbnails).or(command.take()),
-                Some(Tool::Marker) => self.marker.bar_ui(ui, level),
+                Some(Tool::Path) => self.path.bar_ui(ui, recipe, message),
+                Some(Tool::Pad) => self.pad.bar_ui(ui, recipe, message),
+                Some(Tool::Stamp) => command = self.stamp.bar_ui(ui, recipe, thumbnails, message).or(command.take()),
+                Some(Tool::Marker) => self.marker.bar_ui(ui, level, message),
             }
             if !mirrors_here && self.active.is_some() {
                 ui.scope(|ui| mirror_ui(ui, &mut self.mirror, recipe.world.extent()));

@@ -1,4 +1,4 @@
-//! Masks by paths and pads: full inside a carriageway, a bed or a building site, fading out beyond its edge.
+//! Masks by paths and pads: full inside a carriageway, a bed or a building pad, fading out beyond its edge.
 
 use crate::engine::cast::ToFloat;
 

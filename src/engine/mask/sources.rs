@@ -73,7 +73,7 @@ parameters! {
                 .when("source", &["elevation"]);
         /// The height difference over which the effect fades out above and below, the width of the fade across the
         /// border of a polygon, that beyond the edge of a path or a pad, for example over its banks, or the width over
-        /// which an image is blurred. Empty: 100 for elevations, 0 otherwise.
+        /// which an image is blurred. Off: 100 m for elevations, 0 m otherwise.
         feather_m: Option<f64> = None,
             Spec::number("Falloff", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m").none("automatic")
                 .when("source", &["elevation", "polygon", "path", "pad", "image"]);
@@ -144,7 +144,7 @@ parameters! {
         strokes: List<PaintedStroke> = List::default(), Spec::new("Strokes").sparse().when("source", &["painted"]);
         /// Inverts the mask.
         invert: bool = false, Spec::new("Invert");
-        /// How much the source counts: 0 is not at all, 1 is fully.
+        /// How strong this part of the mask is: 0 is no effect, 1 is the full effect.
         strength: f64 = 1.0, Spec::number("Strength", 0.0, 1.0).sparse();
     }
 }

@@ -51,7 +51,7 @@ parameters! {
         layout: Layout = Layout::Structured, Spec::new("Layout");
         /// Fades the displacement towards the border of the map, which makes an island on level terrain.
         edge_fade: bool = false, Spec::new("Edge fade");
-        /// Height below which faults never lower the terrain. Leaves wide plains between the highlands. Empty: no
+        /// Height below which faults never lower the terrain. Leaves wide plains between the highlands. Off: no
         /// floor.
         floor_m: Option<f64> = None, Spec::number("Floor", -100_000.0, 100_000.0).slider(-500.0, 500.0).unit("m");
         /// Directional smoothing that runs after every tree, so that old faults are smoother than recent ones.

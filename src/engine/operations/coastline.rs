@@ -28,15 +28,14 @@ use crate::engine::rounding::smoothstep;
 parameters! {
     /// Grows an island with bays and capes out of the sea.
     pub struct Coastline {
-        /// Number of pieces of land that the agents may add together. Each is a 66,000th of the map (257 × 257 fill
-        /// it); pieces are lost where an agent finds no suitable place.
-        tokens: u32 = 50_000, Spec::number("Tokens", 0.0, 66_049.0).slider(1000.0, 66_000.0);
-        /// Largest fraction of the map that one agent works on. Smaller patches mean more agents, with more and smaller
-        /// capes and bays.
-        patch: f64 = 0.008, Spec::number("Patch size", 0.0005, 1.0).slider(0.001, 0.2).logarithmic();
-        /// How strongly land gathers around each agent's attractor. High values make round lobes.
+        /// Number of pieces from which the island grows. Each is a 66,000th of the map (257 × 257 fill it); pieces are
+        /// lost where there is no suitable place.
+        tokens: u32 = 50_000, Spec::number("Pieces", 0.0, 66_049.0).slider(1000.0, 66_000.0);
+        /// Largest part of the map that grows around one centre. Smaller patches make more and smaller capes and bays.
+        patch: f64 = 0.008, Spec::number("Patch size", 0.0005, 1.0).slider(0.001, 0.2).logarithmic().percent();
+        /// How strongly land gathers around the centre of each patch. High values make round lobes.
         attract: f64 = 2.0, Spec::number("Attraction", 0.0, 100.0).slider(0.0, 10.0);
-        /// How strongly land avoids each agent's repulsor. High values make long arms.
+        /// How strongly land avoids another random place of each patch. High values make long arms.
         repel: f64 = 1.0, Spec::number("Repulsion", 0.0, 100.0).slider(0.0, 10.0);
         /// How strongly land avoids the border of the map.
         edge: f64 = 3.0, Spec::number("Edge repulsion", 0.0, 100.0).slider(0.0, 10.0);
@@ -44,10 +43,9 @@ parameters! {
         threshold: f64 = 0.1, Spec::number("Threshold", -100.0, 100.0).slider(-1.0, 1.0);
         /// Radius by which the island is smoothed. Wider blurs make a smoother coast and a gentler shore.
         blur_m: f64 = 50.0, Spec::number("Blur", 0.0, 100_000.0).slider(0.0, 500.0).unit("m");
-        /// Size of the island. At 0.5 the coast stays where the agents made it; lower values move it inland, higher
-        /// values out to sea.
-        size: f64 = 0.5, Spec::number("Size", 0.01, 0.99).slider(0.1, 0.9);
-        /// Height of the island inland.
+        /// Where the coast is: at 0.5 where it grew; lower values move it inland, higher values out to sea.
+        size: f64 = 0.5, Spec::number("Coast position", 0.01, 0.99).slider(0.1, 0.9);
+        /// Height of the island away from the coast.
         height_m: f64 = 60.0, Spec::number("Height", 0.0, 20_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Depth of the sea away from the coast. The coast is at height 0.
         depth_m: f64 = 60.0, Spec::number("Sea depth", 0.0, 20_000.0).slider(0.0, 1000.0).unit("m");

@@ -33,7 +33,7 @@ parameters! {
                 .when("profile", &[
                     "ramp", "smooth", "sine", "cosine", "exponential", "gaussian", "linear", "biweight",
                 ]);
-        /// Distance beyond each end over which the fault fades out. Empty: the fault runs across the whole map.
+        /// Distance beyond each end over which the fault fades out. Off: the fault runs across the whole map.
         reach_m: Option<f64> = None,
             Spec::number("Fade-out length", 0.0, 1_000_000.0).slider(0.0, 4000.0).unit("m").none("unlimited");
         /// Iteration of the step in which the fault appears. 0 and 1 both mean the first.

@@ -37,7 +37,7 @@ parameters! {
         /// How much of the eroded material settles downstream. At 0 rivers carry all of it away. Higher values fill
         /// valleys and make fans where rivers leave the mountains.
         deposition: f64 = 0.0, Spec::number("Deposition", 0.0, 10.0).slider(0.0, 2.0);
-        /// Slope at which hillsides slide. Empty: slopes of any steepness stand.
+        /// Slope at which hillsides slide. Off: slopes of any steepness stand.
         critical_slope_deg: Option<f64> = Some(38.0),
             Spec::number("Critical slope", 1.0, 89.0).slider(20.0, 60.0).unit("°").none("unlimited");
     }

@@ -86,7 +86,7 @@ parameters! {
             ]
             .into(),
             Spec::number("Sizes", 0.0, 10_000.0).slider(0.0, 200.0).unit("m").when("decay", &["sizes"]);
-        /// Truncates every displacement to whole metres, like the integer heights of 1994.
+        /// Rounds every displacement down to whole metres, so late, small faults have no effect.
         truncate: bool = false, Spec::new("Round to metres");
         /// Probability that a random side of a fault rises rather than falls. Values away from 0.5 favour raised or
         /// lowered blocks.

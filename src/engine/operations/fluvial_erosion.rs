@@ -36,7 +36,7 @@ parameters! {
         /// Rate of tectonic uplift during erosion. Without uplift the terrain wears away; more uplift makes it higher
         /// and steeper.
         uplift_mm: f64 = 0.6, Spec::number("Uplift rate", 0.0, 1000.0).slider(0.0, 10.0).unit("mm/year");
-        /// How uplift is distributed over the map.
+        /// Whether uplift is the same everywhere or grows with the height of the terrain below this step.
         uplift_by: UpliftBy = UpliftBy::Height, Spec::new("Uplift by");
         /// How strongly erosion grows with the drainage area: m of the stream power law. Low values make all valleys
         /// alike and need a higher erodibility; high values make flat trunk valleys with steep heads.
@@ -54,7 +54,7 @@ parameters! {
         /// valleys and make fans where rivers leave the mountains.
         deposition: f64 = 0.0, Spec::number("Deposition", 0.0, 10.0).slider(0.0, 2.0);
         /// Slope at which hillsides slide. Steeper slopes break down to it, which makes straight flanks and sharp
-        /// crests. Empty: slopes of any steepness stand.
+        /// crests. Off: slopes of any steepness stand.
         critical_slope_deg: Option<f64> = Some(38.0),
             Spec::number("Critical slope", 1.0, 89.0).slider(20.0, 60.0).unit("°").none("unlimited");
         /// How much river courses deviate at random. At 0 rivers run straight down even slopes, along the eight
@@ -62,7 +62,7 @@ parameters! {
         stray: f64 = 1.0, Spec::number("Flow randomness", 0.0, 1.0);
         /// Where rivers leave the map.
         outlets: Outlets = Outlets::Hollows, Spec::new("Outlets");
-        /// Height of a sea into which rivers flow. Terrain below it is neither uplifted nor eroded. Empty: no sea.
+        /// Height of a sea into which rivers flow. Terrain below it is neither uplifted nor eroded. Off: no sea.
         sea_m: Option<f64> = None,
             Spec::number("Sea level", -100_000.0, 100_000.0).slider(-1000.0, 1000.0).unit("m").fixed();
         /// Samples along the longer side of the grid on which the river network is computed, whatever the size of the

@@ -28,11 +28,11 @@ parameters! {
     pub struct Heightmap {
         /// File to import. Its contents are stored inside the project.
         file: FileName = FileName::default(), Spec::new("File");
-        /// Height of the value 0, or of the lowest height in a file with heights in metres. Empty: 0, or as in the
+        /// Height of the value 0, or of the lowest height in a file with heights in metres. Off: 0, or as in the
         /// file.
         low_m: Option<f64> = None,
             Spec::number("Minimum height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("from the file");
-        /// Height of the format's largest value, or of the highest height in a file with heights in metres. Empty:
+        /// Height of the format's largest value, or of the highest height in a file with heights in metres. Off:
         /// 1000, or as in the file.
         high_m: Option<f64> = None,
             Spec::number("Maximum height", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m").none("from the file");

@@ -42,12 +42,12 @@ parameters! {
         /// Directions of the sweeps.
         sweeps: Sweeps = Sweeps::Four, Spec::new("Sweeps");
         /// Weight of the previous sample. 0 has no effect; near 1 the terrain becomes a plain.
-        k: f64 = 0.4, Spec::number("Strength k", 0.0, 0.9999).slider(0.0, 0.95);
-        /// Strength along east and west. Empty: same as k.
-        k_x: Option<f64> = None, Spec::number("Strength east–west", 0.0, 0.9999).slider(0.0, 0.95).none("as k");
-        /// Strength along north and south. Empty: same as k.
-        k_z: Option<f64> = None, Spec::number("Strength north–south", 0.0, 0.9999).slider(0.0, 0.95).none("as k");
-        /// Samples along the longer side for which k is specified. It is converted to other resolutions, so that the
+        k: f64 = 0.4, Spec::number("Strength", 0.0, 0.9999).slider(0.0, 0.95);
+        /// Strength along east and west. Off: the same as Strength.
+        k_x: Option<f64> = None, Spec::number("Strength east–west", 0.0, 0.9999).slider(0.0, 0.95).none("as Strength");
+        /// Strength along north and south. Off: the same as Strength.
+        k_z: Option<f64> = None, Spec::number("Strength north–south", 0.0, 0.9999).slider(0.0, 0.95).none("as Strength");
+        /// Samples along the longer side for which the strengths are specified. They are converted to other resolutions, so that the
         /// result does not depend on the resolution of the map.
         reference_samples: u32 = 257,
             Spec::number("Reference resolution", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();

@@ -61,11 +61,11 @@ parameters! {
         height_m: f64 = 0.0,
             Spec::number("Target height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m")
                 .when("mode", &["flatten"]).sparse();
-        /// Height at the beginning of the ramp. Empty: that of the terrain there.
+        /// Height at the beginning of the ramp. Off: that of the terrain there.
         from_height_m: Option<f64> = None,
             Spec::number("Start height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("as the terrain")
                 .when("mode", &["ramp"]).sparse();
-        /// Height at the end of the ramp. Empty: that of the terrain there.
+        /// Height at the end of the ramp. Off: that of the terrain there.
         to_height_m: Option<f64> = None,
             Spec::number("End height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("as the terrain")
                 .when("mode", &["ramp"]).sparse();

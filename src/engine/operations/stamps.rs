@@ -50,7 +50,7 @@ parameters! {
         turn_deg: f64 = 0.0, Spec::number("Rotation", -360.0, 360.0).slider(-180.0, 180.0).unit("°");
         /// Whether the stamp is mirrored, before it is rotated.
         mirror: Mirror = Mirror::None, Spec::new("Mirror");
-        /// Height from the lowest to the highest point of the stamp. Empty: as in its file; an image has 1000 m from
+        /// Height from the lowest to the highest point of the stamp. Off: as in its file; an image has 1000 m from
         /// black to white.
         height_m: Option<f64> = None,
             Spec::number("Height", 0.0, 20_000.0).slider(0.0, 2000.0).unit("m").none("from the file");
@@ -61,7 +61,7 @@ parameters! {
         /// The difference in height below which a smooth maximum or minimum is rounded.
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("blend", &["smooth_maximum", "smooth_minimum"]);
-        /// Height of the stamp's border, which is the median of its heights. Empty: 0 for sums and differences and 1
+        /// Height of the stamp's border, which is the median of its heights. Off: 0 for sums and differences and 1
         /// for products, so that the border changes nothing; otherwise that of the terrain under the centre.
         base_m: Option<f64> = None,
             Spec::number("Border height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("automatic");

@@ -123,7 +123,7 @@ pub(super) fn size_ui(
     }
     let restricted = choices.target.filter(|target| target.sizes != Sizes::Any);
     let text = if longer == settings.samples as usize {
-        format!("Exported at {longer} samples")
+        format!("Exports {longer} samples")
     } else {
         let rule = restricted.map_or("Tiles share their edges".into(), |target| {
             format!("{} takes {}", target.label, target.sizes.rule())

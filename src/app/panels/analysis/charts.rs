@@ -123,7 +123,14 @@ pub(super) fn spectrum_ui(ui: &mut Ui, spectrum: &Spectrum) {
         plot.line(Line::new("Fit", PlotPoints::from(line)).color(colours.text).width(1.25).allow_hover(false));
     });
     response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Power spectrum"));
-    number_ui(ui, "Slope", slope, 2, Metric::Spectrum, "How much stronger long wavelengths are than short ones");
+    number_ui(
+        ui,
+        "Spectral slope",
+        slope,
+        2,
+        Metric::Spectrum,
+        "How much stronger long wavelengths are than short ones",
+    );
 }
 
 /// A number with its range in real mountain ranges.
@@ -134,7 +141,7 @@ fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, metric: Metri
     ui.horizontal(|ui| {
         ui.weak(name).on_hover_text(doc);
         ui.label(written(value));
-        ui.weak(format!("real ranges: {least} to {most}"))
+        ui.weak(format!("real mountains: {least} to {most}"))
             .on_hover_text("In 43 windows of real terrain, with samples 80 m apart");
     });
 }
@@ -165,7 +172,7 @@ fn share_ui(ui: &mut Ui, name: &str, share: f64, real: Option<Band>, most: f64) 
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let label = match real {
         Some(Band { min, max }) => {
-            format!("{name} {}, in real ranges {} to {}", percent(share), percent(min), percent(max))
+            format!("{name} {}, in real mountains {} to {}", percent(share), percent(min), percent(max))
         }
         None => format!("{name} {}", percent(share)),
     };

@@ -26,11 +26,17 @@ const PIECES: usize = 64;
 impl FaultTool {
     /// Draws the row; `at` is the position on the timeline unless it plays. Returns the command that edits a random
     /// fault.
-    pub(crate) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, at: Option<u32>) -> Option<Command> {
+    pub(crate) fn bar_ui(
+        &mut self,
+        ui: &mut Ui,
+        recipe: &mut Recipe,
+        at: Option<u32>,
+        message: &mut Option<String>,
+    ) -> Option<Command> {
         if let Some(index) = self.selected
             && let Some(mut fault) = fault_at(recipe, index)
         {
-            fields_ui(ui, "Fault", &mut fault, SHOWN);
+            fields_ui(ui, "Fault", &mut fault, SHOWN, message);
             replace(recipe, index, fault);
             return None;
         }
@@ -39,7 +45,7 @@ impl FaultTool {
             self.browsed = None;
             return None;
         };
-        ui.weak("Random faults");
+        ui.weak("Edit a random fault");
         let mut browsed = self.browsed.map(|browsed| browsed.min(last));
         let previous = browsed.and_then(|browsed| browsed.checked_sub(1));
         if icon_button_enabled(ui, ICON_CHEVRON_LEFT, "Previous random fault", previous.is_some()).clicked() {

@@ -66,7 +66,7 @@ fn lock_ui(ui: &mut Ui, rect: egui::Rect, parameter: &Parameter, locks: &mut Loc
     let layout = Layout::left_to_right(Align::Center);
     let mut inner = ui.new_child(egui::UiBuilder::new().id_salt("lock").max_rect(rect).layout(layout));
     let (icon, verb) = if is_locked { (ICON_LOCK, "Unlock") } else { (ICON_LOCK_OPEN, "Lock") };
-    if small_icon_button(&mut inner, icon, &format!("{verb} {}", parameter.label)).clicked() {
+    if small_icon_button(&mut inner, icon, &format!("{verb} {} in variations", parameter.label)).clicked() {
         locks.toggle(parameter.key);
     }
 }
@@ -84,7 +84,7 @@ fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
     };
     let text: String = text.chars().take(MAX_DEFAULT_CHARS).collect();
     let unit = if parameter.unit.is_empty() { String::new() } else { format!(" in {}", parameter.unit) };
-    let hint = if value == default { "" } else { " (double-click to reset)" };
+    let hint = if value == default { "" } else { " (double-click the label to reset)" };
     // What lists hold is too long to read.
     let text =
         if matches!(default, Value::List(_) | Value::Group(_)) { String::new() } else { format!(" · default {text}") };

@@ -12,7 +12,7 @@ mod texture;
 
 pub(crate) use self::choice::name_ui;
 pub(crate) use self::context::{Locks, ParameterContext, ParameterState, SliderOverride, TextureChoices};
-pub(crate) use self::number::typed_number;
+pub(crate) use self::number::valid_number;
 #[cfg(test)]
 pub(crate) use self::row::initial_value;
 pub(crate) use self::table::group_ui;

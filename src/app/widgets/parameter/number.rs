@@ -21,7 +21,7 @@ const MIN_COORDINATE_SLIDER: f64 = 1e6;
 const MIN_SLIDER_WIDTH: f32 = 40.0;
 
 /// The most characters of a unit that fit into the column of numbers.
-const MAX_UNIT_CHARS: usize = 3;
+const MAX_UNIT_CHARS: usize = 5;
 
 /// A slider and a field for a number.
 pub(super) fn number_ui(
@@ -129,15 +129,9 @@ pub(super) fn number_field(
         if *text == *shown.borrow() {
             return Some(before);
         }
-        let typed = typed_number(parameter, text);
-        let Range { low, high } = parameter.hard;
-        let limits = format!("{} must be from {low} to {high}{}", parameter.label, suffix(parameter));
-        *message.borrow_mut() = match typed {
-            Some(typed) if (low..=high).contains(&typed) => None,
-            Some(_) => Some(limits),
-            None => Some(format!("\u{201c}{text}\u{201d} is not a number; {limits}")),
-        };
-        typed.filter(|typed| (low..=high).contains(typed)).or(Some(before))
+        let typed = valid_number(parameter, text);
+        *message.borrow_mut() = typed.as_ref().err().cloned();
+        typed.ok().or(Some(before))
     };
     let fits = |decimals: &usize| text_width(ui, parameter, before, *decimals) + 2.0 * FIELD_PADDING <= width;
     let decimals = (0..=decimals_for(parameter, before)).rev().find(fits).unwrap_or(0);
@@ -187,8 +181,15 @@ fn decimals_for(parameter: &Parameter, number: f64) -> usize {
         let is_whole = |number: f64| (number - number.round()).abs() < 1e-4;
         return [number, 10.0 * number].into_iter().position(is_whole).unwrap_or(2);
     }
-    let is_small = !matches!(parameter.kind, Kind::Integer) && number.abs() < 10.0;
-    decimals(parameter).max(if is_small { 2 } else { 0 })
+    let magnitude = number.abs();
+    let least = match parameter.kind {
+        Kind::Integer => 0,
+        // Two digits of a very small number.
+        _ if magnitude > 0.0 && magnitude < 0.1 => (1.0 - libm::floor(libm::log10(magnitude))).min(9.0).to_usize(),
+        _ if magnitude < 10.0 => 2,
+        _ => 0,
+    };
+    decimals(parameter).max(least)
 }
 
 fn suffix(parameter: &Parameter) -> String {
@@ -200,9 +201,21 @@ fn suffix(parameter: &Parameter) -> String {
     }
 }
 
+/// A typed number within the hard range, or why it does not count.
+pub(crate) fn valid_number(parameter: &Parameter, text: &str) -> Result<f64, String> {
+    let Range { low, high } = parameter.hard;
+    let unit = if matches!(parameter.unit, "" | "°") { parameter.unit.into() } else { format!(" {}", parameter.unit) };
+    let limits = format!("{} must be from {low} to {high}{unit}", parameter.label);
+    match typed_number(parameter, text) {
+        Some(typed) if (low..=high).contains(&typed) => Ok(typed),
+        Some(_) => Err(limits),
+        None => Err(format!("\u{201c}{text}\u{201d} is not a number; {limits}")),
+    }
+}
+
 /// Parses a number as typed into a field: with or without its unit, in kilometres where the unit is metres, with or
 /// without commas between thousands, or with a decimal comma where it cannot be mistaken for one of those.
-pub(crate) fn typed_number(parameter: &Parameter, text: &str) -> Option<f64> {
+fn typed_number(parameter: &Parameter, text: &str) -> Option<f64> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let text = text.replace('−', "-");
     let (number, factor) = match text.strip_suffix("km") {

@@ -1,4 +1,4 @@
-//! Level or tilted building sites, with banks down to or up to the terrain around them, and lakes.
+//! Level or tilted building pads, with banks down to or up to the terrain around them, and lakes.
 //!
 //! With H the plane of the pad and e the distance outside its outline, the terrain becomes
 //! clamp(h, H − tan(bank)·e, H + tan(bank)·e), where H is taken at the nearest point of the outline. Inside it is the
@@ -35,15 +35,15 @@ choices! {
 choices! {
     /// What a pad is for.
     pub enum PadKind {
-        /// A level or evenly sloping building site.
-        Ground = "ground", "Building site";
+        /// A level or evenly sloping building pad.
+        Ground = "ground", "Building pad";
         /// A basin that holds water at the height of the pad.
         Lake = "lake", "Lake";
     }
 }
 
 parameters! {
-    /// A building site or a lake.
+    /// A building pad or a lake.
     pub struct Pad {
         /// What the pad is for.
         kind: PadKind = PadKind::Ground, Spec::new("Kind").sparse();
@@ -76,11 +76,11 @@ parameters! {
         /// Radius of the corners, at most half the shorter side.
         corner_m: f64 = 0.0, Spec::number("Corner radius", 0.0, MAX_COORDINATE_M).slider(0.0, 50.0).unit("m")
             .when("shape", &["rectangle"]);
-        /// Height at the centre; of a lake, that of its water. Empty: the mean height of the terrain under the pad, so that
+        /// Height at the centre; of a lake, that of its water. Off: the mean height of the terrain under the pad, so that
         /// about as much is cut as filled.
         height_m: Option<f64> = None,
             Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("mean of terrain");
-        /// Slope of the pad, metres of height per metre: 0 is level, 0.02 lets water run off.
+        /// Slope of the pad: 0 is level, a rise of 2 m in 100 m lets water run off.
         grade: f64 = 0.0,
             Spec::number("Grade", 0.0, 2.0).slider(0.0, 0.2).percent().when("kind", &["ground"]);
         /// Compass direction in which the pad rises, clockwise from north.
@@ -89,7 +89,7 @@ parameters! {
         /// Slope of the banks around the pad. Steep banks change less terrain.
         bank_deg: f64 = 35.0, Spec::number("Bank slope", 1.0, 85.0).slider(10.0, 60.0).unit("°");
         /// Distance from the pad beyond which its banks change nothing, so that it does not cut a mountain across the
-        /// valley. Where the banks have not met the terrain by then, they end in a wall. Empty: unlimited.
+        /// valley. Where the banks have not met the terrain by then, they end in a wall. Off: unlimited.
         reach_m: Option<f64> = None,
             Spec::number("Maximum bank length", 0.0, MAX_COORDINATE_M).slider(10.0, 1000.0).unit("m").none("unlimited").sparse();
         /// Whether the pad has any effect.
@@ -98,7 +98,7 @@ parameters! {
 }
 
 parameters! {
-    /// Flattens building sites and digs lakes: each pad is a plane or a basin, and its banks lead to the terrain around
+    /// Flattens building pads and digs lakes: each pad is a plane or a basin, and its banks lead to the terrain around
     /// it. A later pad cuts into earlier ones.
     pub struct Pads {
         /// The pads.
@@ -106,7 +106,7 @@ parameters! {
     }
 }
 
-/// Two building sites in the default world.
+/// Two building pads in the default world.
 fn default_pads() -> List<Pad> {
     let point = |x_m, z_m| Point { x_m, z_m };
     vec![
