@@ -157,6 +157,7 @@ impl SeedPanel {
             verdicts.map(|verdicts| (verdicts.len(), verdicts.iter().filter(|verdict| !passes(verdict)).count()));
         ui.weak(match counts {
             Some((1, 0)) => "The current seed passes the rule.".into(),
+            Some((2, 0)) => "The current seed passes both rules.".into(),
             Some((count, 0)) => format!("The current seed passes all {count} rules."),
             Some((count, failed)) => format!("The current seed fails {failed} of {count} rules."),
             // Its line stays, so that nothing moves.
