@@ -148,6 +148,7 @@ impl App {
             heights_m: shown.filter(|_| earlier.is_none()).map(|shown| shown.summary.range_m()),
             unfinished_position: earlier.map(|at| [at, total]),
             status: self.services.exporter.status(),
+            is_busy: self.services.exporter.status().is_some() || self.ui.seed_panel.is_searching(),
         };
         match self.ui.export.ui(ctx, project, &mut settings.export, &context) {
             Some(ExportResponse::ChooseFolder) => {

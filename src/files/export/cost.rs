@@ -16,6 +16,9 @@ const TRIAL_SAMPLES: [usize; 2] = [257, 513];
 /// The time limit of each trial. The duration of unfinished work is extrapolated from its progress.
 const TRIAL_TIMEOUT: Duration = Duration::from_millis(400);
 
+/// The least part of a trial from which the whole is extrapolated.
+const LEAST_FRACTION: f64 = 1e-4;
+
 /// The least part of the time of the second trial that is assumed to grow with the samples.
 const LEAST_GROWTH: f64 = 0.25;
 
@@ -36,19 +39,19 @@ pub struct CostEstimate {
 
 impl CostEstimate {
     /// Measures the recipe of an order, with its inputs from `files`. Takes at most 1.5 seconds. `None` if the inputs
-    /// cannot be decoded.
+    /// cannot be decoded, or if the machine was too busy for the trial to get going.
     pub fn measure(mut order: Order, files: &InputFiles) -> Option<Self> {
         order.load_inputs(files, &Progress::new()).ok()?;
         let Order { recipe, position, inputs, .. } = &order;
         let [grid, finer] = TRIAL_SAMPLES.map(|samples| Grid::fitted(recipe.world.extent(), samples));
         let evaluated = |grid: Grid| timed(|progress| stack::evaluate(recipe, grid, *position, inputs, progress));
-        let (heights_s, heights) = evaluated(grid);
-        let finer_s = heights.is_some().then(|| evaluated(finer).0);
+        let (heights_s, heights) = evaluated(grid)?;
+        let finer_s = if heights.is_some() { Some(evaluated(finer)?.0) } else { None };
         let (start_s, sample_s) = growth([grid, finer].map(|grid| grid.samples().to_f64()), heights_s, finer_s);
         let heights = heights.unwrap_or_else(|| Heightfield::flat(grid));
         let size = [grid.width(), grid.height()];
         let (painting_s, _) =
-            timed(|progress| paint_once(&heights, recipe.painting(inputs, Some(&recipe.light)), size, progress));
+            timed(|progress| paint_once(&heights, recipe.painting(inputs, Some(&recipe.light)), size, progress))?;
         Some(Self { start_s, sample_s, pixel_s: painting_s / grid.samples().to_f64() })
     }
 
@@ -71,8 +74,9 @@ fn growth([samples, more]: [f64; 2], time_s: f64, longer_s: Option<f64>) -> (f64
     ((longer_s - sample_s * more).max(0.0), sample_s)
 }
 
-/// Runs the work until the time limit. Returns its duration, extrapolated if it was cancelled, and its result.
-fn timed<T>(work: impl FnOnce(&Progress) -> Result<T, Cancelled>) -> (f64, Option<T>) {
+/// Runs the work until the time limit. Returns its duration, extrapolated if it was cancelled, and its result; `None` if
+/// hardly any of it was done until then.
+fn timed<T>(work: impl FnOnce(&Progress) -> Result<T, Cancelled>) -> Option<(f64, Option<T>)> {
     let (progress, start) = (Progress::new(), Instant::now());
     let (done, waiting) = channel::<()>();
     std::thread::scope(|scope| {
@@ -85,8 +89,8 @@ fn timed<T>(work: impl FnOnce(&Progress) -> Result<T, Cancelled>) -> (f64, Optio
         });
         let result = work(&progress).ok();
         drop(done);
-        let fraction = if result.is_some() { 1.0 } else { f64::from(progress.fraction()).max(1e-3) };
-        (start.elapsed().as_secs_f64() / fraction, result)
+        let fraction = if result.is_some() { 1.0 } else { f64::from(progress.fraction()) };
+        (fraction >= LEAST_FRACTION).then(|| (start.elapsed().as_secs_f64() / fraction, result))
     })
 }
 
@@ -123,6 +127,15 @@ mod tests {
         assert_eq!(growth([100.0, 400.0], 3.0, Some(6.0)), (2.0, 0.01));
         // Disturbed: a quarter of the second time grows.
         assert_eq!(growth([100.0, 400.0], 5.0, Some(4.0)), (3.0, 0.0025));
+    }
+
+    #[test]
+    fn work_that_does_not_get_going_is_not_extrapolated() {
+        let waits = |progress: &Progress| loop {
+            progress.check()?;
+            std::thread::yield_now();
+        };
+        assert_eq!(timed::<()>(waits), None);
     }
 
     #[test]

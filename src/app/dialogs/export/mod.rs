@@ -69,6 +69,8 @@ pub(crate) struct ExportContext<'a> {
     pub(crate) unfinished_position: Option<[u32; 2]>,
     /// The running export.
     pub(crate) status: Option<ExportStatus>,
+    /// Whether other work keeps the processor busy, so that a trial would not tell how long an export takes.
+    pub(crate) is_busy: bool,
 }
 
 /// What the dialog wants done.
@@ -321,7 +323,7 @@ impl ExportDialog {
         let planned = self.planned(project, settings, folder.clone());
         let mut response = chosen;
         if let Ok(plan) = &planned.plan {
-            response = response.or_else(|| self.request(ui, &planned, plan));
+            response = response.or_else(|| self.request(ui, &planned, plan, context.is_busy));
             summary_ui(ui, plan, &self.summary_context(&planned, context));
         }
         (folder, planned, response)
@@ -402,7 +404,7 @@ impl ExportDialog {
     }
 
     /// The next check or estimate that the plan needs.
-    fn request(&mut self, ui: &Ui, planned: &Planned, plan: &Plan) -> Option<ExportResponse> {
+    fn request(&mut self, ui: &Ui, planned: &Planned, plan: &Plan, is_busy: bool) -> Option<ExportResponse> {
         if planned.files != self.checked_files {
             self.target_check = None;
             if !self.is_typing(ui) {
@@ -410,7 +412,7 @@ impl ExportDialog {
                 return Some(ExportResponse::CheckTargets(planned.files.clone()));
             }
         }
-        (self.cost == Cost::Unknown).then(|| {
+        (self.cost == Cost::Unknown && !is_busy).then(|| {
             self.cost = Cost::Requested;
             ExportResponse::EstimateCost(Box::new(plan.order().clone()))
         })

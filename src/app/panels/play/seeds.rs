@@ -74,7 +74,6 @@ impl SeedPanel {
     }
 
     /// Whether a search is running.
-    #[cfg(test)]
     pub(crate) fn is_searching(&self) -> bool {
         self.fraction.is_some()
     }
@@ -101,7 +100,7 @@ impl SeedPanel {
                 Err(error) => self.message = Some(error.to_string()),
             }
         }
-        if std::mem::take(&mut self.wants_start) && self.fraction.is_none() {
+        if std::mem::take(&mut self.wants_start) && !self.is_searching() {
             thumbnails.remove(PREFIX);
             (self.ranking, self.message, self.compared) = (Ranking::default(), None, None);
             self.searched = Some((recipe.clone(), level.clone()));
@@ -124,7 +123,7 @@ impl SeedPanel {
         }
         if let Some((searched, _)) = &self.searched {
             // While the list changes, only of seeds that are worth a look.
-            let is_searching = self.fraction.is_some();
+            let is_searching = self.is_searching();
             for found in self.ranking.best.iter().filter(|found| !is_searching || found.failed() == 0) {
                 let key = format!("{PREFIX}{}", found.seed);
                 thumbnails.request(&key, || ThumbnailRequest {
