@@ -26,14 +26,14 @@ fn layers_are_added_counted_changed_and_undone() {
     editor.state_mut().edit(|project| {
         project.recipe.stack = vec![Step::new(Faults { count: 3, displacement_m: 1.0, ..Faults::default() })];
     });
-    let posts = KINDS.iter().position(|kind| kind.name == "Posts").expect("posts");
+    let posts = KINDS.iter().position(|kind| kind.name == "Fence posts").expect("posts");
     for _ in 0..2 {
         editor.state_mut().execute(&egui::Context::default(), Command::AddLayer(posts));
     }
-    assert_eq!(editor.state().document.undo_name(), Some("Add layer Posts 2"));
+    assert_eq!(editor.state().document.undo_name(), Some("Add layer Fence posts 2"));
     let names =
         |app: &App| app.document.project().recipe.scatter.iter().map(|layer| layer.name.clone()).collect::<Vec<_>>();
-    assert_eq!(names(editor.state()), ["Posts", "Posts 2"]);
+    assert_eq!(names(editor.state()), ["Fence posts", "Fence posts 2"]);
     wait(&mut editor, "the instances", |app| app.ui.scatter.found().is_some_and(|found| found.scattered.len() == 2));
     editor.run_steps(12);
     let all = count(&editor, 1).expect("posts");
@@ -41,7 +41,7 @@ fn layers_are_added_counted_changed_and_undone() {
     assert!(editor.query_by_label_contains("in all").is_some());
     // Half of them.
     editor.state_mut().edit(|project| project.recipe.scatter[1].amount = 0.5);
-    assert_eq!(editor.state().document.undo_name(), Some("Posts 2: Amount 100 % to 50 %"));
+    assert_eq!(editor.state().document.undo_name(), Some("Fence posts 2: Amount 100 % to 50 %"));
     wait(&mut editor, "fewer instances", |app| {
         app.ui.scatter.found().is_some_and(|found| found.scattered[1].instances.len() < all)
     });

@@ -57,14 +57,14 @@ parameters! {
         /// Factor by which heights are multiplied. Negative values turn hills into hollows.
         scale: f64 = 1.0, Spec::number("Height scale", -100.0, 100.0).slider(-2.0, 2.0);
         /// How the stamp is combined with the terrain below it.
-        blend: Blend = Blend::Add, Spec::new("Blend");
+        blend: Blend = Blend::Add, Spec::new("Stamp blend");
         /// The difference in height below which a smooth maximum or minimum is rounded.
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("blend", &["smooth_maximum", "smooth_minimum"]);
         /// Height of the stamp's border, which is the median of its heights. Off: 0 for sums and differences and 1
         /// for products, so that the border changes nothing; otherwise that of the terrain under the centre.
         base_m: Option<f64> = None,
-            Spec::number("Border height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("automatic");
+            Spec::number("Border height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("seamless");
         /// Distance from the edge over which the stamp fades in.
         feather_m: f64 = 100.0, Spec::number("Falloff", 0.0, MAX_COORDINATE_M).slider(0.0, 1000.0).unit("m");
         /// Whether the stamp has any effect.

@@ -20,8 +20,8 @@ pub(super) static UNREAL: Target = Target {
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
     streams_textures: true,
     import,
-    helper_step: "Tools > Execute Python Script…, upthrust_unreal.py, checks the files, lists these steps, and sets the scale of \
-                  the selected landscape.",
+    helper_step: "Tools > Execute Python Script…, upthrust_unreal.py, checks the files and lists these steps. Run again \
+                  after the import, with the landscape selected, it sets the landscape's scale.",
     helper: &[
         HelperFile {
             path: "upthrust_unreal.py",

@@ -15,7 +15,7 @@ use crate::files::targets::{Sizes, Target};
 use crate::project::ExportSettings;
 
 /// The label of the export without a target.
-const PLAIN_FILES: &str = "Heightmap and texture files";
+const PLAIN_FILES: &str = "Custom files";
 
 /// The most tiles along a side that the dialog offers.
 const MAX_TILES: usize = 16;

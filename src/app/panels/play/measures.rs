@@ -11,6 +11,9 @@ use crate::engine::play::{Aspect, Island, Report, RouteReport};
 /// The most unreachable areas that are listed.
 const MAX_SHOWN: usize = 5;
 
+/// Times from here on are in minutes, seconds.
+const MAX_SECONDS: f64 = 600.0;
+
 /// Times that differ by less than this share are shown as one.
 const SAME_TIME: f64 = 0.02;
 
@@ -116,7 +119,7 @@ fn route_ui(ui: &mut Ui, found: &RouteReport, title: &str, is_drawn: bool) -> (b
         let doc = "The fastest route of the first agent, and its length over the terrain";
         ui.label(text(time_text(found))).on_hover_text(doc);
         if let Some((width_m, place_m)) = found.choke_m.filter(|(width_m, _)| width_m.is_finite()) {
-            let width = Label::new(text(format!(" · {width_m:.0} m wide"))).sense(Sense::CLICK);
+            let width = Label::new(text(format!(" · narrowest {width_m:.0} m"))).sense(Sense::CLICK);
             if ui.add(width).on_hover_text("The narrowest point of the widest route; click to show it").clicked() {
                 response = Some(place_m);
             }
@@ -127,11 +130,14 @@ fn route_ui(ui: &mut Ui, found: &RouteReport, title: &str, is_drawn: bool) -> (b
 }
 
 fn time_text(found: &RouteReport) -> String {
-    found.route.map_or("no route".into(), |[seconds, metres]| format!("{seconds:.1} s · {metres:.0} m"))
+    found.route.map_or("no route".into(), |[seconds, metres]| {
+        let time = if seconds < MAX_SECONDS { format!("{seconds:.1} s") } else { format!("{:.1} min", seconds / 60.0) };
+        format!("{time} · {metres:.0} m")
+    })
 }
 
 fn visibility_text(found: &RouteReport) -> &'static str {
-    if found.sees { " · visible" } else { " · not visible" }
+    if found.sees { " · in sight" } else { " · not in sight" }
 }
 
 /// Whether a route takes as long as the route back.
@@ -169,7 +175,7 @@ fn aspect_text(aspect: Aspect) -> (&'static str, &'static str) {
         Aspect::Exposure => ("Exposure", "The share of the walkable area from which the team's spawns are visible"),
         Aspect::Flat => ("Flat terrain", "The area up to 5\u{b0} steep that the team reaches first, in hectares"),
         Aspect::Height => (
-            "Height",
+            "Spawn height",
             "The height of the team's spawns above the mean of the map, and the difference between the teams",
         ),
     }

@@ -53,9 +53,9 @@ pub(super) fn suggestions(level: &Level) -> Vec<Suggestion> {
     );
     if !teams.is_empty() {
         let rule = |team: &&str| format!("pads({}, 60, 60) >= 3", quoted(team));
-        all.push(Suggestion::new("Every team has 3 building pads of 60 × 60 m", teams.iter().map(rule)));
+        all.push(Suggestion::new("Every team has room for 3 building pads of 60 × 60 m", teams.iter().map(rule)));
     }
-    all.push(Suggestion::new("The map has 3 building pads of 60 × 60 m", ["pads(60, 60) >= 3".into()]));
+    all.push(Suggestion::new("The map has room for 3 building pads of 60 × 60 m", ["pads(60, 60) >= 3".into()]));
     all.push(Suggestion::new("At least 50 % of the map is walkable", ["walkable >= 50 %".into()]));
     if !spawns.is_empty() {
         let reachable = spawns.iter().map(|spawn| format!("reachable({}) >= 90 %", quoted(spawn)));
@@ -137,7 +137,7 @@ mod tests {
     fn only_what_the_level_has_is_suggested() {
         let texts =
             |level: &Level| suggestions(level).into_iter().map(|suggestion| suggestion.text).collect::<Vec<_>>();
-        let of_map = ["The map has 3 building pads of 60 × 60 m", "At least 50 % of the map is walkable"];
+        let of_map = ["The map has room for 3 building pads of 60 × 60 m", "At least 50 % of the map is walkable"];
         assert_eq!(texts(&Level::default()), of_map);
         let camera = marker(MarkerKind::Camera, "Tower", "");
         let level = level(vec![camera, marker(MarkerKind::Objective, "Hill", "")]);

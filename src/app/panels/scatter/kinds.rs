@@ -71,7 +71,7 @@ pub(crate) const KINDS: [Kind; 5] = [
         sight_m: 0.0,
     },
     Kind {
-        name: "Posts",
+        name: "Fence posts",
         doc: "Upright and evenly spread; agents walk around them",
         shape: Shape::Pillar,
         colour: [0x8a, 0x6a, 0x48],

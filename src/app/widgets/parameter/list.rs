@@ -27,7 +27,11 @@ pub(super) fn list_header_ui(
     let added = ui.horizontal(|ui| {
         label_ui(ui, parameter, value, context);
         let count = if let Value::List(items) = value { items.len() } else { 0 };
-        ui.weak(if matches!(item_kind, Kind::Weighted) { "size and weight".into() } else { count.to_string() });
+        ui.weak(match count {
+            _ if matches!(item_kind, Kind::Weighted) => "size and weight".into(),
+            0 => "none".to_string(),
+            count => count.to_string(),
+        });
         let right = Layout::right_to_left(Align::Center);
         let name = format!("Add {}", parameter.item_label().to_lowercase());
         ui.with_layout(right, |ui| icon_button(ui, ICON_ADD, &name).clicked()).inner

@@ -21,7 +21,7 @@ const MIN_COORDINATE_SLIDER: f64 = 1e6;
 const MIN_SLIDER_WIDTH: f32 = 40.0;
 
 /// The most characters of a unit that fit into the column of numbers.
-const MAX_UNIT_CHARS: usize = 5;
+const MAX_UNIT_CHARS: usize = 7;
 
 /// A slider and a field for a number.
 pub(super) fn number_ui(
