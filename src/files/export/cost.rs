@@ -16,9 +16,6 @@ const TRIAL_SAMPLES: [usize; 2] = [257, 513];
 /// The time limit of each trial. The duration of unfinished work is extrapolated from its progress.
 const TRIAL_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// The least part of a trial from which the whole is extrapolated.
-const LEAST_FRACTION: f64 = 1e-4;
-
 /// The least part of the time of the second trial that is assumed to grow with the samples.
 const LEAST_GROWTH: f64 = 0.25;
 
@@ -75,7 +72,7 @@ fn growth([samples, more]: [f64; 2], time_s: f64, longer_s: Option<f64>) -> (f64
 }
 
 /// Runs the work until the time limit. Returns its duration, extrapolated if it was cancelled, and its result; `None` if
-/// hardly any of it was done until then.
+/// nothing of it was done until then.
 fn timed<T>(work: impl FnOnce(&Progress) -> Result<T, Cancelled>) -> Option<(f64, Option<T>)> {
     let (progress, start) = (Progress::new(), Instant::now());
     let (done, waiting) = channel::<()>();
@@ -90,7 +87,7 @@ fn timed<T>(work: impl FnOnce(&Progress) -> Result<T, Cancelled>) -> Option<(f64
         let result = work(&progress).ok();
         drop(done);
         let fraction = if result.is_some() { 1.0 } else { f64::from(progress.fraction()) };
-        (fraction >= LEAST_FRACTION).then(|| (start.elapsed().as_secs_f64() / fraction, result))
+        (fraction > 0.0).then(|| (start.elapsed().as_secs_f64() / fraction, result))
     })
 }
 
