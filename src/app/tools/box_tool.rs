@@ -235,6 +235,7 @@ impl<T: BoxItem> BoxTool<T> {
     pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, message: &mut Option<String>) {
         let Some(index) = self.selected else {
             let owner = format!("New {}", T::NAME.to_lowercase());
+            ui.weak(&owner);
             fields_ui(ui, &owner, &mut self.template, T::SHOWN, message);
             return;
         };

@@ -303,6 +303,7 @@ impl PathTool {
     pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, message: &mut Option<String>) {
         let Some(index) = self.selected else {
             let kind = self.template.kind;
+            ui.weak("New path");
             fields_ui(ui, "New path", &mut self.template, &SHOWN, message);
             if self.template.kind != kind {
                 (self.template, self.begins) = (Path::of_kind(self.template.kind), true);

@@ -118,7 +118,12 @@ impl SeedPanel {
         if let Some((searched, _)) = &self.searched
             && self.compared.as_ref().is_none_or(|(compared, _)| !Arc::ptr_eq(compared, recipe))
         {
-            let differs = Recipe { seed: searched.seed, ..(**recipe).clone() } != **searched;
+            let mut compared = Recipe { seed: searched.seed, ..(**recipe).clone() };
+            if recipe.scatter.is_empty() {
+                // Only scattered obstacles depend on the terrain types.
+                (compared.texture, compared.light) = (searched.texture.clone(), searched.light.clone());
+            }
+            let differs = compared != **searched;
             self.compared = Some((recipe.clone(), differs));
         }
         if let Some((searched, _)) = &self.searched {
