@@ -146,8 +146,7 @@ impl App {
             draft.settings.view.mirror = self.ui.tools.mirror;
         });
         let message = self.ui.parameters.take_message().or_else(|| self.ui.export.parameters.take_message());
-        let message = message.or_else(|| self.ui.tools.take_message());
-        if let Some(message) = message {
+        if let Some(message) = message.or_else(|| self.ui.tools.take_message()) {
             self.show_message(message);
         }
         commands

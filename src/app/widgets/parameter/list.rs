@@ -68,8 +68,8 @@ pub(super) fn weighted_ui(
     row.inner
 }
 
-/// The title of a group in a list and its name or kind, if it has one, with the switch of a group that can be disabled. Returns
-/// the folding state, the header, and whether the user removes the group.
+/// The title of a group in a list and its name or kind, if it has one, with the switch of a group that can be disabled.
+/// Returns the folding state, the header, and whether the user removes the group.
 pub(super) fn item_header_ui(
     ui: &mut Ui,
     title: &str,

@@ -143,8 +143,7 @@ fn profile(path: &Path, curve: &PathCurve, stations: &Stations, smoothed: Vec<f6
     let (held, mut heights) = (path.held(&curve.lengths_m), smoothed);
     stations.hold(&mut heights, &held, path.max_grade);
     stations.limit_grade(&mut heights, &held, path.max_grade);
-    let width_m = 2.0 * stations.halves_m.iter().copied().fold(0.0, f64::max);
-    let length_m = width_m * (CURVE_LENGTH * path.max_grade).min(MAX_CURVE_WIDTHS);
+    let length_m = stations.greatest_width_m() * (CURVE_LENGTH * path.max_grade).min(MAX_CURVE_WIDTHS);
     stations.round_crests(&mut heights, &held, length_m);
     heights
 }
@@ -152,8 +151,7 @@ fn profile(path: &Path, curve: &PathCurve, stations: &Stations, smoothed: Vec<f6
 /// The heights of a road with ends that become level.
 fn with_level_ends(path: &Path, curve: &PathCurve, stations: &Stations, heights: &[f64]) -> Vec<f64> {
     let (held, mut heights) = (path.held(&curve.lengths_m), heights.to_vec());
-    let width_m = 2.0 * stations.halves_m.iter().copied().fold(0.0, f64::max);
-    stations.level_ends(&mut heights, &held, END_WIDTHS * width_m);
+    stations.level_ends(&mut heights, &held, END_WIDTHS * stations.greatest_width_m());
     heights
 }
 

@@ -58,6 +58,11 @@ impl Stations {
         stations
     }
 
+    /// The greatest width along the curve.
+    pub fn greatest_width_m(&self) -> f64 {
+        2.0 * self.halves_m.iter().copied().fold(0.0, f64::max)
+    }
+
     /// Half the width at every station, with a verge of this share of the width on each side.
     pub fn halves_with_verges(&self, share: f64) -> Vec<f64> {
         self.halves_m.iter().map(|half_m| half_m * (1.0 + 2.0 * share)).collect()
