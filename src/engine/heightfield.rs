@@ -151,13 +151,16 @@ impl Grid {
         (self.first[1] + r).to_f64() * self.extent.depth_m / self.cells[1].to_f64()
     }
 
-    /// The index, row by row, of the sample that is nearest to a place, metres east and south.
+    /// The index, row by row, of the sample that is nearest to a place, metres east and south. In the middle between two
+    /// it is the one nearer to the centre of the world, so that places that mirror each other have samples that do.
     pub fn nearest_sample(&self, [x_m, z_m]: [f64; 2]) -> usize {
-        let along = |from_first_m: f64, spacing_m: f64, samples: usize| {
-            (from_first_m / spacing_m).round().clamp(0.0, (samples - 1).to_f64()).to_usize()
+        let along = |at_m: f64, spacing_m: f64, axis: usize, samples: usize| {
+            let (at, centre) = (at_m / spacing_m, 0.5 * self.cells[axis].to_f64());
+            let nearest = if at < centre { (at + 0.5).floor() } else { (at - 0.5).ceil() };
+            (nearest - self.first[axis].to_f64()).clamp(0.0, (samples - 1).to_f64()).to_usize()
         };
-        let c = along(x_m - self.x_m(0), self.spacing_x_m(), self.width);
-        along(z_m - self.z_m(0), self.spacing_z_m(), self.height) * self.width + c
+        let c = along(x_m, self.spacing_x_m(), 0, self.width);
+        along(z_m, self.spacing_z_m(), 1, self.height) * self.width + c
     }
 
     /// The position of column `c` and row `r` as fractions of the world, eastward and southward.
@@ -446,6 +449,15 @@ mod tests {
         let found = plane(1024, 342).thinned(257).expect("fewer samples");
         assert_eq!((found.grid().width(), found[(256, found.grid().height() - 1)]), (257, (3 * 1023 + 5 * 341) as f32));
         assert!(plane(257, 86).thinned(257).is_none());
+    }
+
+    #[test]
+    fn places_that_mirror_each_other_have_samples_that_do() {
+        let grid = Grid::new(Extent { width_m: 2048.0, depth_m: 2048.0 }, 257, 257);
+        let sample = |x_m: f64, z_m: f64| grid.nearest_sample([x_m, z_m]);
+        // In the middle between two samples.
+        assert_eq!(sample(380.0, 380.0) + sample(1668.0, 1668.0), 257 * 257 - 1);
+        assert_eq!(sample(380.0, 1001.0) + sample(1668.0, 1047.0), 257 * 257 - 1);
     }
 
     #[test]

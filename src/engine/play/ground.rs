@@ -93,6 +93,29 @@ impl<'a> Ground<'a> {
         walkable.to_f64() / samples.to_f64()
     }
 
+    /// Where routes from and to a place in metres leave and reach the samples: at the walkable corners of its cell, or at
+    /// the sample of [`Self::sample_near`] if none of them is walkable.
+    pub fn samples_beside(&self, place_m: [f64; 2]) -> Vec<NearSample> {
+        let Some(nearest) = self.sample_near(place_m) else { return Vec::new() };
+        let (grid, terrain) = (self.grid(), self.terrain());
+        let height_m = f64::from(terrain.height_at(place_m[0], place_m[1]));
+        let near = |c: usize, r: usize| {
+            let sample = r * grid.width() + c;
+            let flat_m = libm::hypot(grid.x_m(c) - place_m[0], grid.z_m(r) - place_m[1]);
+            NearSample { sample, distance_m: libm::hypot(flat_m, f64::from(terrain.heights()[sample]) - height_m) }
+        };
+        let beside = |at_m: f64, spacing_m: f64, samples: usize| {
+            let at = at_m / spacing_m;
+            at.floor().to_usize()..(at.ceil().to_usize() + 1).min(samples)
+        };
+        let columns = beside(place_m[0], grid.spacing_x_m(), grid.width());
+        let rows = beside(place_m[1], grid.spacing_z_m(), grid.height());
+        let corners = rows.flat_map(|r| columns.clone().map(move |c| (c, r)));
+        let walkable = corners.filter(|(c, r)| self.is_walkable(r * grid.width() + c));
+        let found: Vec<NearSample> = walkable.map(|(c, r)| near(c, r)).collect();
+        if found.is_empty() { vec![near(nearest % grid.width(), nearest / grid.width())] } else { found }
+    }
+
     /// The walkable sample nearest to a place in metres, by its index: one within 10 m, or beside the place where samples
     /// are farther apart. `None` for places off the map.
     pub fn sample_near(&self, [x_m, z_m]: [f64; 2]) -> Option<usize> {
@@ -120,6 +143,15 @@ impl<'a> Ground<'a> {
     pub(super) fn cell(&self, c: usize, r: usize) -> Cell {
         self.cells[r * (self.grid().width() - 1) + c]
     }
+}
+
+/// A walkable sample near a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NearSample {
+    /// Its index, row by row.
+    pub sample: usize,
+    /// The distance from the place over the surface, metres.
+    pub distance_m: f64,
 }
 
 /// The maximum distance of a marker from a place where the agent can stand, metres.

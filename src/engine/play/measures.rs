@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rayon::prelude::*;
 
 use super::choke::{Choke, chokes};
-use super::ground::Ground;
+use super::ground::{Ground, NearSample};
 use super::measured_terrain::MeasuredTerrain;
 use super::sites::{Site, Sites, sites};
 use super::territory::Territory;
@@ -182,9 +182,9 @@ impl<'a> Measures<'a> {
     }
 
     /// The samples at which markers stand; those where the agent cannot stand are left out.
-    fn samples(&self, agent: usize, markers: &[usize]) -> Result<Vec<usize>, Cancelled> {
+    fn samples(&self, agent: usize, markers: &[usize]) -> Result<Vec<NearSample>, Cancelled> {
         let ground = self.ground(agent)?;
-        Ok(markers.iter().filter_map(|marker| ground.sample_near(self.place_m(*marker))).collect())
+        Ok(markers.iter().flat_map(|marker| ground.samples_beside(self.place_m(*marker))).collect())
     }
 
     /// The place of a marker, metres east and south.
@@ -211,7 +211,7 @@ impl<'a> Measures<'a> {
         let (ground, progress) = (&*kept_ground, self.progress);
         let is_missing = |markers: &&Vec<usize>| !self.travels.borrow().contains_key(&(agent, (*markers).clone()));
         let missing: Vec<&Vec<usize>> = from.iter().filter(is_missing).collect();
-        let starts: Vec<Vec<usize>> =
+        let starts: Vec<Vec<NearSample>> =
             missing.iter().map(|markers| self.samples(agent, markers)).collect::<Result<_, _>>()?;
         let found: Vec<Travel> =
             starts.par_iter().map(|starts| Travel::from(ground, starts, progress)).collect::<Result<_, _>>()?;
@@ -224,14 +224,16 @@ impl<'a> Measures<'a> {
     /// The fastest route of an agent from one of some markers to one of others; `None` if there is none.
     pub fn route(&self, agent: usize, from: &[usize], to: &[usize]) -> Result<Option<Route>, Cancelled> {
         let travel = self.travel(agent, from)?;
-        let seconds = |sample: &usize| travel.seconds()[*sample];
+        let level_m_s = self.agents[agent].speed_m_s;
+        let seconds = |end: &NearSample| f64::from(travel.seconds()[end.sample]) + end.distance_m / level_m_s;
         let ends = self.samples(agent, to)?;
         let Some(end) = ends.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b))) else { return Ok(None) };
-        Ok(travel.route_to(end).map(|samples| Route {
-            seconds: seconds(&end).into(),
-            length_m: self.length_m(&samples),
-            samples,
-        }))
+        let Some(samples) = travel.route_to(end.sample) else { return Ok(None) };
+        let starts = self.samples(agent, from)?;
+        let at_start = starts.iter().filter(|start| samples.first() == Some(&start.sample));
+        let from_start_m = at_start.map(|start| start.distance_m).fold(f64::INFINITY, f64::min);
+        let length_m = from_start_m + self.length_m(&samples) + end.distance_m;
+        Ok(Some(Route { seconds: seconds(&end), length_m, samples }))
     }
 
     /// The length of a line over samples, metres, over the surface.
@@ -423,4 +425,67 @@ fn kept<K: Ord + Clone, T>(
     let found = Rc::new(compute()?);
     known.borrow_mut().insert(key, found.clone());
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heightfield::{Extent, Grid};
+    use crate::engine::level::Marker;
+    use crate::engine::parameters::Point;
+
+    fn marker(kind: MarkerKind, team: &str, [x_m, z_m]: [f64; 2]) -> Marker {
+        Marker {
+            kind,
+            name: format!("{team} at {x_m}"),
+            team: team.into(),
+            at_m: Point { x_m, z_m },
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn routes_begin_and_end_between_samples() {
+        // Samples 10 m apart.
+        let terrain = Heightfield::flat(Grid::new(Extent { width_m: 400.0, depth_m: 400.0 }, 41, 41));
+        let at = |x_m, z_m| marker(MarkerKind::Spawn, "red", [x_m, z_m]);
+        let markers = vec![at(43.0, 57.0), at(334.0, 246.0), at(95.0, 92.0)];
+        let level = Level { markers: markers.into(), ..Default::default() };
+        let progress = Progress::new();
+        let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
+        for (from, to) in [(0, 1), (1, 0), (0, 2), (2, 1)] {
+            let [a, b] = [from, to].map(|marker| measures.place_m(marker));
+            let straight_m = libm::hypot(a[0] - b[0], a[1] - b[1]);
+            let route = measures.route(0, &[from], &[to]).expect("not cancelled").expect("a route");
+            let longer_m = route.length_m - straight_m;
+            assert!((0.0..0.01 * straight_m + 2.0).contains(&longer_m), "{from} to {to}: {longer_m} m longer");
+            assert!((route.seconds * Agent::default().speed_m_s - route.length_m).abs() < 0.01, "{from} to {to}");
+        }
+    }
+
+    #[test]
+    fn a_symmetric_map_is_fair_wherever_its_markers_are() {
+        // Hills that are the same after half a turn.
+        let wave = |c: usize, r: usize| (c as f32 * 0.31).sin() * (r as f32 * 0.23).cos() * 9.0;
+        let terrain = Heightfield::from_fn(Grid::new(Extent { width_m: 512.0, depth_m: 512.0 }, 65, 65), |c, r| {
+            wave(c, r) + wave(64 - c, 64 - r)
+        });
+        let progress = Progress::new();
+        // In the middle between samples, at one and anywhere.
+        for place in [[84.0, 132.0], [80.0, 120.0], [101.7, 66.1]] {
+            let markers = vec![
+                marker(MarkerKind::Spawn, "red", place),
+                marker(MarkerKind::Spawn, "blue", place.map(|at_m| 512.0 - at_m)),
+                marker(MarkerKind::Objective, "", [256.0, 256.0]),
+            ];
+            let level = Level { markers: markers.into(), ..Default::default() };
+            let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
+            for aspect in Aspect::ALL {
+                let found = measures.fairness(aspect).expect("not cancelled").ratio;
+                let is_fair =
+                    if aspect == Aspect::Height { found.abs() < 1e-3 } else { (0.9999..=1.0).contains(&found) };
+                assert!(is_fair, "{place:?}: {} {found}", aspect.key());
+            }
+        }
+    }
 }

@@ -21,7 +21,7 @@ mod travel;
 mod viewshed;
 
 pub use choke::{Choke, chokes};
-pub use ground::Ground;
+pub use ground::{Ground, NearSample};
 pub use islands::{Gap, Island};
 pub use maps::{Overlay, PlayMap, Scale, team_colour};
 pub use measured_terrain::MeasuredTerrain;

@@ -61,6 +61,7 @@ mod tests {
     use crate::engine::level::Agent;
     use crate::engine::play::Ground;
     use crate::engine::play::MeasuredTerrain;
+    use crate::engine::play::ground::NearSample;
 
     #[test]
     fn a_strip_is_divided_in_the_middle() {
@@ -68,7 +69,10 @@ mod tests {
         let terrain = Heightfield::flat(Grid::new(Extent { width_m: 40.0, depth_m: 4.0 }, 41, 5));
         let ground =
             Ground::new(MeasuredTerrain::dry(&terrain), &Agent::default(), &Progress::new()).expect("not cancelled");
-        let travel = |start: usize| Travel::from(&ground, &[2 * 41 + start], &Progress::new()).expect("not cancelled");
+        let travel = |column: usize| {
+            let start = NearSample { sample: 2 * 41 + column, distance_m: 0.0 };
+            Travel::from(&ground, &[start], &Progress::new()).expect("not cancelled")
+        };
         let [west, east] = [0, 26].map(travel);
         let found = Territory::of(&[&west, &east], &Progress::new()).expect("not cancelled");
         assert_eq!(found.first[2 * 41 + 13], None);

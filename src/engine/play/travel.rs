@@ -5,7 +5,7 @@
 //! level terrain with square cells a route is at most 0.8 % longer than the straight line, in the middle between two
 //! of the directions.
 
-use super::ground::{Cell, Ground};
+use super::ground::{Cell, Ground, NearSample};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::level::{Agent, SlopeSpeed};
 use crate::engine::progress::{Cancelled, Progress};
@@ -47,8 +47,8 @@ pub struct Travel {
 }
 
 impl Travel {
-    /// The routes from the nearest of several samples.
-    pub fn from(ground: &Ground, starts: &[usize], progress: &Progress) -> Result<Self, Cancelled> {
+    /// The routes from the nearest of several places, each near one of these samples.
+    pub fn from(ground: &Ground, starts: &[NearSample], progress: &Progress) -> Result<Self, Cancelled> {
         let grid = ground.grid();
         let moves = moves(ground);
         let drops = drops(ground, progress)?;
@@ -59,9 +59,10 @@ impl Travel {
         let mut seconds = vec![f32::INFINITY; grid.samples()];
         let mut before: Vec<u32> = (0..grid.samples()).map(ToInteger::to_u32).collect();
         for start in starts {
-            if seconds[*start] > 0.0 {
-                seconds[*start] = 0.0;
-                queue.push(0.0, start.to_u32());
+            let start_s = start.distance_m.to_f32() * pace.level_s_m;
+            if start_s < seconds[start.sample] {
+                seconds[start.sample] = start_s;
+                queue.push(start_s, start.sample.to_u32());
             }
         }
         let mut settled = vec![false; grid.samples()];
@@ -315,7 +316,9 @@ mod tests {
 
     fn travel(terrain: &Heightfield, agent: &Agent, starts: &[usize]) -> Travel {
         let ground = Ground::new(MeasuredTerrain::dry(terrain), agent, &Progress::new()).expect("not cancelled");
-        Travel::from(&ground, starts, &Progress::new()).expect("not cancelled")
+        let starts: Vec<NearSample> =
+            starts.iter().map(|sample| NearSample { sample: *sample, distance_m: 0.0 }).collect();
+        Travel::from(&ground, &starts, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
