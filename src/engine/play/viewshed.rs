@@ -1,7 +1,7 @@
 //! What is visible from a place.
 //!
-//! A sector at a time: rays run from the eye to every sample of the farthest row of the sector, row by row, and each keeps
-//! the steepest slope of the terrain that it has passed. A sample is seen if it is no lower than the horizon of the two rays
+//! A sector at a time: rays run from the eye to every sample of the farthest row of the sector, by half rows, and each keeps
+//! the steepest slope of the terrain that it has passed. Between rows the bilinear surface rises above straight lines. A sample is seen if it is no lower than the horizon of the two rays
 //! beside it (after W. R. Franklin, C. K. Ray and S. Mehta, "Geometric algorithms for siting of air defense missile
 //! batteries", 1994: their algorithm R2, which takes one ray). The curvature of the earth is left out.
 
@@ -74,7 +74,24 @@ impl Sector<'_> {
         let mut horizons = vec![f32::NEG_INFINITY; (2 * reach + 1).to_usize()];
         // Where a line through the eye meets a plane that stands upright across the sector, 1 m from the eye. Straight lines
         // remain straight on it, so between two rays the horizon of a plane is interpolated exactly.
-        let projected = |height_m: f32, out: isize| (height_m - self.eye_m) / (out.to_f32() * along_m);
+        let projected = |height_m: f32, out: f32| (height_m - self.eye_m) / (out * along_m);
+        // The height where the ray to column or row `side` across, at the distance `out`, crosses a line of half rows, if
+        // that is on the map.
+        let height_at = |side: isize, out: isize, half_rows: isize| {
+            let (near, share) = divided(side * half_rows, 2 * out);
+            if near < first || near > last || share > 0.0 && near == last {
+                return None;
+            }
+            let on_row = |row: isize| {
+                let near_m = hiding[index(row, near)];
+                if share > 0.0 { near_m + share * (hiding[index(row, near + 1)] - near_m) } else { near_m }
+            };
+            let (row, is_between) = (half_rows / 2, half_rows % 2 == 1);
+            Some(if is_between { 0.5 * (on_row(row) + on_row(row + 1)) } else { on_row(row) })
+        };
+        let slope = |side: isize, out: isize, half_rows: isize| {
+            height_at(side, out, half_rows).map(|height_m| projected(height_m, 0.5 * half_rows.to_f32()))
+        };
         for out in 1..=reach {
             progress.check()?;
             for side in (-out).max(first)..=out.min(last) {
@@ -85,18 +102,13 @@ impl Sector<'_> {
                 // A ray that is beside the map has no horizon.
                 let is_known = left.is_finite() && right.is_finite();
                 let horizon = if is_known { left + share * (right - left) } else { left.max(right) };
-                seen[at] |= projected(heights[at] + self.target_m, out) >= horizon;
+                let between = slope(side, out, 2 * out - 1).unwrap_or(f32::NEG_INFINITY);
+                seen[at] |= projected(heights[at] + self.target_m, out.to_f32()) >= horizon.max(between);
             }
-            for ray in -reach..=reach {
-                let (near, share) = divided(ray * out, reach);
-                if near < first || near > last || share > 0.0 && near == last {
-                    continue;
+            for (ray, horizon) in (-reach..=reach).zip(&mut horizons) {
+                for half_rows in [2 * out - 1, 2 * out] {
+                    *horizon = slope(ray, reach, half_rows).map_or(*horizon, |slope| horizon.max(slope));
                 }
-                let near_m = hiding[index(out, near)];
-                let height_m =
-                    if share > 0.0 { near_m + share * (hiding[index(out, near + 1)] - near_m) } else { near_m };
-                let horizon = &mut horizons[(ray + reach).to_usize()];
-                *horizon = horizon.max(projected(height_m, out));
             }
         }
         Ok(())
@@ -166,12 +178,12 @@ mod tests {
         let eye_m = terrain[(eye[0], eye[1])] + over_terrain_m;
         let is_seen = |c: usize, r: usize| {
             let (x, z) = (c as f64 - eye[0] as f64, r as f64 - eye[1] as f64);
-            let steps = x.abs().max(z.abs());
+            let half_steps = 2.0 * x.abs().max(z.abs());
             let length = libm::hypot(x, z);
             let slope = |height: f64, share: f64| (height - f64::from(eye_m)) / (share * length);
             let own = slope(f64::from(terrain[(c, r)]), 1.0);
-            (1..steps as usize).all(|step| {
-                let share = step as f64 / steps;
+            (1..half_steps as usize).all(|step| {
+                let share = step as f64 / half_steps;
                 let at_m = [
                     (eye[0] as f64 + share * x) * grid.spacing_x_m(),
                     (eye[1] as f64 + share * z) * grid.spacing_z_m(),
