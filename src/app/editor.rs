@@ -83,10 +83,20 @@ impl App {
         self.set_message(message);
     }
 
-    /// Removes a message about an edit that was undone.
-    pub(crate) fn remove_undone_message(&mut self) {
+    /// Shows a message about what was just typed, until the next edit.
+    pub(crate) fn show_input_message(&mut self, text: impl Into<String>) {
+        self.set_message(Message::new(text, false).about_input());
+    }
+
+    /// Removes a message that no longer applies after an edit or an undo. Called after the edits of a frame, so that a
+    /// message about input stays in the frame in which the input is applied.
+    pub(crate) fn remove_outdated_message(&mut self) {
         let document = &self.document;
-        self.ui.message.take_if(|message| message.edit.is_some_and(|edit| document.is_undone(edit)));
+        self.ui.message.take_if(|message| {
+            let revision = document.revision();
+            let is_outdated = message.is_about_input && *message.revision.get_or_insert(revision) != revision;
+            is_outdated || message.edit.is_some_and(|edit| document.is_undone(edit))
+        });
     }
 
     /// Removes a message that was shown long enough.

@@ -132,8 +132,8 @@ impl eframe::App for App {
             // The contents of this frame were laid out before these changes.
             ctx.request_repaint();
         }
+        self.remove_outdated_message();
         if self.document.revision() != revision {
-            self.remove_undone_message();
             self.report_closed();
         }
         if self.ui.selection.step != step {

@@ -23,6 +23,10 @@ pub(crate) struct Message {
     pub(crate) is_kept: bool,
     /// The edit that it is about: it disappears when that edit is undone.
     pub(crate) edit: Option<EditId>,
+    /// Whether it is about what was just typed: it disappears with the next edit.
+    pub(crate) is_about_input: bool,
+    /// The revision of the document in which such a message was shown.
+    pub(crate) revision: Option<u64>,
     /// Whether it came while a dialog was open, which covers the status bar or leaves it dark.
     pub(crate) is_of_dialog: bool,
     /// When the user first did something while it was shown, seconds.
@@ -41,6 +45,8 @@ impl Message {
             offer: None,
             is_kept: false,
             edit: None,
+            is_about_input: false,
+            revision: None,
             is_of_dialog: false,
             seen_at_s: None,
         }
@@ -49,6 +55,11 @@ impl Message {
     /// The message as one about an edit.
     pub(crate) fn about(self, edit: EditId) -> Self {
         Self { edit: Some(edit), ..self }
+    }
+
+    /// The message as one about what was just typed.
+    pub(crate) fn about_input(self) -> Self {
+        Self { is_about_input: true, ..self }
     }
 
     /// How long the message still stays at the time `now_s`. The time of one that matters begins when the user does

@@ -111,7 +111,7 @@ fn invalid_numbers_are_reported_and_unchanged_fields_keep_their_precision() {
         }
         press(&mut editor, Modifiers::NONE, Key::Enter);
         editor.run_steps(2);
-        let message = editor.state_mut().ui.message.take().map(|message| message.text);
+        let message = editor.state().ui.message.as_ref().map(|message| message.text.clone());
         let faults = editor.state().document.project().recipe.stack[0].operation.group();
         (faults.get("count"), faults.get("displacement_m"), message)
     };
@@ -122,6 +122,7 @@ fn invalid_numbers_are_reported_and_unchanged_fields_keep_their_precision() {
     let (count, _, message) = type_into("faults count", Some("many"));
     let complaint = format!("\u{201c}many\u{201d} is not a number; {limits}");
     assert_eq!((count, message), (Some(Value::Integer(1000)), Some(complaint)));
+    // A valid number removes the message.
     let (count, _, message) = type_into("faults count", Some("2,000"));
     assert_eq!((count, message), (Some(Value::Integer(2000)), None));
     // The field shows fewer digits than the value has. Leaving it unchanged keeps them all.

@@ -147,7 +147,7 @@ impl App {
         });
         let message = self.ui.parameters.take_message().or_else(|| self.ui.export.parameters.take_message());
         if let Some(message) = message.or_else(|| self.ui.tools.take_message()) {
-            self.show_message(message);
+            self.show_input_message(message);
         }
         commands
     }

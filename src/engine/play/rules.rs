@@ -61,7 +61,12 @@ pub struct Rule {
     relation: Relation,
     /// What the metric is compared with, in its own unit; 1 for yes and 0 for no.
     limit: f64,
+    /// The multiple of that unit in which the limit is written, with its factor.
+    written_in: Option<Multiple>,
 }
+
+/// The name of a multiple of a unit, and its factor.
+type Multiple = (&'static str, f64);
 
 /// How a metric is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +118,7 @@ enum Unit {
 
 impl Unit {
     /// The names of its multiples, with their factors.
-    fn names(self) -> &'static [(&'static str, f64)] {
+    fn names(self) -> &'static [Multiple] {
         match self {
             Self::Seconds => &[("s", 1.0), ("min", 60.0), ("h", 3600.0)],
             Self::Metres => &[("m", 1.0), ("km", 1000.0)],
@@ -122,7 +127,18 @@ impl Unit {
         }
     }
 
-    fn text(self, value: f64) -> String {
+    /// A value with its unit, in the multiple in which the rule was written if it names one.
+    fn text(self, value: f64, multiple: Option<Multiple>) -> String {
+        match (self, multiple) {
+            (_, Some((name, factor))) if factor != 1.0 && value.is_finite() => {
+                let decimals = if factor > 1.0 { 2 } else { 1 };
+                format!("{:.decimals$} {name}", value / factor)
+            }
+            (own, _) => own.plain_text(value),
+        }
+    }
+
+    fn plain_text(self, value: f64) -> String {
         match self {
             Self::Seconds => format!("{value:.1} s"),
             Self::Metres if value.is_infinite() => "unlimited".into(),
@@ -241,7 +257,7 @@ impl Rule {
         Ok(Verdict {
             rule: self.text.clone(),
             holds: found.is_some_and(|found| self.relation.holds(found, self.limit)),
-            found: found.map_or("no route".into(), |found| self.metric.unit().text(found)),
+            found: found.map_or("no route".into(), |found| self.metric.unit().text(found, self.written_in)),
             reason,
             place_m: place.map(at_m).or_else(|| of_marker.map(|marker| measures.place_m(*marker))),
             score: found.map_or(0.0, |found| self.relation.score(found, self.limit)),
@@ -285,12 +301,12 @@ impl Reader<'_> {
             return Err((self.at, "expected <=, >=, <, > or =".into()));
         };
         self.at += sign.len();
-        let limit = self.limit(metric.unit())?;
+        let (limit, written_in) = self.limit(metric.unit())?;
         self.skip_spaces();
         if self.at < self.text.len() {
             return Err((self.at, format!("unexpected \"{}\" after the end of the rule", &self.text[self.at..])));
         }
-        Ok(Rule { text: self.text.trim().into(), metric, relation, limit })
+        Ok(Rule { text: self.text.trim().into(), metric, relation, limit, written_in })
     }
 
     fn metric(&mut self) -> Result<Metric, Mistake> {
@@ -378,13 +394,13 @@ impl Reader<'_> {
         }
     }
 
-    /// The number or word with which the metric is compared.
-    fn limit(&mut self, unit: Unit) -> Result<f64, Mistake> {
+    /// The number or word with which the metric is compared, and the multiple of the unit in which it is written.
+    fn limit(&mut self, unit: Unit) -> Result<(f64, Option<Multiple>), Mistake> {
         let value = self.word();
         if unit == Unit::YesNo {
             return match value.text.as_str() {
-                "yes" => Ok(1.0),
-                "no" => Ok(0.0),
+                "yes" => Ok((1.0, None)),
+                "no" => Ok((0.0, None)),
                 other => Err((value.at, format!("expected yes or no, not \"{other}\""))),
             };
         }
@@ -400,7 +416,7 @@ impl Reader<'_> {
             name = self.word();
         }
         if name.text.is_empty() {
-            return Ok(number);
+            return Ok((number, None));
         }
         let known = unit.names().iter().find(|(known, _)| *known == name.text);
         let unknown = || {
@@ -408,7 +424,7 @@ impl Reader<'_> {
             let expected = if names.is_empty() { "no unit".into() } else { names.join(" or ") };
             (name.at, format!("expected {expected}, not \"{}\"", name.text))
         };
-        known.map(|(_, factor)| number * factor).ok_or_else(unknown)
+        known.map(|known| (number * known.1, Some(*known))).ok_or_else(unknown)
     }
 
     /// The markers of a name: that marker, or else the spawns of that team.
@@ -528,15 +544,15 @@ mod tests {
     fn rules_are_checked() {
         for (rule, holds, found) in [
             ("path(red, blue) <= 50 s", true, "50.0 s"),
-            ("path(red, blue) < 0.5 min", false, "50.0 s"),
+            ("path(red, blue) < 0.5 min", false, "0.83 min"),
             ("path(\"base 1\", Middle, tank) <= 10.1", true, "10.0 s"),
-            ("length(red,middle)>=0.1km", true, "100.0 m"),
+            ("length(red,middle)>=0.1km", true, "0.10 km"),
             ("choke(red, blue) >= 12 m", true, "unlimited"),
             ("sees(red, blue) = no", false, "yes"),
-            ("walkable >= 100 %", true, "1.000"),
+            ("walkable >= 100 %", true, "100.0 %"),
             ("walkable(Tank) >= 0.5", true, "1.000"),
             ("reachable(red) >= 1", true, "1.000"),
-            ("exposure(blue) <= 10%", false, "1.000"),
+            ("exposure(blue) <= 10%", false, "100.0 %"),
             ("fairness(time) >= 0.95", true, "1.000"),
             ("fairness(height) <= 2 m", true, "0.0 m"),
             ("pads(300, 60) >= 1", true, "3"),

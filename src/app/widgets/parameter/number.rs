@@ -192,7 +192,7 @@ fn decimals_for(parameter: &Parameter, number: f64) -> usize {
     decimals(parameter).max(least)
 }
 
-fn suffix(parameter: &Parameter) -> String {
+pub(super) fn suffix(parameter: &Parameter) -> String {
     match parameter.unit {
         "°" => "°".into(),
         // Longer units do not fit into the column; the tooltip names them.

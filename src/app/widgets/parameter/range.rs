@@ -4,7 +4,7 @@ use egui::{Label, Response, RichText, Ui};
 
 use super::context::{ParameterContext, ParameterState};
 use super::label::label_ui;
-use super::number::{field_width, number_field};
+use super::number::{field_width, number_field, suffix};
 use crate::app::widgets::band_slider::band_slider;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
@@ -53,7 +53,7 @@ pub(super) fn band_ui(
     let mut band = before;
     ui.vertical(|ui| band_control(ui, parameter, &mut band, label, context.state));
     if band != before {
-        let band = ordered(before, band);
+        let band = ordered(parameter, before, band, context.state);
         [*min, *max] = band.map(|limit| limit.clamp(parameter.hard.low, parameter.hard.high));
     }
     false
@@ -79,15 +79,23 @@ pub(super) fn limits_ui(
             field.labelled_by(fade.id).on_hover_text("Width of the fade outside the limits");
         });
     });
-    [*min, *max] = ordered(before, band);
+    [*min, *max] = ordered(parameter, before, band, context.state);
     *release = release.max(0.0);
     false
 }
 
-/// A band after one limit was moved: a limit that crosses the other one pushes it along.
-fn ordered(before: [f64; 2], [low, high]: [f64; 2]) -> [f64; 2] {
-    let moved = if low == before[0] { high } else { low };
-    if low > high { [moved; 2] } else { [low, high] }
+/// A band after one limit was moved: a limit that crosses the other one pushes it along, with a message.
+fn ordered(parameter: &Parameter, before: [f64; 2], [low, high]: [f64; 2], state: &mut ParameterState) -> [f64; 2] {
+    if low <= high {
+        return [low, high];
+    }
+    let (moved, other) = if low == before[0] { (high, "lower") } else { (low, "upper") };
+    let unit = suffix(parameter);
+    state.say(format!(
+        "{}: the {other} limit was moved to {moved}{unit} too, so that the limits do not cross",
+        parameter.label
+    ));
+    [moved; 2]
 }
 
 pub(super) fn point_ui(
@@ -134,15 +142,21 @@ pub(super) fn matrix_ui(ui: &mut Ui, parameter: &Parameter, value: &mut Value, c
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::mask::Mask;
+    use crate::engine::parameters::Parameters;
 
     #[test]
-    fn a_moved_limit_pushes_the_other_one() {
+    fn a_moved_limit_pushes_the_other_one_with_a_message() {
+        let parameter = Mask::parameters()[0].clone();
         for (before, band, expected) in [
             ([0.2, 0.6], [0.2, 0.5], [0.2, 0.5]),
             ([0.2, 0.6], [0.2, 0.1], [0.1, 0.1]),
             ([0.2, 0.6], [0.7, 0.6], [0.7, 0.7]),
         ] {
-            assert_eq!(ordered(before, band), expected, "{before:?} to {band:?}");
+            let mut state = ParameterState::default();
+            assert_eq!(ordered(&parameter, before, band, &mut state), expected, "{before:?} to {band:?}");
+            let is_pushed = band[0] > band[1];
+            assert_eq!(state.take_message().is_some(), is_pushed, "{before:?} to {band:?}");
         }
     }
 }
