@@ -466,7 +466,7 @@ mod tests {
     #[test]
     fn a_symmetric_map_is_fair_wherever_its_markers_are() {
         // Hills that are the same after half a turn.
-        let wave = |c: usize, r: usize| (c as f32 * 0.31).sin() * (r as f32 * 0.23).cos() * 9.0;
+        let wave = |c: usize, r: usize| libm::sinf(c as f32 * 0.31) * libm::cosf(r as f32 * 0.23) * 9.0;
         let terrain = Heightfield::from_fn(Grid::new(Extent { width_m: 512.0, depth_m: 512.0 }, 65, 65), |c, r| {
             wave(c, r) + wave(64 - c, 64 - r)
         });
