@@ -227,8 +227,11 @@ impl Camera {
         self.pivot = self.pivot.clamp(-LIMIT, LIMIT);
     }
 
-    /// Interpolates between two cameras, turning the shorter way around.
+    /// Interpolates between two cameras, turning the shorter way around. At 1, the result is exactly the second.
     pub(crate) fn interpolate(from: &Self, to: &Self, t: f32) -> Self {
+        if t >= 1.0 {
+            return *to;
+        }
         let t = t * t * (3.0 - 2.0 * t);
         let circle = std::f32::consts::TAU;
         let turn = (to.azimuth - from.azimuth + 0.5 * circle).rem_euclid(circle) - 0.5 * circle;

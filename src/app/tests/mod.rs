@@ -31,9 +31,10 @@ mod window;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
+use eframe::egui_wgpu::{RenderState, WgpuSetup, wgpu};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -173,13 +174,31 @@ fn texture(app: &App) -> Arc<crate::engine::Image> {
     app.ui.preview.shown.as_ref().expect("a preview").texture.clone()
 }
 
+/// How tests draw: with a software adapter if there is one, and without OpenGL, since drivers of NVIDIA can hang if one
+/// thread leaves EGL while others use Vulkan.
+pub(crate) fn wgpu_setup() -> WgpuSetup {
+    let mut setup = egui_kittest::wgpu::default_wgpu_setup();
+    if let WgpuSetup::CreateNew(new) = &mut setup {
+        new.instance_descriptor.backends.remove(wgpu::Backends::GL);
+    }
+    setup
+}
+
+/// A device for tests.
+pub(crate) fn render_state() -> RenderState {
+    egui_kittest::wgpu::create_render_state(wgpu_setup(), Default::default())
+}
+
+/// The kind of graphics adapter that tests use, if there is one.
+pub(crate) fn adapter() -> Option<wgpu::DeviceType> {
+    static FOUND: LazyLock<Option<wgpu::DeviceType>> =
+        LazyLock::new(|| std::panic::catch_unwind(|| render_state().adapter.get_info().device_type).ok());
+    *FOUND
+}
+
 /// Whether a graphics adapter is available. If not, prints a note, or panics if `UPTHRUST_REQUIRE_RENDERING` is set.
 pub(crate) fn can_draw() -> bool {
-    let find = || {
-        let setup = egui_kittest::wgpu::default_wgpu_setup();
-        drop(egui_kittest::wgpu::create_render_state(setup, Default::default()));
-    };
-    let found = std::panic::catch_unwind(find).is_ok();
+    let found = adapter().is_some();
     assert!(
         found || std::env::var_os("UPTHRUST_REQUIRE_RENDERING").is_none(),
         "rendering is required, but there is no graphics adapter"

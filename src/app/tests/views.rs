@@ -11,7 +11,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-use crate::app::tests::{editor, pause, press, wait};
+use crate::app::tests::{editor, pause, press, wait, wgpu_setup};
 use crate::engine::map_view::MapView;
 use crate::engine::stack::evaluate;
 use crate::engine::{Grid, Inputs, Progress};
@@ -379,7 +379,7 @@ fn write_screenshots() {
             .with_size([1280.0, 800.0])
             .with_theme(theme)
             .with_step_dt(1.0 / 60.0)
-            .wgpu()
+            .wgpu_setup(wgpu_setup())
             .build_eframe(|context| {
                 let scripted = Box::new(crate::app::tests::Scripted::default());
                 App::new(&context.egui_ctx, scripted, None, UserFolders::default()).expect("threads")

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::app::dialogs::modal::Modal;
 use crate::app::preview::thumbnails::ThumbnailState;
 use crate::app::tasks::settings::UserFolders;
-use crate::app::tests::{Scripted, can_draw, editor, pause, press, wait};
+use crate::app::tests::{Scripted, can_draw, editor, pause, press, wait, wgpu_setup};
 use crate::engine::Step;
 use crate::engine::operations::faults::Faults;
 use crate::engine::operations::thermal_erosion::ThermalErosion;
@@ -57,8 +57,11 @@ fn the_window_shows_a_grey_heightmap_and_a_coloured_texture() {
     if !can_draw() {
         return;
     }
-    let mut editor =
-        Harness::builder().with_size([1280.0, 800.0]).with_theme(egui::Theme::Dark).wgpu().build_eframe(|context| {
+    let mut editor = Harness::builder()
+        .with_size([1280.0, 800.0])
+        .with_theme(egui::Theme::Dark)
+        .wgpu_setup(wgpu_setup())
+        .build_eframe(|context| {
             App::new(&context.egui_ctx, Box::new(Scripted::default()), None, UserFolders::default()).expect("threads")
         });
     editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 129);

@@ -23,9 +23,18 @@ impl GpuDevice {
     /// Opens the best adapter of the system, which may be a software renderer. The variables WGPU_BACKEND and
     /// WGPU_POWER_PREF choose another one, as in the editor.
     pub(crate) fn request() -> Result<Self, String> {
+        if let Some(chosen) = wgpu::Backends::from_env() {
+            return Self::request_from(chosen);
+        }
+        // OpenGL is not even opened where there is something better: drivers of NVIDIA can hang if one thread leaves EGL
+        // while others use Vulkan.
+        Self::request_from(wgpu::Backends::PRIMARY).or_else(|_| Self::request_from(wgpu::Backends::GL))
+    }
+
+    fn request_from(backends: wgpu::Backends) -> Result<Self, String> {
         const NOT_FOUND: &str = "no graphics adapter was found";
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-            backends: wgpu::Backends::from_env().unwrap_or(wgpu::Backends::PRIMARY | wgpu::Backends::GL),
+            backends,
             flags: wgpu::InstanceFlags::from_build_config().with_env(),
             backend_options: wgpu::BackendOptions::from_env_or_default(),
             memory_budget_thresholds: wgpu::MemoryBudgetThresholds::default(),

@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::preview::request::PreviewStatus;
 use crate::app::tasks::settings::UserFolders;
-use crate::app::tests::{Scripted, can_draw, chosen, pause, wait};
+use crate::app::tests::{Scripted, adapter, can_draw, chosen, pause, render_state, wait, wgpu_setup};
 use crate::app::views::scene::pane::{SceneContext, ScenePane};
 use crate::engine::map_view::MapView;
 use crate::engine::texture::TextureView;
@@ -112,7 +112,12 @@ fn window(
         crate::app::widgets::theme::install(&context.egui_ctx);
         window
     };
-    Harness::builder().with_size(size).with_theme(theme).with_step_dt(1.0 / 60.0).wgpu().build_eframe(build)
+    Harness::builder()
+        .with_size(size)
+        .with_theme(theme)
+        .with_step_dt(1.0 / 60.0)
+        .wgpu_setup(wgpu_setup())
+        .build_eframe(build)
 }
 
 /// A window that shows a preset's terrain, at rest.
@@ -124,12 +129,6 @@ fn preset(name: &str, samples: usize, size: [f32; 2], theme: egui::Theme) -> Har
     window.state_mut().scene.show(&preview(&recipe, samples), 0.0);
     window.run_steps(30);
     window
-}
-
-/// The device of a window.
-fn render_state() -> RenderState {
-    let setup = egui_kittest::wgpu::default_wgpu_setup();
-    egui_kittest::wgpu::create_render_state(setup, Default::default())
 }
 
 /// A recipe of faults.
@@ -156,9 +155,9 @@ fn editor(scripted: Scripted) -> Option<Harness<'static, App>> {
         return None;
     }
     let mut editor =
-        Harness::builder().with_size([1280.0, 800.0]).with_step_dt(1.0 / 60.0).wgpu().build_eframe(|context| {
-            App::new(&context.egui_ctx, Box::new(scripted), None, UserFolders::default()).expect("threads")
-        });
+        Harness::builder().with_size([1280.0, 800.0]).with_step_dt(1.0 / 60.0).wgpu_setup(wgpu_setup()).build_eframe(
+            |context| App::new(&context.egui_ctx, Box::new(scripted), None, UserFolders::default()).expect("threads"),
+        );
     editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 65);
     pause(&mut editor);
     Some(editor)
