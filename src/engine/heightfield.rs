@@ -458,6 +458,12 @@ mod tests {
         // In the middle between two samples.
         assert_eq!(sample(380.0, 380.0) + sample(1668.0, 1668.0), 257 * 257 - 1);
         assert_eq!(sample(380.0, 1001.0) + sample(1668.0, 1047.0), 257 * 257 - 1);
+        // The centre of an even number is between samples.
+        let even = Grid::new(Extent { width_m: 70.0, depth_m: 50.0 }, 8, 6);
+        for [x_m, z_m] in [[5.0, 45.0], [25.0, 15.0], [62.0, 5.0]] {
+            let sum = even.nearest_sample([x_m, z_m]) + even.nearest_sample([70.0 - x_m, 50.0 - z_m]);
+            assert_eq!(sum, 8 * 6 - 1, "{x_m} {z_m}");
+        }
     }
 
     #[test]

@@ -93,16 +93,16 @@ impl<'a> Ground<'a> {
         walkable.to_f64() / samples.to_f64()
     }
 
-    /// Where routes from and to a place in metres leave and reach the samples: at the walkable corners of its cell, or at
-    /// the sample of [`Self::sample_near`] if none of them is walkable.
-    pub fn samples_beside(&self, place_m: [f64; 2]) -> Vec<NearSample> {
+    /// Where routes from and to a place in metres leave and reach the samples: at the walkable corners of its cell if
+    /// [`Self::sample_near`] is one of them, and otherwise at that sample. Empty where that is `None`.
+    pub fn samples_near(&self, place_m: [f64; 2]) -> Vec<NearSample> {
         let Some(nearest) = self.sample_near(place_m) else { return Vec::new() };
         let (grid, terrain) = (self.grid(), self.terrain());
-        let height_m = f64::from(terrain.height_at(place_m[0], place_m[1]));
-        let near = |c: usize, r: usize| {
-            let sample = r * grid.width() + c;
+        let height_m = terrain.height_at(place_m[0], place_m[1]);
+        let near = |sample: usize| {
+            let (c, r) = (sample % grid.width(), sample / grid.width());
             let flat_m = libm::hypot(grid.x_m(c) - place_m[0], grid.z_m(r) - place_m[1]);
-            NearSample { sample, distance_m: libm::hypot(flat_m, f64::from(terrain.heights()[sample]) - height_m) }
+            NearSample { sample, flat_m, rise_m: f64::from(terrain.heights()[sample] - height_m) }
         };
         let beside = |at_m: f64, spacing_m: f64, samples: usize| {
             let at = at_m / spacing_m;
@@ -110,10 +110,10 @@ impl<'a> Ground<'a> {
         };
         let columns = beside(place_m[0], grid.spacing_x_m(), grid.width());
         let rows = beside(place_m[1], grid.spacing_z_m(), grid.height());
-        let corners = rows.flat_map(|r| columns.clone().map(move |c| (c, r)));
-        let walkable = corners.filter(|(c, r)| self.is_walkable(r * grid.width() + c));
-        let found: Vec<NearSample> = walkable.map(|(c, r)| near(c, r)).collect();
-        if found.is_empty() { vec![near(nearest % grid.width(), nearest / grid.width())] } else { found }
+        let corners = rows.flat_map(|r| columns.clone().map(move |c| r * grid.width() + c));
+        let walkable: Vec<usize> = corners.filter(|sample| self.is_walkable(*sample)).collect();
+        let found = if walkable.contains(&nearest) { walkable } else { vec![nearest] };
+        found.into_iter().map(near).collect()
     }
 
     /// The walkable sample nearest to a place in metres, by its index: one within 10 m, or beside the place where samples
@@ -145,13 +145,28 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// A walkable sample near a place.
+/// A walkable sample near a place, and the straight line to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NearSample {
     /// Its index, row by row.
     pub sample: usize,
-    /// The distance from the place over the surface, metres.
-    pub distance_m: f64,
+    /// The length of the line on the map, metres.
+    pub flat_m: f64,
+    /// How much higher the sample is than the place, metres.
+    pub rise_m: f64,
+}
+
+impl NearSample {
+    /// A sample that is the place itself.
+    #[cfg(test)]
+    pub(super) fn at(sample: usize) -> Self {
+        Self { sample, flat_m: 0.0, rise_m: 0.0 }
+    }
+
+    /// The length of the line, metres.
+    pub fn length_m(&self) -> f64 {
+        libm::hypot(self.flat_m, self.rise_m)
+    }
 }
 
 /// The maximum distance of a marker from a place where the agent can stand, metres.

@@ -11,7 +11,7 @@ use super::ground::{Ground, NearSample};
 use super::measured_terrain::MeasuredTerrain;
 use super::sites::{Site, Sites, sites};
 use super::territory::Territory;
-use super::travel::Travel;
+use super::travel::{Timing, Travel};
 use super::viewshed::{Eye, seen_from};
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::Heightfield;
@@ -31,7 +31,7 @@ pub struct Route {
     pub seconds: f64,
     /// Its length over the surface, metres.
     pub length_m: f64,
-    /// Its samples, from the start to the end.
+    /// Its samples, between the straight lines from its start and to its end.
     pub samples: Vec<usize>,
 }
 
@@ -181,10 +181,10 @@ impl<'a> Measures<'a> {
         kept(&self.grounds, agent, || Ground::new(self.measured, &self.agents[agent], self.progress))
     }
 
-    /// The samples at which markers stand; those where the agent cannot stand are left out.
+    /// The samples near markers at which routes begin and end; none for those at which the agent cannot stand.
     fn samples(&self, agent: usize, markers: &[usize]) -> Result<Vec<NearSample>, Cancelled> {
         let ground = self.ground(agent)?;
-        Ok(markers.iter().flat_map(|marker| ground.samples_beside(self.place_m(*marker))).collect())
+        Ok(markers.iter().flat_map(|marker| ground.samples_near(self.place_m(*marker))).collect())
     }
 
     /// The place of a marker, metres east and south.
@@ -224,16 +224,39 @@ impl<'a> Measures<'a> {
     /// The fastest route of an agent from one of some markers to one of others; `None` if there is none.
     pub fn route(&self, agent: usize, from: &[usize], to: &[usize]) -> Result<Option<Route>, Cancelled> {
         let travel = self.travel(agent, from)?;
-        let level_m_s = self.agents[agent].speed_m_s;
-        let seconds = |end: &NearSample| f64::from(travel.seconds()[end.sample]) + end.distance_m / level_m_s;
+        let timing = Timing::new(&self.agents[agent]);
+        // On arrival, the line is walked from the sample to the place.
+        let seconds =
+            |end: &NearSample| f64::from(travel.seconds()[end.sample] + timing.straight(end.flat_m, -end.rise_m));
         let ends = self.samples(agent, to)?;
         let Some(end) = ends.into_iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b))) else { return Ok(None) };
         let Some(samples) = travel.route_to(end.sample) else { return Ok(None) };
+        let direct = self.direct(agent, from, to)?;
+        if let Some(direct) = direct.filter(|direct| direct.seconds < seconds(&end)) {
+            return Ok(Some(direct));
+        }
         let starts = self.samples(agent, from)?;
         let at_start = starts.iter().filter(|start| samples.first() == Some(&start.sample));
-        let from_start_m = at_start.map(|start| start.distance_m).fold(f64::INFINITY, f64::min);
-        let length_m = from_start_m + self.length_m(&samples) + end.distance_m;
+        let from_start_m = at_start.map(NearSample::length_m).fold(f64::INFINITY, f64::min);
+        let length_m = from_start_m + self.length_m(&samples) + end.length_m();
         Ok(Some(Route { seconds: seconds(&end), length_m, samples }))
+    }
+
+    /// The fastest straight line of an agent between markers in one cell with a corner where the agent can stand.
+    fn direct(&self, agent: usize, from: &[usize], to: &[usize]) -> Result<Option<Route>, Cancelled> {
+        let (ground, terrain) = (self.ground(agent)?, self.measured.terrain);
+        let (grid, timing) = (terrain.grid(), Timing::new(&self.agents[agent]));
+        let cell = |[x_m, z_m]: [f64; 2]| [(x_m / grid.spacing_x_m()).floor(), (z_m / grid.spacing_z_m()).floor()];
+        let line = |a: usize, b: usize| {
+            let [a, b] = [a, b].map(|marker| self.place_m(marker));
+            let corner = ground.samples_near(a).first().copied().filter(|_| cell(a) == cell(b))?;
+            let flat_m = libm::hypot(b[0] - a[0], b[1] - a[1]);
+            let rise_m = f64::from(terrain.height_at(b[0], b[1]) - terrain.height_at(a[0], a[1]));
+            let seconds = timing.straight(flat_m, rise_m).into();
+            Some(Route { seconds, length_m: libm::hypot(flat_m, rise_m), samples: vec![corner.sample] })
+        };
+        let lines = from.iter().flat_map(|a| to.iter().filter_map(move |b| line(*a, *b)));
+        Ok(lines.min_by(|a, b| a.seconds.total_cmp(&b.seconds)))
     }
 
     /// The length of a line over samples, metres, over the surface.
@@ -431,7 +454,7 @@ fn kept<K: Ord + Clone, T>(
 mod tests {
     use super::*;
     use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::level::Marker;
+    use crate::engine::level::{Marker, SlopeSpeed};
     use crate::engine::parameters::Point;
 
     fn marker(kind: MarkerKind, team: &str, [x_m, z_m]: [f64; 2]) -> Marker {
@@ -449,17 +472,39 @@ mod tests {
         // Samples 10 m apart.
         let terrain = Heightfield::flat(Grid::new(Extent { width_m: 400.0, depth_m: 400.0 }, 41, 41));
         let at = |x_m, z_m| marker(MarkerKind::Spawn, "red", [x_m, z_m]);
-        let markers = vec![at(43.0, 57.0), at(334.0, 246.0), at(95.0, 92.0)];
+        let markers = vec![at(43.0, 57.0), at(334.0, 246.0), at(95.0, 92.0), at(336.5, 243.5)];
         let level = Level { markers: markers.into(), ..Default::default() };
         let progress = Progress::new();
         let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
-        for (from, to) in [(0, 1), (1, 0), (0, 2), (2, 1)] {
+        // The last two are in one cell.
+        for (from, to) in [(0, 1), (1, 0), (0, 2), (2, 1), (1, 3), (3, 1)] {
             let [a, b] = [from, to].map(|marker| measures.place_m(marker));
             let straight_m = libm::hypot(a[0] - b[0], a[1] - b[1]);
             let route = measures.route(0, &[from], &[to]).expect("not cancelled").expect("a route");
             let longer_m = route.length_m - straight_m;
-            assert!((0.0..0.01 * straight_m + 2.0).contains(&longer_m), "{from} to {to}: {longer_m} m longer");
+            let most_m = if straight_m < 10.0 { 1e-6 } else { 0.01 * straight_m + 2.0 };
+            assert!((-1e-9..most_m).contains(&longer_m), "{from} to {to}: {longer_m} m longer");
             assert!((route.seconds * Agent::default().speed_m_s - route.length_m).abs() < 0.01, "{from} to {to}");
+        }
+    }
+
+    #[test]
+    fn a_hiker_is_slow_uphill_from_the_marker_to_the_marker() {
+        // A slope of 20 % towards the east, with samples 10 m apart and markers in the middle between them.
+        let terrain =
+            Heightfield::from_fn(Grid::new(Extent { width_m: 400.0, depth_m: 400.0 }, 41, 41), |c, _| 2.0 * c as f32);
+        let hiker = Agent { pace: SlopeSpeed::Tobler, speed_m_s: 1.0, ..Default::default() };
+        let markers = [105.0, 135.0].map(|x_m| marker(MarkerKind::Spawn, "red", [x_m, 200.0]));
+        let level = Level { markers: markers.to_vec().into(), agents: vec![hiker].into(), ..Default::default() };
+        let progress = Progress::new();
+        let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
+        // Tobler's hiking function, scaled to the speed on level terrain.
+        for (from, to, slope) in [(0, 1, 0.2_f64), (1, 0, -0.2)] {
+            let route = measures.route(0, &[from], &[to]).expect("not cancelled").expect("a route");
+            let length_m = libm::hypot(30.0, 6.0);
+            let expected = length_m * libm::exp(3.5 * ((slope + 0.05).abs() - 0.05));
+            assert!((route.seconds / expected - 1.0).abs() < 1e-3, "{} s instead of {expected} s", route.seconds);
+            assert!((route.length_m - length_m).abs() < 1e-3);
         }
     }
 

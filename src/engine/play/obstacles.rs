@@ -198,4 +198,21 @@ mod tests {
             assert!(measures.seen(0).expect("not cancelled")[50 * 101 + 48]);
         }
     }
+
+    #[test]
+    fn what_stands_at_the_eyes_or_at_the_target_does_not_hide() {
+        use crate::engine::play::viewshed::{Eye, seen_from};
+        let terrain = Heightfield::flat(Grid::new(Extent { width_m: 640.0, depth_m: 640.0 }, 41, 41));
+        let tree = |at_m: [f64; 2]| Obstacle { at_m, radius_m: 0.5, blocks: false, hides_m: 6.0 };
+        let (eye, target) = ([160.0, 320.0], [480.0, 320.0]);
+        let obstacles = Obstacles(vec![tree(eye), tree(target)]);
+        let progress = Progress::new();
+        let hiding = obstacles.hiding_heights(&terrain, &progress).expect("not cancelled");
+        let found = seen_from(&terrain, hiding.as_ref(), Eye { at_m: eye, over_terrain_m: 1.7 }, 1.7, &progress);
+        let hidden: Vec<usize> =
+            found.expect("not cancelled").iter().enumerate().filter(|(_, seen)| !**seen).map(|(at, _)| at).collect();
+        assert!(hidden.iter().all(|at| at / 41 == 20 && at % 41 > 30 || (at / 41).abs_diff(20) < 3), "{hidden:?}");
+        assert!(!hidden.contains(&(20 * 41 + 30)), "the target");
+        assert!(hidden.contains(&(20 * 41 + 35)), "behind the target");
+    }
 }

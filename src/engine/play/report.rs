@@ -152,10 +152,12 @@ impl RouteReport {
         let route = measures.route(0, &[from], &[to])?;
         let samples = route.as_ref().map_or(&[][..], |route| &route.samples);
         let every = samples.iter().step_by(samples.len().div_ceil(MAX_POINTS).max(1)).chain(samples.last());
+        let between = every.map(|sample| at_m(*sample));
+        let end = |marker: usize| route.as_ref().map(|_| measures.place_m(marker));
         Ok(Self {
             from,
             to,
-            line_m: every.map(|sample| at_m(*sample)).collect(),
+            line_m: end(from).into_iter().chain(between).chain(end(to)).collect(),
             route: route.map(|route| [route.seconds, route.length_m]),
             choke_m: measures.choke(0, &[from], &[to])?.map(|choke| (choke.width_m, at_m(choke.sample))),
             sees: measures.sees(&[from], &[to])?,

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::measures::{Aspect, Measures};
 use super::metric_kind::MetricKind;
+use crate::engine::cast::ToInteger;
 use crate::engine::level::Level;
 use crate::engine::parameters::nearest_name;
 use crate::engine::progress::Cancelled;
@@ -61,12 +62,12 @@ pub struct Rule {
     relation: Relation,
     /// What the metric is compared with, in its own unit; 1 for yes and 0 for no.
     limit: f64,
-    /// The multiple of that unit in which the limit is written, with its factor.
-    written_in: Option<Multiple>,
+    /// The unit in which the limit is written, if it names one.
+    written_in: Option<NamedUnit>,
 }
 
-/// The name of a multiple of a unit, and its factor.
-type Multiple = (&'static str, f64);
+/// The name of a unit, and what it is in the metric's own unit.
+type NamedUnit = (&'static str, f64);
 
 /// How a metric is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +119,7 @@ enum Unit {
 
 impl Unit {
     /// The names of its multiples, with their factors.
-    fn names(self) -> &'static [Multiple] {
+    fn names(self) -> &'static [NamedUnit] {
         match self {
             Self::Seconds => &[("s", 1.0), ("min", 60.0), ("h", 3600.0)],
             Self::Metres => &[("m", 1.0), ("km", 1000.0)],
@@ -127,14 +128,25 @@ impl Unit {
         }
     }
 
-    /// A value with its unit, in the multiple in which the rule was written if it names one.
-    fn text(self, value: f64, multiple: Option<Multiple>) -> String {
-        match (self, multiple) {
-            (_, Some((name, factor))) if factor != 1.0 && value.is_finite() => {
-                let decimals = if factor > 1.0 { 2 } else { 1 };
-                format!("{:.decimals$} {name}", value / factor)
+    /// A value in the unit in which the rule is written, as exact as in the metric's own unit.
+    fn text(self, value: f64, written_in: Option<NamedUnit>) -> String {
+        match written_in {
+            Some((name, factor)) if factor != 1.0 && value.is_finite() => {
+                let decimals = (libm::log10(factor).ceil() + self.decimals()).max(0.0).to_usize();
+                let number = format!("{:.decimals$}", value / factor);
+                let number = if number.contains('.') { number.trim_end_matches('0') } else { &number };
+                format!("{} {name}", number.trim_end_matches('.'))
             }
-            (own, _) => own.plain_text(value),
+            _ => self.plain_text(value),
+        }
+    }
+
+    /// The decimals of a value in the metric's own unit.
+    fn decimals(self) -> f64 {
+        match self {
+            Self::Seconds | Self::Metres => 1.0,
+            Self::Share => 3.0,
+            Self::Count | Self::YesNo => 0.0,
         }
     }
 
@@ -394,8 +406,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The number or word with which the metric is compared, and the multiple of the unit in which it is written.
-    fn limit(&mut self, unit: Unit) -> Result<(f64, Option<Multiple>), Mistake> {
+    /// The number or word with which the metric is compared, and the unit in which it is written.
+    fn limit(&mut self, unit: Unit) -> Result<(f64, Option<NamedUnit>), Mistake> {
         let value = self.word();
         if unit == Unit::YesNo {
             return match value.text.as_str() {
@@ -544,15 +556,18 @@ mod tests {
     fn rules_are_checked() {
         for (rule, holds, found) in [
             ("path(red, blue) <= 50 s", true, "50.0 s"),
-            ("path(red, blue) < 0.5 min", false, "0.83 min"),
+            ("path(red, blue) < 0.5 min", false, "0.833 min"),
+            ("path(red, blue) >= 1 h", false, "0.01389 h"),
+            // 200 m and 100 m, as exact as in metres.
+            ("length(red, blue) <= 0.1999 km", false, "0.2 km"),
             ("path(\"base 1\", Middle, tank) <= 10.1", true, "10.0 s"),
-            ("length(red,middle)>=0.1km", true, "0.10 km"),
+            ("length(red,middle)>=0.1km", true, "0.1 km"),
             ("choke(red, blue) >= 12 m", true, "unlimited"),
             ("sees(red, blue) = no", false, "yes"),
-            ("walkable >= 100 %", true, "100.0 %"),
+            ("walkable >= 100 %", true, "100 %"),
             ("walkable(Tank) >= 0.5", true, "1.000"),
             ("reachable(red) >= 1", true, "1.000"),
-            ("exposure(blue) <= 10%", false, "100.0 %"),
+            ("exposure(blue) <= 10%", false, "100 %"),
             ("fairness(time) >= 0.95", true, "1.000"),
             ("fairness(height) <= 2 m", true, "0.0 m"),
             ("pads(300, 60) >= 1", true, "3"),

@@ -70,8 +70,7 @@ mod tests {
         let ground =
             Ground::new(MeasuredTerrain::dry(&terrain), &Agent::default(), &Progress::new()).expect("not cancelled");
         let travel = |column: usize| {
-            let start = NearSample { sample: 2 * 41 + column, distance_m: 0.0 };
-            Travel::from(&ground, &[start], &Progress::new()).expect("not cancelled")
+            Travel::from(&ground, &[NearSample::at(2 * 41 + column)], &Progress::new()).expect("not cancelled")
         };
         let [west, east] = [0, 26].map(travel);
         let found = Territory::of(&[&west, &east], &Progress::new()).expect("not cancelled");

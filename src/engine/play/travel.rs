@@ -47,7 +47,7 @@ pub struct Travel {
 }
 
 impl Travel {
-    /// The routes from the nearest of several places, each near one of these samples.
+    /// The fastest routes from any of these samples, each of which is first reached from the place that it is near.
     pub fn from(ground: &Ground, starts: &[NearSample], progress: &Progress) -> Result<Self, Cancelled> {
         let grid = ground.grid();
         let moves = moves(ground);
@@ -59,7 +59,7 @@ impl Travel {
         let mut seconds = vec![f32::INFINITY; grid.samples()];
         let mut before: Vec<u32> = (0..grid.samples()).map(ToInteger::to_u32).collect();
         for start in starts {
-            let start_s = start.distance_m.to_f32() * pace.level_s_m;
+            let start_s = pace.straight(start.flat_m, start.rise_m);
             if start_s < seconds[start.sample] {
                 seconds[start.sample] = start_s;
                 queue.push(start_s, start.sample.to_u32());
@@ -123,14 +123,14 @@ impl Travel {
 }
 
 /// How long an agent takes for a metre.
-struct Timing {
+pub(super) struct Timing {
     pace: SlopeSpeed,
     level_s_m: f32,
     fastest_s_m: f32,
 }
 
 impl Timing {
-    fn new(agent: &Agent) -> Self {
+    pub(super) fn new(agent: &Agent) -> Self {
         let level_s_m = (1.0 / agent.speed_m_s).to_f32();
         let [fastest, falloff] = TOBLER;
         let fastest_s_m = match agent.pace {
@@ -151,6 +151,11 @@ impl Timing {
                 along_m * self.level_s_m * libm::expf(falloff * ((slope - fastest).abs() + fastest))
             }
         }
+    }
+
+    /// The seconds for a straight line, which may have no length, of so many metres on the map that rises by so much.
+    pub(super) fn straight(&self, flat_m: f64, rise_m: f64) -> f32 {
+        if flat_m > 0.0 { self.piece(flat_m.to_f32(), rise_m.to_f32()) } else { 0.0 }
     }
 
     /// The seconds for a move, in pieces from one row or column to the next.
@@ -316,8 +321,7 @@ mod tests {
 
     fn travel(terrain: &Heightfield, agent: &Agent, starts: &[usize]) -> Travel {
         let ground = Ground::new(MeasuredTerrain::dry(terrain), agent, &Progress::new()).expect("not cancelled");
-        let starts: Vec<NearSample> =
-            starts.iter().map(|sample| NearSample { sample: *sample, distance_m: 0.0 }).collect();
+        let starts: Vec<NearSample> = starts.iter().map(|sample| NearSample::at(*sample)).collect();
         Travel::from(&ground, &starts, &Progress::new()).expect("not cancelled")
     }
 
