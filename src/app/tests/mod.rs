@@ -174,8 +174,7 @@ fn texture(app: &App) -> Arc<crate::engine::Image> {
     app.ui.preview.shown.as_ref().expect("a preview").texture.clone()
 }
 
-/// How tests draw: with a software adapter if there is one, and without OpenGL, since drivers of NVIDIA can hang if one
-/// thread leaves EGL while others use Vulkan.
+/// How tests draw: with a software adapter if there is one, and without OpenGL, for the reason in `GpuDevice::request`.
 pub(crate) fn wgpu_setup() -> WgpuSetup {
     let mut setup = egui_kittest::wgpu::default_wgpu_setup();
     if let WgpuSetup::CreateNew(new) = &mut setup {

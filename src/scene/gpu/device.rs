@@ -26,9 +26,18 @@ impl GpuDevice {
         if let Some(chosen) = wgpu::Backends::from_env() {
             return Self::request_from(chosen);
         }
-        // OpenGL is not even opened where there is something better: drivers of NVIDIA can hang if one thread leaves EGL
-        // while others use Vulkan.
-        Self::request_from(wgpu::Backends::PRIMARY).or_else(|_| Self::request_from(wgpu::Backends::GL))
+        // OpenGL is opened only where there is nothing better, because NVIDIA's driver can hang when one thread shuts down
+        // EGL while others use Vulkan.
+        let primary = Self::request_from(wgpu::Backends::PRIMARY);
+        if primary.as_ref().is_ok_and(|device| !device.is_software) {
+            return primary;
+        }
+        match (primary, Self::request_from(wgpu::Backends::GL)) {
+            (Ok(_), Ok(hardware)) if !hardware.is_software => Ok(hardware),
+            (Ok(software), _) => Ok(software),
+            (Err(_), Ok(found)) => Ok(found),
+            (Err(error), Err(_)) => Err(error),
+        }
     }
 
     fn request_from(backends: wgpu::Backends) -> Result<Self, String> {

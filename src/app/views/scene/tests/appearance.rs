@@ -7,9 +7,10 @@ use super::*;
 /// Pixels of 480 × 320 that may differ: drivers round edges differently.
 const EDGE_PIXELS: usize = 64;
 
-/// The side of the squares whose mean colours are compared on hardware, pixels, and how much they may differ of 255.
-/// Hardware filters the texture of the terrain differently.
+/// The side of the squares whose mean colours are compared on hardware, which filters textures differently, pixels.
 const SQUARE: u32 = 32;
+
+/// The largest difference of a mean colour, of 255.
 const MAX_DIFFERENCE: f64 = 8.0;
 
 /// Compares the view of a preset with its snapshot, which was drawn by a software adapter.
