@@ -83,7 +83,7 @@ impl App {
         self.set_message(message);
     }
 
-    /// Shows a message about what was just typed, until the next edit.
+    /// Shows a message about input that was refused or adapted, until the next edit.
     pub(crate) fn show_input_message(&mut self, text: impl Into<String>) {
         self.set_message(Message::new(text, false).about_input());
     }

@@ -30,8 +30,8 @@ parameters! {
         /// Where the step has an effect: by the height or slope of the terrain below, by strokes of a brush, by an image
         /// and more, and by several of these together. Empty: everywhere.
         mask: List<Mask> = List::default(), Spec::new("Mask").unwrapped();
-        /// Selects the step's random numbers, together with the recipe's seed: steps with different seeds differ. The
-        /// default is the position among all steps.
+        /// Selects the step's random numbers, together with the project's seed: steps with different seeds differ. In a
+        /// file, a step without one has its position among all steps.
         seed: u32 = 0, Spec::number("Step seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0);
     }
 }

@@ -26,7 +26,7 @@ use crate::engine::operations::group::Start;
 use crate::engine::operations::paths::{Path, PathKind};
 use crate::engine::operations::stamps::Stamp;
 use crate::engine::operations::{AnyOperation, PartReport};
-use crate::engine::parameters::{Group, List, Parameter, ParameterError, Point, Range, Value};
+use crate::engine::parameters::{Group, List, Parameter, ParameterError, Point, Range, Value, Values, group_values};
 use crate::engine::recipe::{Blend, Recipe, Step, StepSettings, Timeline};
 use crate::engine::recipe_masks::MaskOwner;
 use crate::project::{Project, ProjectSettings};
@@ -209,6 +209,12 @@ fn command_for(stack: &[Step], rows: &[CardRow], i: usize, action: CardAction) -
     })
 }
 
+/// The parameters that a new step of the same operation has.
+fn new_values(recipe: &Recipe, step: usize) -> Option<Values> {
+    let operation = AnyOperation::from_key(recipe.stack.get(step)?.operation.key()).ok()?;
+    Some(group_values(recipe.new_step(operation).operation.group()))
+}
+
 /// The parameters of the selected step: first its operation's, then those that all steps have.
 fn selected_ui(
     ui: &mut Ui,
@@ -220,6 +226,7 @@ fn selected_ui(
     let selected = context.selected;
     let reveal = context.reveal.filter(|(of, _)| *of == ParameterOwner::Step(selected)).map(|(_, key)| key);
     let place = [selected, recipe.stack.len()];
+    let defaults = new_values(recipe, selected).unwrap_or_default();
     let step = recipe.stack.get_mut(selected)?;
     // A step keeps its seed when it moves, and with it what is unfolded.
     let seed = step.settings.seed;
@@ -246,7 +253,8 @@ fn selected_ui(
         }
         _ => None,
     };
-    let mut operation = ParameterContext { locks, reveal, offered, ..ParameterContext::new(context.parameters) };
+    let mut operation =
+        ParameterContext { locks, reveal, offered, defaults, ..ParameterContext::new(context.parameters) };
     let before = step.operation.clone();
     let group = step.operation.group_mut();
     let wants_file = ui.push_id(("step", id), |ui| group_ui(ui, group, &ON_MAP, &mut operation)).inner;
@@ -266,9 +274,12 @@ fn selected_ui(
     // The slider of a mask by elevation spans the terrain's heights.
     let overrides: Vec<SliderOverride> =
         context.heights_m.iter().map(|range| SliderOverride { key: "elevation_m", range: *range, unit: "m" }).collect();
-    let default = Some(("blend", Value::Choice(step.operation.default_blend().key())));
+    // A step has a seed of its own from the beginning.
+    let defaults =
+        [("blend", Value::Choice(step.operation.default_blend().key())), ("seed", Value::Integer(step.settings.seed))];
+    let defaults = defaults.into_iter().collect();
     let mut settings =
-        ParameterContext { overrides: &overrides, reveal, default, ..ParameterContext::new(context.parameters) };
+        ParameterContext { overrides: &overrides, reveal, defaults, ..ParameterContext::new(context.parameters) };
     let group = &mut step.settings;
     let wants_mask = ui.push_id(("settings", id), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
     warnings_ui(ui, step.blend_warning().as_slice(), step.settings.table());

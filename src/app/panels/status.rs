@@ -23,9 +23,9 @@ pub(crate) struct Message {
     pub(crate) is_kept: bool,
     /// The edit that it is about: it disappears when that edit is undone.
     pub(crate) edit: Option<EditId>,
-    /// Whether it is about what was just typed: it disappears with the next edit.
+    /// Whether it is about input that was refused or adapted: it disappears with the next edit.
     pub(crate) is_about_input: bool,
-    /// The revision of the document in which such a message was shown.
+    /// The revision of the document when a message about input was first shown.
     pub(crate) revision: Option<u64>,
     /// Whether it came while a dialog was open, which covers the status bar or leaves it dark.
     pub(crate) is_of_dialog: bool,
@@ -57,7 +57,7 @@ impl Message {
         Self { edit: Some(edit), ..self }
     }
 
-    /// The message as one about what was just typed.
+    /// The message as one about input that was refused or adapted.
     pub(crate) fn about_input(self) -> Self {
         Self { is_about_input: true, ..self }
     }

@@ -360,7 +360,7 @@ fn the_window_shows_the_real_range_of_integers_and_messages_name_the_users_file(
     assert_eq!(editor.state().document.project().name, "hills");
     open_import_window(&mut editor);
     // Black is 0 m and white, 65535, is 1000 m.
-    editor.get_by_label("Height of 65535");
+    editor.get_by_label("Height at 65535");
     editor.get_by_label("152.59 to 308.84 m");
 }
 

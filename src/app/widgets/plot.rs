@@ -17,6 +17,7 @@ pub(crate) fn plot<'a>(
     x_text: impl Fn(f64) -> String + 'a,
     has_heights: bool,
 ) -> Plot<'a> {
+    // Numbers of five characters have room.
     let across = AxisHints::new_x().formatter(move |mark, _| x_text(mark.value)).label_spacing(40.0..=52.0);
     let up = AxisHints::new_y().min_thickness(30.0).label_spacing(14.0..=20.0);
     Plot::new(name)

@@ -37,7 +37,7 @@ impl CardLayout {
     }
 }
 
-/// Draws a card whose thumbnail `thumbnail_ui` draws. The description is its tooltip where it is truncated.
+/// Draws a card whose thumbnail `thumbnail_ui` draws. Its tooltip has the name and the description where one is truncated.
 pub(crate) fn card_ui(
     ui: &mut Ui,
     layout: &CardLayout,
@@ -69,10 +69,11 @@ pub(crate) fn card_ui(
     let title = lines(name, 13.0, colours.text, 1);
     let doc_text = lines(doc, 11.0, colours.weak, layout.doc_lines);
     let below = text.min + Vec2::new(0.0, title.size().y + 1.0);
-    let is_truncated = doc_text.elided;
+    let (has_whole_name, is_truncated) = (!title.elided, title.elided || doc_text.elided);
     painter.galley(text.min, title, colours.text);
     painter.galley(below, doc_text, colours.weak);
-    if is_truncated { response.on_hover_text(doc) } else { response }
+    let tooltip = || if has_whole_name { doc.into() } else { format!("{name}\n{doc}") };
+    if is_truncated { response.on_hover_text(tooltip()) } else { response }
 }
 
 /// Draws a thumbnail, cropped around its centre to the aspect ratio of `rect`. Only the columns in `span`, fractions of

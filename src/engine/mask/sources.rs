@@ -11,23 +11,23 @@ use crate::engine::parameters::{Band, FileName, List, Point, Spec, choices, para
 choices! {
     /// The property that a mask depends on.
     pub enum MaskSource {
-        /// The height of the terrain below the step.
+        /// The height of the terrain below.
         Elevation = "elevation", "Elevation";
-        /// The slope of the terrain below the step.
+        /// The slope of the terrain below.
         Slope = "slope", "Slope";
         /// The distance from the border of the world: from 0 at the border to 1 at a given distance.
         Border = "border", "Border";
         /// The brightness of an imported image, stretched over the world.
         Image = "image", "Image";
-        /// The drainage area on the terrain below the step: its rivers.
+        /// The drainage area on the terrain below: its rivers.
         Rivers = "rivers", "Rivers";
-        /// The lakes that fill the depressions of the terrain below the step.
+        /// The lakes that fill the depressions of the terrain below.
         Lakes = "lakes", "Lakes";
-        /// The wetness of the terrain below the step, from its drainage area and slope.
+        /// The wetness of the terrain below, from its drainage area and slope.
         Wetness = "wetness", "Wetness";
-        /// The valley floors of the terrain below the step, on which rivers deposit sediment.
+        /// The valley floors of the terrain below, on which rivers deposit sediment.
         Sediment = "sediment", "Sediment";
-        /// The hollows and ridges of the terrain below the step.
+        /// The hollows and ridges of the terrain below.
         Curvature = "curvature", "Curvature";
         /// The inside of a polygon.
         Polygon = "polygon", "Polygon";
@@ -39,7 +39,7 @@ choices! {
         Path = "path", "Paths";
         /// The building pads of the steps below.
         Pad = "pad", "Pads";
-        /// A named mask of the recipe.
+        /// A mask of the project that is shared by its name.
         Named = "named", "Named mask";
     }
 }
@@ -67,7 +67,7 @@ parameters! {
         combine: Combine = Combine::Multiply, Spec::new("Combine").sparse();
         /// The property that the mask depends on.
         source: MaskSource = MaskSource::Elevation, Spec::new("Based on");
-        /// The heights of the terrain below at which the step has its full effect; by default all.
+        /// The heights of the terrain below with the full effect; by default all.
         elevation_m: Band = Band { min: -100_000.0, max: 100_000.0 },
             Spec::number("Elevation", -100_000.0, 100_000.0).slider(-1000.0, 3000.0).unit("m")
                 .when("source", &["elevation"]);
@@ -77,7 +77,7 @@ parameters! {
         feather_m: Option<f64> = None,
             Spec::number("Falloff", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m").none("automatic")
                 .when("source", &["elevation", "polygon", "path", "pad", "image"]);
-        /// The slopes of the terrain below on which the step has its full effect.
+        /// The slopes of the terrain below with the full effect.
         slope_deg: Band = Band { min: 0.0, max: 30.0 },
             Spec::number("Slope", 0.0, 90.0).unit("°").when("source", &["slope"]);
         /// The angle over which the effect fades out on gentler and steeper slopes.
@@ -133,7 +133,7 @@ parameters! {
         /// How sharp the borders of the patches are.
         contrast: f64 = 4.0,
             Spec::number("Contrast", 0.0, 1000.0).slider(0.5, 50.0).logarithmic().sparse().when("source", &["noise"]);
-        /// Selects the random numbers of the noise, together with the recipe's seed.
+        /// Selects the random numbers of the noise, together with the project's seed.
         seed: u32 = 0,
             Spec::number("Noise seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0).sparse().when("source", &["noise"]);
         /// The name of the mask. Named masks cannot refer to others.

@@ -17,8 +17,8 @@ parameters! {
         /// Weight of the neighbour. 0 has no effect; 0.5 smooths the most; at 1 the terrain is only shifted back and
         /// forth.
         k: f64 = 0.5, Spec::number("Strength", 0.0, 1.0);
-        /// Samples along the longer side whose spacing is the distance to the neighbour, so that the result does not
-        /// depend on the resolution of the map.
+        /// The resolution for which the filter is meant, in samples along the longer side: neighbours are as far apart
+        /// as its samples, whatever the resolution of the map.
         reference_samples: u32 = 257,
             Spec::number("Reference resolution", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
         /// How many times the filter is applied.

@@ -40,7 +40,7 @@ parameters! {
         deposition: f64 = 0.3, Spec::number("Deposition rate", 0.0, 1.0);
         /// Fraction of its water that a drop loses at every step. Higher values make shorter gullies.
         evaporation: f64 = 0.02, Spec::number("Evaporation rate", 0.0, 1.0).slider(0.0, 0.2);
-        /// Radius within which a drop erodes, at least two samples of the reference grid. Wider radii make smoother
+        /// Radius within which a drop erodes, at least two samples of the simulation. Wider radii make smoother
         /// gullies.
         radius_m: f64 = 16.0, Spec::number("Radius", 0.0, 100_000.0).slider(1.0, 500.0).unit("m").logarithmic();
         /// Maximum number of steps of a drop, from sample to sample.

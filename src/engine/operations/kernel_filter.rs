@@ -29,8 +29,8 @@ parameters! {
         /// Divides the numbers by their sum, so that the terrain keeps its height. Numbers that add up to zero are used
         /// unchanged.
         normalise: bool = true, Spec::new("Normalise");
-        /// Samples along the longer side whose spacing is the distance between the kernel's numbers, so that the result
-        /// does not depend on the resolution of the map. Higher values affect finer features.
+        /// The resolution for which the kernel is meant, in samples along the longer side: its numbers are as far apart
+        /// as the samples, whatever the resolution of the map. Higher values affect finer features.
         reference_samples: u32 = 257,
             Spec::number("Reference resolution", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
         /// How many times the filter is applied.

@@ -29,7 +29,7 @@ parameters! {
         count: u32 = 120, Spec::number("Count", 0.0, 100_000.0).slider(1.0, 2000.0).logarithmic();
         /// Number of particles in a heap. More particles make larger hills.
         drops: u32 = 5000, Spec::number("Particles per heap", 0.0, 10_000.0).slider(1.0, 10_000.0).logarithmic();
-        /// Height that a particle adds to a sample of the reference grid. Small particles make smooth hills; large ones
+        /// Height that a particle adds to a sample of the simulation. Small particles make smooth hills; large ones
         /// make stony hills.
         height_m: f64 = 2.0, Spec::number("Particle height", 0.0, 1000.0).slider(0.05, 20.0).unit("m").logarithmic();
         /// Steepest slope on which a particle rests. Small angles make flat fans; large angles make steep cones.

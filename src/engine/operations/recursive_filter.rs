@@ -47,8 +47,8 @@ parameters! {
         k_x: Option<f64> = None, Spec::number("Strength east–west", 0.0, 0.9999).slider(0.0, 0.95).none("as Strength");
         /// Strength along north and south. Off: the same as Strength.
         k_z: Option<f64> = None, Spec::number("Strength north–south", 0.0, 0.9999).slider(0.0, 0.95).none("as Strength");
-        /// Samples along the longer side for which the strengths are specified. They are converted to other resolutions, so that the
-        /// result does not depend on the resolution of the map.
+        /// The resolution for which the strengths are meant, in samples along the longer side. They are converted to
+        /// that of the map, so that the result does not depend on it.
         reference_samples: u32 = 257,
             Spec::number("Reference resolution", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
         /// How many times the filter is applied.

@@ -73,7 +73,7 @@ parameters! {
         wavelength_m: f64 = 60.0,
             Spec::number("Wavelength", 0.1, 1_000_000.0).slider(5.0, 1000.0).unit("m").logarithmic()
                 .when("mode", &["roughen"]).sparse();
-        /// Selects the bumps, together with the recipe's seed.
+        /// Selects the bumps, together with the project's seed.
         seed: u32 = 0,
             Spec::number("Stroke seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0).when("mode", &["roughen"]).sparse();
         /// Whether the stroke has any effect.

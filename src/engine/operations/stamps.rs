@@ -61,8 +61,8 @@ parameters! {
         /// The difference in height below which a smooth maximum or minimum is rounded.
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("blend", &["smooth_maximum", "smooth_minimum"]);
-        /// Height of the stamp's border, which is the median of its heights. Off: 0 for sums and differences and 1
-        /// for products, so that the border changes nothing; otherwise that of the terrain under the centre.
+        /// The height that the stamp's border gets. Off: a height with which no edge shows: one that changes nothing if
+        /// the stamp is added, subtracted or multiplied, and otherwise that of the terrain under its centre.
         base_m: Option<f64> = None,
             Spec::number("Border height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("seamless");
         /// Distance from the edge over which the stamp fades in.

@@ -204,7 +204,8 @@ impl Parameter {
     pub fn in_percent(&self) -> Self {
         let percent = |range: Range| Range { low: percent_of(range.low), high: percent_of(range.high) };
         let (hard, slider) = (percent(self.hard), percent(self.slider));
-        Self { hard, slider, unit: "%", is_percent: false, ..self.clone() }
+        let default = self.default.as_number().map_or(self.default.clone(), |share| Value::Number(percent_of(share)));
+        Self { hard, slider, default, unit: "%", is_percent: false, ..self.clone() }
     }
 
     /// What an item of a list is called: the label, which is plural, without its ending.

@@ -58,8 +58,8 @@ parameters! {
         enabled: bool = true, Spec::new("Enabled");
         /// Minimum distance between two instances of the layer, from centre to centre.
         spacing_m: f64 = 8.0, Spec::number("Spacing", 0.05, 10_000.0).slider(0.5, 100.0).unit("m").logarithmic();
-        /// Density: the fraction of possible positions that are used. At 1 the layer is as dense as the spacing
-        /// allows.
+        /// Density: the fraction of possible positions that are used. At the maximum the layer is as dense as the
+        /// spacing allows.
         amount: f64 = 1.0, Spec::number("Amount", 0.0, 1.0).percent();
         /// Where instances are placed. Empty: everywhere.
         mask: List<Mask> = List::default(), Spec::new("Mask").unwrapped().sparse();

@@ -22,7 +22,7 @@ choices! {
     pub enum SlopeMode {
         /// Degrees.
         Degrees = "degrees", "Degrees";
-        /// The cosine of the slope, faded over the sine of the release, as in the source of 2001.
+        /// The cosine of the slope, with a falloff measured as a sine: as flipCode's article of 2001 has it.
         Classic = "classic", "Cosine (classic)";
     }
 }
@@ -65,8 +65,7 @@ const MIN_RANGE_M: f64 = 1.0;
 parameters! {
     /// Settings shared by all terrain types.
     pub struct TextureSettings {
-        /// The unit of elevation limits. Metres in new projects; a file with terrain types that does not say it has
-        /// percent.
+        /// The unit of elevation limits. New projects use metres; older files that do not name a unit are in percent.
         unit: Unit = Unit::Percent, Spec::new("Elevations in");
         /// The measure in which slope limits fade.
         slope_mode: SlopeMode = SlopeMode::Degrees, Spec::new("Slopes in");

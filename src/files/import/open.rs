@@ -299,7 +299,7 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
             None
         }
         (Some(sidecar), _) => {
-            notes.push("its heights are those of its sidecar".into());
+            notes.push("its heights are read from its sidecar, the .json file of its name".into());
             Some(sidecar.range_m)
         }
         (None, SampleScale::Integers { max_value }) if max_value > 255.0 && high < LIKELY_METRES => {

@@ -577,11 +577,12 @@ impl Target {
 
     /// The names of the files, for lists.
     pub fn file_names(&self) -> String {
-        let mut files: Vec<&str> = self.heightmaps.iter().map(|(name, _)| *name).collect();
-        files.extend(self.texture.map(|(name, _)| name));
-        files.extend(self.weights.map(|(layout, _)| layout.file_names()));
-        files.extend(self.normals);
-        files.extend(self.mesh);
+        let mut files: Vec<String> = self.heightmaps.iter().map(|(name, _)| name.to_string()).collect();
+        files.extend(self.texture.map(|(name, _)| name.into()));
+        let suffixed = format!("_NAME{}.png", self.weight_suffix);
+        files.extend(self.weights.map(|(layout, _)| layout.file_names().replace("_NAME.png", &suffixed)));
+        files.extend(self.normals.map(String::from));
+        files.extend(self.mesh.map(String::from));
         files.join(", ")
     }
 }

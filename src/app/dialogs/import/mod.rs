@@ -466,8 +466,8 @@ impl ImportDialog {
                 ("Minimum height", "The lowest height of the map".to_string()),
                 ("Maximum height", "The highest height of the map".to_string()),
             ],
-            Some(max) => [("Height of 0", 0.0), (if max > 255.0 { "Height of 65535" } else { "Height of 255" }, max)]
-                .map(|(name, value)| (name, format!("The height of the value {value}"))),
+            Some(max) => [("Height at 0", 0.0), (if max > 255.0 { "Height at 65535" } else { "Height at 255" }, max)]
+                .map(|(name, value)| (name, format!("The height of a pixel with the value {value}"))),
         };
         for ((name, doc), height_m) in rows.into_iter().zip(&mut self.range_m) {
             ui.label(name);

@@ -101,7 +101,11 @@ pub(super) fn slopes_ui(ui: &mut Ui, slopes: &Slopes, limit_deg: &mut f64) {
     response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Slopes of the terrain"));
     response.response.on_hover_text("Drag the line to set the steepest slope that counts as walkable");
     let percent = |share: f32| format!("{:.0} %", 100.0 * share);
-    ui.label(format!("Walkable {}, of which connected {}", percent(slopes.walkable), percent(slopes.connected)));
+    ui.label(format!(
+        "Walkable {}, the largest connected area {} of it",
+        percent(slopes.walkable),
+        percent(slopes.connected)
+    ));
 }
 
 /// The power over the wavelength, both logarithmic, with the line of best fit.

@@ -8,7 +8,7 @@ use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::band_slider::BandSliderState;
 use crate::app::widgets::long_list::RowHeights;
 use crate::engine::mutation::lock_name;
-use crate::engine::parameters::{List, Range, TextureName, Value};
+use crate::engine::parameters::{List, Range, TextureName, Values};
 use crate::worker::InputFiles;
 
 /// A slider range and a unit that replace the table's, for ranges that depend on the terrain.
@@ -141,8 +141,8 @@ pub(crate) struct ParameterContext<'a> {
     pub(crate) locks: Option<Locks<'a>>,
     /// The key of the parameter to scroll to and to focus.
     pub(crate) reveal: Option<&'static str>,
-    /// The key of a parameter with another default than that of the table, and that.
-    pub(crate) default: Option<(&'static str, Value)>,
+    /// Defaults of parameters that differ from those of the table, for example because they suit the world.
+    pub(crate) defaults: Values,
     /// The key of a parameter of which only some choices are offered, and the keys of those.
     pub(crate) offered: Option<(&'static str, Vec<&'static str>)>,
 }
@@ -150,6 +150,14 @@ pub(crate) struct ParameterContext<'a> {
 impl<'a> ParameterContext<'a> {
     /// A context with nothing but the state.
     pub(crate) fn new(state: &'a mut ParameterState) -> Self {
-        Self { state, overrides: &[], textures: None, locks: None, reveal: None, default: None, offered: None }
+        Self {
+            state,
+            overrides: &[],
+            textures: None,
+            locks: None,
+            reveal: None,
+            defaults: Values::default(),
+            offered: None,
+        }
     }
 }

@@ -73,6 +73,8 @@ fn lock_ui(ui: &mut Ui, rect: egui::Rect, parameter: &Parameter, locks: &mut Loc
 
 fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
     ui.label(parameter.doc);
+    let is_default = *value == parameter.default;
+    let parameter = &if parameter.is_percent { parameter.in_percent() } else { parameter.clone() };
     let default = &parameter.default;
     let text = match (default, parameter.kind) {
         (Value::None, _) => parameter.none.into(),
@@ -84,7 +86,7 @@ fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
     };
     let text: String = text.chars().take(MAX_DEFAULT_CHARS).collect();
     let unit = if parameter.unit.is_empty() { String::new() } else { format!(" in {}", parameter.unit) };
-    let hint = if value == default { "" } else { " (double-click the label to reset)" };
+    let hint = if is_default { "" } else { " (double-click the label to reset)" };
     // What lists hold is too long to read.
     let text =
         if matches!(default, Value::List(_) | Value::Group(_)) { String::new() } else { format!(" · default {text}") };

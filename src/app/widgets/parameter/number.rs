@@ -192,7 +192,7 @@ fn decimals_for(parameter: &Parameter, number: f64) -> usize {
     decimals(parameter).max(least)
 }
 
-pub(super) fn suffix(parameter: &Parameter) -> String {
+fn suffix(parameter: &Parameter) -> String {
     match parameter.unit {
         "°" => "°".into(),
         // Longer units do not fit into the column; the tooltip names them.
@@ -201,11 +201,15 @@ pub(super) fn suffix(parameter: &Parameter) -> String {
     }
 }
 
+/// The unit of a parameter as it follows a number in a message.
+pub(super) fn unit_text(parameter: &Parameter) -> String {
+    if matches!(parameter.unit, "" | "°") { parameter.unit.into() } else { format!(" {}", parameter.unit) }
+}
+
 /// A typed number within the hard range, or why it does not count.
 pub(crate) fn valid_number(parameter: &Parameter, text: &str) -> Result<f64, String> {
     let Range { low, high } = parameter.hard;
-    let unit = if matches!(parameter.unit, "" | "°") { parameter.unit.into() } else { format!(" {}", parameter.unit) };
-    let limits = format!("{} must be from {low} to {high}{unit}", parameter.label);
+    let limits = format!("{} must be from {low} to {high}{}", parameter.label, unit_text(parameter));
     match typed_number(parameter, text) {
         Some(typed) if (low..=high).contains(&typed) => Ok(typed),
         Some(_) => Err(limits),

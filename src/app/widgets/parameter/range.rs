@@ -4,7 +4,7 @@ use egui::{Label, Response, RichText, Ui};
 
 use super::context::{ParameterContext, ParameterState};
 use super::label::label_ui;
-use super::number::{field_width, number_field, suffix};
+use super::number::{field_width, number_field, unit_text};
 use crate::app::widgets::band_slider::band_slider;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
@@ -90,7 +90,7 @@ fn ordered(parameter: &Parameter, before: [f64; 2], [low, high]: [f64; 2], state
         return [low, high];
     }
     let (moved, other) = if low == before[0] { (high, "lower") } else { (low, "upper") };
-    let unit = suffix(parameter);
+    let unit = unit_text(parameter);
     state.say(format!(
         "{}: the {other} limit was moved to {moved}{unit} too, so that the limits do not cross",
         parameter.label
@@ -147,16 +147,18 @@ mod tests {
 
     #[test]
     fn a_moved_limit_pushes_the_other_one_with_a_message() {
-        let parameter = Mask::parameters()[0].clone();
-        for (before, band, expected) in [
-            ([0.2, 0.6], [0.2, 0.5], [0.2, 0.5]),
-            ([0.2, 0.6], [0.2, 0.1], [0.1, 0.1]),
-            ([0.2, 0.6], [0.7, 0.6], [0.7, 0.7]),
+        let parameter = Parameter { unit: "m", ..Mask::parameters()[0].clone() };
+        let label = parameter.label;
+        let lower = format!("{label}: the lower limit was moved to 0.1 m too, so that the limits do not cross");
+        let upper = format!("{label}: the upper limit was moved to 0.7 m too, so that the limits do not cross");
+        for (before, band, expected, message) in [
+            ([0.2, 0.6], [0.2, 0.5], [0.2, 0.5], None),
+            ([0.2, 0.6], [0.2, 0.1], [0.1, 0.1], Some(&*lower)),
+            ([0.2, 0.6], [0.7, 0.6], [0.7, 0.7], Some(&*upper)),
         ] {
             let mut state = ParameterState::default();
             assert_eq!(ordered(&parameter, before, band, &mut state), expected, "{before:?} to {band:?}");
-            let is_pushed = band[0] > band[1];
-            assert_eq!(state.take_message().is_some(), is_pushed, "{before:?} to {band:?}");
+            assert_eq!(state.take_message().as_deref(), message, "{before:?} to {band:?}");
         }
     }
 }

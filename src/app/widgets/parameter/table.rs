@@ -51,7 +51,7 @@ fn table_ui(
         let throw = parameter.throw(values);
         let Some(value) = values.get_mut(parameter.key) else { continue };
         let found = context.overrides.iter().find(|found| found.key == parameter.key);
-        let default = context.default.as_ref().filter(|(key, _)| *key == parameter.key).map(|(_, value)| value.clone());
+        let default = context.defaults.get(parameter.key).cloned();
         let overridden = (found.is_some() || default.is_some()).then(|| Parameter {
             slider: found.map_or(parameter.slider, |found| found.range),
             unit: found.map_or(parameter.unit, |found| found.unit),
