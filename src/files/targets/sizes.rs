@@ -81,7 +81,7 @@ impl Sizes {
             Self::PowersOfTwo { plus: 0, .. } => "powers of two".into(),
             Self::PowersOfTwo { plus, .. } => format!("powers of two plus {plus}"),
             Self::Exactly(side) => format!("{side} × {side} samples"),
-            Self::Components => "complete components".into(),
+            Self::Components => "whole components".into(),
         }
     }
 
@@ -96,7 +96,7 @@ impl Sizes {
                 format!("square, powers of two plus {plus}, from {min} to {max}")
             }
             Self::Exactly(side) => format!("{side} × {side}"),
-            Self::Components => "127, 253, 505, 1009, 2017, 4033, 8129, or other complete components".into(),
+            Self::Components => "127, 253, 505, 1009, 2017, 4033, 8129, or other whole components".into(),
         }
     }
 }

@@ -327,7 +327,7 @@ impl Target {
         if is_wide { Grid::new(extent, longer, shorter) } else { Grid::new(extent, shorter, longer) }
     }
 
-    /// The samples that have to be complete components: of a tile, or of all tiles if they are laid side by side.
+    /// The samples that have to be whole components: of a tile, or of all tiles if they are laid side by side.
     fn component_side(&self, side: usize, count: usize) -> usize {
         match self.tile_edges {
             TileEdges::Shared => self.tile_side(side, count),
@@ -378,7 +378,7 @@ impl Target {
         let max = counts[0].max(counts[1]);
         match self.sizes {
             Sizes::Components => {
-                // If no recommended size fits, use any size of complete components.
+                // If no recommended size fits, use any size of whole components.
                 let along = if extent.width_m >= extent.depth_m { counts[0] } else { counts[1] };
                 let mut recommended: Vec<usize> = RECOMMENDED
                     .into_iter()

@@ -15,13 +15,13 @@ pub(super) static UNREAL: Target = Target {
     label: "Unreal",
     sizes: Sizes::Components,
     // World Partition lays the images of tiles side by side (LandscapeTiledImage.cpp), and the result has to consist of
-    // complete components.
+    // whole components.
     tile_edges: TileEdges::SideBySide,
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
     streams_textures: true,
     import,
-    helper_step: "Tools > Execute Python Script…, upthrust_unreal.py, checks the files and lists these steps. Run again \
-                  after the import, with the landscape selected, it sets the landscape's scale.",
+    helper_step: "Tools > Execute Python Script…, upthrust_unreal.py, checks the files and lists these steps. Run it \
+                  again after the import, with the landscape selected, to set the landscape's scale.",
     helper: &[
         HelperFile {
             path: "upthrust_unreal.py",
