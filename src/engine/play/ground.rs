@@ -96,48 +96,63 @@ impl<'a> Ground<'a> {
     /// Where routes from and to a place in metres leave and reach the samples: at the walkable corners of its cell if
     /// [`Self::sample_near`] is one of them, and otherwise at that sample. Empty where that is `None`.
     pub fn samples_near(&self, place_m: [f64; 2]) -> Vec<NearSample> {
-        let Some(nearest) = self.sample_near(place_m) else { return Vec::new() };
-        let (grid, terrain) = (self.grid(), self.terrain());
-        let height_m = terrain.height_at(place_m[0], place_m[1]);
-        let near = |sample: usize| {
-            let (c, r) = (sample % grid.width(), sample / grid.width());
-            let flat_m = libm::hypot(grid.x_m(c) - place_m[0], grid.z_m(r) - place_m[1]);
-            NearSample { sample, flat_m, rise_m: f64::from(terrain.heights()[sample] - height_m) }
+        let spacing_m = [self.grid().spacing_x_m(), self.grid().spacing_z_m()];
+        let mut near = self.walkable_near(place_m);
+        let Some(nearest) = near.iter().copied().min_by(|a, b| a.flat_m.total_cmp(&b.flat_m)) else { return near };
+        let is_corner = |near: &NearSample| {
+            let at_m = self.place_m(near.sample);
+            [0, 1].into_iter().all(|axis| (at_m[axis] - place_m[axis]).abs() < spacing_m[axis])
         };
-        let beside = |at_m: f64, spacing_m: f64, samples: usize| {
-            let at = at_m / spacing_m;
-            at.floor().to_usize()..(at.ceil().to_usize() + 1).min(samples)
-        };
-        let columns = beside(place_m[0], grid.spacing_x_m(), grid.width());
-        let rows = beside(place_m[1], grid.spacing_z_m(), grid.height());
-        let corners = rows.flat_map(|r| columns.clone().map(move |c| r * grid.width() + c));
-        let walkable: Vec<usize> = corners.filter(|sample| self.is_walkable(*sample)).collect();
-        let found = if walkable.contains(&nearest) { walkable } else { vec![nearest] };
-        found.into_iter().map(near).collect()
+        let has_corner = is_corner(&nearest);
+        near.retain(|near| if has_corner { is_corner(near) } else { *near == nearest });
+        near
     }
 
     /// The walkable sample nearest to a place in metres, by its index: one within 10 m, or beside the place where samples
     /// are farther apart. `None` for places off the map.
-    pub fn sample_near(&self, [x_m, z_m]: [f64; 2]) -> Option<usize> {
+    pub fn sample_near(&self, place_m: [f64; 2]) -> Option<usize> {
+        let near = self.walkable_near(place_m);
+        near.iter().min_by(|a, b| a.flat_m.total_cmp(&b.flat_m)).map(|near| near.sample)
+    }
+
+    /// The walkable samples within 10 m of a place along both sides of the map, or beside it where samples are farther
+    /// apart. None for places off the map.
+    fn walkable_near(&self, [x_m, z_m]: [f64; 2]) -> Vec<NearSample> {
         let (grid, world) = (self.grid(), self.grid().extent());
         if !(0.0..=world.width_m).contains(&x_m) || !(0.0..=world.depth_m).contains(&z_m) {
-            return None;
+            return Vec::new();
         }
         let around = |at_m: f64, spacing_m: f64, samples: usize| {
             let reach_m = SEARCHED_M.max(spacing_m);
             let first = ((at_m - reach_m) / spacing_m).ceil().max(0.0).to_usize();
             first..(((at_m + reach_m) / spacing_m).floor().to_usize() + 1).min(samples)
         };
-        let square = |c: usize, r: usize| {
-            let (x, z) = (grid.x_m(c) - x_m, grid.z_m(r) - z_m);
-            x * x + z * z
-        };
         let columns = around(x_m, grid.spacing_x_m(), grid.width());
         let rows = around(z_m, grid.spacing_z_m(), grid.height());
-        let samples = rows.flat_map(|r| columns.clone().map(move |c| (c, r)));
-        let walkable = samples.filter(|(c, r)| self.is_walkable(r * grid.width() + c));
-        let nearest = walkable.min_by(|a, b| square(a.0, a.1).total_cmp(&square(b.0, b.1)));
-        nearest.map(|(c, r)| r * grid.width() + c)
+        let samples = rows.flat_map(|r| columns.clone().map(move |c| r * grid.width() + c));
+        let height_m = self.terrain().height_at(x_m, z_m);
+        let near = |sample: usize| {
+            let at_m = self.place_m(sample);
+            let rise_m = f64::from(self.terrain().heights()[sample] - height_m);
+            NearSample { sample, flat_m: libm::hypot(at_m[0] - x_m, at_m[1] - z_m), rise_m }
+        };
+        samples.filter(|sample| self.is_walkable(*sample)).map(near).collect()
+    }
+
+    /// The place of a sample, metres east and south.
+    fn place_m(&self, sample: usize) -> [f64; 2] {
+        let grid = self.grid();
+        [grid.x_m(sample % grid.width()), grid.z_m(sample / grid.width())]
+    }
+
+    /// The column and row of the cell at a place in metres, if the agent can cross it.
+    pub(super) fn open_cell(&self, [x_m, z_m]: [f64; 2]) -> Option<[usize; 2]> {
+        let grid = self.grid();
+        let along =
+            |at_m: f64, spacing_m: f64, samples: usize| ((at_m / spacing_m).floor().to_usize()).min(samples - 2);
+        let c = along(x_m, grid.spacing_x_m(), grid.width());
+        let r = along(z_m, grid.spacing_z_m(), grid.height());
+        (self.cell(c, r) == Cell::Open).then_some([c, r])
     }
 
     pub(super) fn cell(&self, c: usize, r: usize) -> Cell {

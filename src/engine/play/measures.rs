@@ -242,18 +242,18 @@ impl<'a> Measures<'a> {
         Ok(Some(Route { seconds: seconds(&end), length_m, samples }))
     }
 
-    /// The fastest straight line of an agent between markers in one cell with a corner where the agent can stand.
+    /// The fastest straight line of an agent between markers in one cell that it can cross.
     fn direct(&self, agent: usize, from: &[usize], to: &[usize]) -> Result<Option<Route>, Cancelled> {
         let (ground, terrain) = (self.ground(agent)?, self.measured.terrain);
         let (grid, timing) = (terrain.grid(), Timing::new(&self.agents[agent]));
-        let cell = |[x_m, z_m]: [f64; 2]| [(x_m / grid.spacing_x_m()).floor(), (z_m / grid.spacing_z_m()).floor()];
         let line = |a: usize, b: usize| {
             let [a, b] = [a, b].map(|marker| self.place_m(marker));
-            let corner = ground.samples_near(a).first().copied().filter(|_| cell(a) == cell(b))?;
-            let flat_m = libm::hypot(b[0] - a[0], b[1] - a[1]);
-            let rise_m = f64::from(terrain.height_at(b[0], b[1]) - terrain.height_at(a[0], a[1]));
-            let seconds = timing.straight(flat_m, rise_m).into();
-            Some(Route { seconds, length_m: libm::hypot(flat_m, rise_m), samples: vec![corner.sample] })
+            (ground.open_cell(a)? == ground.open_cell(b)?).then(|| {
+                let flat_m = libm::hypot(b[0] - a[0], b[1] - a[1]);
+                let rise_m = f64::from(terrain.height_at(b[0], b[1]) - terrain.height_at(a[0], a[1]));
+                let seconds = timing.straight(flat_m, rise_m).into();
+                Route { seconds, length_m: libm::hypot(flat_m, rise_m), samples: vec![grid.nearest_sample(a)] }
+            })
         };
         let lines = from.iter().flat_map(|a| to.iter().filter_map(move |b| line(*a, *b)));
         Ok(lines.min_by(|a, b| a.seconds.total_cmp(&b.seconds)))
