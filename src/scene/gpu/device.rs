@@ -4,6 +4,8 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+const NOT_FOUND: &str = "no graphics adapter was found";
+
 /// A device with its queue.
 #[derive(Clone)]
 pub(crate) struct GpuDevice {
@@ -16,44 +18,25 @@ pub(crate) struct GpuDevice {
 impl GpuDevice {
     /// Wraps a device that is already in use, for example by a window.
     pub(crate) fn new(adapter: &wgpu::Adapter, device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
-        let is_software = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
-        Self { device: device.clone(), queue: queue.clone(), is_software }
+        Self { device: device.clone(), queue: queue.clone(), is_software: is_software(adapter) }
     }
 
     /// Opens the best adapter of the system, which may be a software renderer. The variables WGPU_BACKEND and
     /// WGPU_POWER_PREF choose another one, as in the editor.
     pub(crate) fn request() -> Result<Self, String> {
-        if let Some(chosen) = wgpu::Backends::from_env() {
-            return Self::request_from(chosen);
-        }
-        // OpenGL is opened only where there is nothing better, because NVIDIA's driver can hang when one thread shuts down
-        // EGL while others use Vulkan.
-        let primary = Self::request_from(wgpu::Backends::PRIMARY);
-        if primary.as_ref().is_ok_and(|device| !device.is_software) {
-            return primary;
-        }
-        match (primary, Self::request_from(wgpu::Backends::GL)) {
-            (Ok(_), Ok(hardware)) if !hardware.is_software => Ok(hardware),
-            (Ok(software), _) => Ok(software),
-            (Err(_), Ok(found)) => Ok(found),
-            (Err(error), Err(_)) => Err(error),
-        }
-    }
-
-    fn request_from(backends: wgpu::Backends) -> Result<Self, String> {
-        const NOT_FOUND: &str = "no graphics adapter was found";
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-            backends,
-            flags: wgpu::InstanceFlags::from_build_config().with_env(),
-            backend_options: wgpu::BackendOptions::from_env_or_default(),
-            memory_budget_thresholds: wgpu::MemoryBudgetThresholds::default(),
-            display: None,
-        });
-        let adapter = ready(instance.request_adapter(&wgpu::RequestAdapterOptions {
-            power_preference: wgpu::PowerPreference::from_env().unwrap_or(wgpu::PowerPreference::HighPerformance),
-            ..Default::default()
-        }));
-        let adapter = adapter.ok_or(NOT_FOUND)?.map_err(|error| format!("{NOT_FOUND} that can draw: {error}"))?;
+        let adapter = match wgpu::Backends::from_env() {
+            Some(chosen) => adapter(chosen)?,
+            // OpenGL is opened only where there is nothing better, because NVIDIA's driver can hang when one thread shuts
+            // down EGL while others use Vulkan.
+            None => match adapter(wgpu::Backends::PRIMARY) {
+                Ok(hardware) if !is_software(&hardware) => hardware,
+                other => match (other, adapter(wgpu::Backends::GL)) {
+                    (Ok(software), Ok(found)) if is_software(&found) => software,
+                    (_, Ok(found)) => found,
+                    (other, Err(_)) => other?,
+                },
+            },
+        };
         // OpenGL has fewer guarantees than the other backends, and the renderer needs no more than WebGL 2.
         let limits = match adapter.get_info().backend {
             wgpu::Backend::Gl => wgpu::Limits::downlevel_webgl2_defaults(),
@@ -68,6 +51,26 @@ impl GpuDevice {
             device.ok_or(NOT_FOUND)?.map_err(|error| format!("{NOT_FOUND} that can draw: {error}"))?;
         Ok(Self::new(&adapter, &device, &queue))
     }
+}
+
+/// The best adapter of some backends.
+fn adapter(backends: wgpu::Backends) -> Result<wgpu::Adapter, String> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends,
+        flags: wgpu::InstanceFlags::from_build_config().with_env(),
+        backend_options: wgpu::BackendOptions::from_env_or_default(),
+        memory_budget_thresholds: wgpu::MemoryBudgetThresholds::default(),
+        display: None,
+    });
+    let adapter = ready(instance.request_adapter(&wgpu::RequestAdapterOptions {
+        power_preference: wgpu::PowerPreference::from_env().unwrap_or(wgpu::PowerPreference::HighPerformance),
+        ..Default::default()
+    }));
+    adapter.ok_or(NOT_FOUND)?.map_err(|error| format!("{NOT_FOUND} that can draw: {error}"))
+}
+
+fn is_software(adapter: &wgpu::Adapter) -> bool {
+    adapter.get_info().device_type == wgpu::DeviceType::Cpu
 }
 
 /// The value of a future that is ready immediately, as with the native backends.
