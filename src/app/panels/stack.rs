@@ -209,10 +209,13 @@ fn command_for(stack: &[Step], rows: &[CardRow], i: usize, action: CardAction) -
     })
 }
 
-/// The parameters that a new step of the same operation has.
+/// The parameters of a new step of the same operation that differ from the defaults of its table.
 fn new_values(recipe: &Recipe, step: usize) -> Option<Values> {
-    let operation = AnyOperation::from_key(recipe.stack.get(step)?.operation.key()).ok()?;
-    Some(group_values(recipe.new_step(operation).operation.group()))
+    let new = recipe.new_step(recipe.stack.get(step)?.operation.with_defaults()).operation;
+    let differs = |(key, value): &(&'static str, Value)| {
+        new.table().iter().any(|parameter| parameter.key == *key && parameter.default != *value)
+    };
+    Some(group_values(new.group()).iter().map(|(key, value)| (key, value.clone())).filter(differs).collect())
 }
 
 /// The parameters of the selected step: first its operation's, then those that all steps have.

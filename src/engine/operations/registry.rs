@@ -23,6 +23,11 @@ macro_rules! registry {
                 vec![ $( Self::$name($module::$name::default()), )+ ]
             }
 
+            /// The same operation with its default parameters.
+            pub fn with_defaults(&self) -> Self {
+                match self { $( Self::$name(_) => Self::$name($module::$name::default()), )+ }
+            }
+
             /// The name in files and on the command line.
             pub fn key(&self) -> &'static str {
                 match self { $( Self::$name(_) => $module::$name::KEY, )+ }
