@@ -83,20 +83,22 @@ impl App {
         self.set_message(message);
     }
 
-    /// Shows a message about input that was refused or adapted, until the next edit.
-    pub(crate) fn show_input_message(&mut self, text: impl Into<String>) {
-        self.set_message(Message::new(text, false).about_input());
-    }
-
-    /// Removes a message that no longer applies after an edit or an undo. Called after the edits of a frame, so that a
-    /// message about input stays in the frame in which the input is applied.
+    /// Removes a message that no longer applies after an edit or an undo.
     pub(crate) fn remove_outdated_message(&mut self) {
         let document = &self.document;
         self.ui.message.take_if(|message| {
-            let revision = document.revision();
-            let is_outdated = message.is_about_input && *message.revision.get_or_insert(revision) != revision;
-            is_outdated || message.edit.is_some_and(|edit| document.is_undone(edit))
+            message.until_after.is_some_and(|revision| revision != document.revision())
+                || message.edit.is_some_and(|edit| document.is_undone(edit))
         });
+    }
+
+    /// Shows the message about input of this frame that was refused or adapted, after its edits.
+    pub(crate) fn show_input_message(&mut self, ctx: &Context) {
+        let message = self.ui.parameters.take_message().or_else(|| self.ui.export.parameters.take_message());
+        if let Some(message) = message.or_else(|| self.ui.tools.take_message()) {
+            self.set_message(Message::new(message, false).about_input(self.document.revision()));
+            ctx.request_repaint();
+        }
     }
 
     /// Removes a message that was shown long enough.

@@ -132,10 +132,11 @@ impl eframe::App for App {
             // The contents of this frame were laid out before these changes.
             ctx.request_repaint();
         }
-        self.remove_outdated_message();
         if self.document.revision() != revision {
+            self.remove_outdated_message();
             self.report_closed();
         }
+        self.show_input_message(&ctx);
         if self.ui.selection.step != step {
             self.ui.selection.last = CardList::Stack;
         }

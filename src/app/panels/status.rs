@@ -23,10 +23,8 @@ pub(crate) struct Message {
     pub(crate) is_kept: bool,
     /// The edit that it is about: it disappears when that edit is undone.
     pub(crate) edit: Option<EditId>,
-    /// Whether it is about input that was refused or adapted: it disappears with the next edit.
-    pub(crate) is_about_input: bool,
-    /// The revision of the document when a message about input was first shown.
-    pub(crate) revision: Option<u64>,
+    /// The revision of the document, if it is about input that was refused or adapted: it disappears with the next edit.
+    pub(crate) until_after: Option<u64>,
     /// Whether it came while a dialog was open, which covers the status bar or leaves it dark.
     pub(crate) is_of_dialog: bool,
     /// When the user first did something while it was shown, seconds.
@@ -45,8 +43,7 @@ impl Message {
             offer: None,
             is_kept: false,
             edit: None,
-            is_about_input: false,
-            revision: None,
+            until_after: None,
             is_of_dialog: false,
             seen_at_s: None,
         }
@@ -57,9 +54,9 @@ impl Message {
         Self { edit: Some(edit), ..self }
     }
 
-    /// The message as one about input that was refused or adapted.
-    pub(crate) fn about_input(self) -> Self {
-        Self { is_about_input: true, ..self }
+    /// The message as one about input in that revision of the document.
+    pub(crate) fn about_input(self, revision: u64) -> Self {
+        Self { until_after: Some(revision), ..self }
     }
 
     /// How long the message still stays at the time `now_s`. The time of one that matters begins when the user does

@@ -145,10 +145,6 @@ impl App {
             self.views_ui(ui, &mut draft.project, &status, is_picking, &mut commands);
             draft.settings.view.mirror = self.ui.tools.mirror;
         });
-        let message = self.ui.parameters.take_message().or_else(|| self.ui.export.parameters.take_message());
-        if let Some(message) = message.or_else(|| self.ui.tools.take_message()) {
-            self.show_input_message(message);
-        }
         commands
     }
 
