@@ -7,6 +7,7 @@
 
 use super::ground::{Cell, Ground, NearSample};
 use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::heightfield::Grid;
 use crate::engine::level::{Agent, SlopeSpeed};
 use crate::engine::progress::{Cancelled, Progress};
 
@@ -28,14 +29,19 @@ const TOBLER: [f32; 2] = [-0.05, 3.5];
 struct Move {
     columns: isize,
     rows: isize,
+    /// The index of the sample to which it leads, relative to the one where it begins.
+    offset: isize,
     /// The length on the map, metres.
     length_m: f32,
+    /// No slope makes it faster, seconds.
+    least_s: f32,
     /// Where a longer move crosses the rows or columns between its ends.
     crossings: Vec<Crossing>,
 }
 
-/// A place between two samples, both relative to the sample of a move, as the fraction of the distance to the second.
-type Crossing = ([[isize; 2]; 2], f32);
+/// A place between two samples, both by their indices relative to the sample of a move, as the fraction of the distance to
+/// the second.
+type Crossing = ([isize; 2], f32);
 
 /// The times that it takes to get from a place to every sample.
 #[derive(Clone, Debug)]
@@ -50,25 +56,23 @@ impl Travel {
     /// The fastest routes from any of these samples, each of which is first reached from the place that it is near.
     pub fn from(ground: &Ground, starts: &[NearSample], progress: &Progress) -> Result<Self, Cancelled> {
         let grid = ground.grid();
-        let moves = moves(ground);
-        let drops = drops(ground, progress)?;
         let pace = Timing::new(ground.agent());
+        let moves = moves(grid, &pace);
+        let drops = drops(ground, progress)?;
         let shortest_m = moves.iter().map(|found| found.length_m).fold(f32::INFINITY, f32::min);
         // Slightly narrower than the fastest move, against rounding.
-        let mut queue = Queue::new(0.999 * shortest_m * pace.fastest_s_m);
-        let mut seconds = vec![f32::INFINITY; grid.samples()];
-        let mut before: Vec<u32> = (0..grid.samples()).map(ToInteger::to_u32).collect();
+        let mut front = Front {
+            seconds: vec![f32::INFINITY; grid.samples()],
+            before: (0..grid.samples()).map(ToInteger::to_u32).collect(),
+            queue: Queue::new(0.999 * shortest_m * pace.fastest_s_m),
+        };
         for start in starts {
-            let start_s = pace.straight(start.flat_m, start.rise_m);
-            if start_s < seconds[start.sample] {
-                seconds[start.sample] = start_s;
-                queue.push(start_s, start.sample.to_u32());
-            }
+            front.reach(start.sample, start.sample, pace.straight(start.flat_m, start.rise_m));
         }
         let mut settled = vec![false; grid.samples()];
         let [width, height] = [grid.width(), grid.height()].map(ToInteger::to_isize);
         let heights = ground.terrain().heights();
-        while let Some(bucket) = queue.next_bucket() {
+        while let Some(bucket) = front.queue.next_bucket() {
             progress.check()?;
             for sample in bucket {
                 let at = sample as usize;
@@ -76,34 +80,30 @@ impl Travel {
                     continue;
                 }
                 let [c, r] = [at.to_isize() % width, at.to_isize() / width];
-                let mut reach = |to: usize, cost_s: f32| {
-                    let found = seconds[at] + cost_s;
-                    if found < seconds[to] {
-                        (seconds[to], before[to]) = (found, sample);
-                        queue.push(found, to.to_u32());
-                    }
-                };
+                let at_s = front.seconds[at];
                 for found in &moves {
                     let [column, row] = [c + found.columns, r + found.rows];
                     if column < 0 || row < 0 || column >= width || row >= height {
                         continue;
                     }
-                    let to = (row * width + column).to_usize();
-                    let at_crossing = |place: &[isize; 2]| ((r + place[1]) * width + c + place[0]).to_usize();
+                    let to = at.wrapping_add_signed(found.offset);
+                    // Most samples have been reached as fast already.
+                    if at_s + found.least_s >= front.seconds[to] || !ground.is_walkable(to) {
+                        continue;
+                    }
                     // Where an agent stands on both sides of each crossing, all cells between are open.
                     let mut crossed = found.crossings.iter().flat_map(|(beside, _)| beside);
-                    if ground.is_walkable(to) && crossed.all(|place| ground.is_walkable(at_crossing(place))) {
-                        let height = |place: [isize; 2]| heights[at_crossing(&place)];
-                        reach(to, pace.seconds(found, heights[at], heights[to], height));
+                    if crossed.all(|offset| ground.is_walkable(at.wrapping_add_signed(*offset))) {
+                        front.reach(at, to, at_s + pace.seconds(found, heights, at));
                     }
                 }
                 let first = drops.partition_point(|drop| drop.from < sample);
                 for drop in drops[first..].iter().take_while(|drop| drop.from == sample) {
-                    reach(drop.to as usize, drop.length_m * pace.level_s_m);
+                    front.reach(at, drop.to as usize, at_s + drop.length_m * pace.level_s_m);
                 }
             }
         }
-        Ok(Self { seconds, before })
+        Ok(Self { seconds: front.seconds, before: front.before })
     }
 
     /// The times to every sample, seconds, row by row; infinite without a route.
@@ -119,6 +119,23 @@ impl Travel {
             route.reverse();
             route
         })
+    }
+}
+
+/// What has been reached so far, as in [`Travel`], and the samples from which to go on.
+struct Front {
+    seconds: Vec<f32>,
+    before: Vec<u32>,
+    queue: Queue,
+}
+
+impl Front {
+    /// Reaches a sample from another after so many seconds, unless it was reached before that.
+    fn reach(&mut self, from: usize, to: usize, at_s: f32) {
+        if at_s < self.seconds[to] {
+            (self.seconds[to], self.before[to]) = (at_s, from.to_u32());
+            self.queue.push(at_s, to.to_u32());
+        }
     }
 }
 
@@ -158,23 +175,25 @@ impl Timing {
         if flat_m > 0.0 { self.piece(flat_m.to_f32(), rise_m.to_f32()) } else { 0.0 }
     }
 
-    /// The seconds for a move, in pieces from one row or column to the next.
-    fn seconds(&self, found: &Move, from_m: f32, to_m: f32, height: impl Fn([isize; 2]) -> f32) -> f32 {
+    /// The seconds for a move from a sample, in pieces from one row or column to the next.
+    fn seconds(&self, found: &Move, heights: &[f32], from: usize) -> f32 {
+        let height = |offset: isize| heights[from.wrapping_add_signed(offset)];
         let piece_m = found.length_m / (found.crossings.len() + 1).to_f32();
-        let (mut seconds, mut last_m) = (0.0, from_m);
+        let (mut seconds, mut last_m) = (0.0, height(0));
         for ([near, far], share) in &found.crossings {
             let near_m = height(*near);
             let height_m = near_m + share * (height(*far) - near_m);
             seconds += self.piece(piece_m, height_m - last_m);
             last_m = height_m;
         }
-        seconds + self.piece(piece_m, to_m - last_m)
+        seconds + self.piece(piece_m, height(found.offset) - last_m)
     }
 }
 
-/// All 48 moves, in the order of their directions.
-fn moves(ground: &Ground) -> Vec<Move> {
-    let grid = ground.grid();
+/// All 48 moves.
+fn moves(grid: Grid, pace: &Timing) -> Vec<Move> {
+    let width = grid.width().to_isize();
+    let offset = |[columns, rows]: [isize; 2]| rows * width + columns;
     let mut found = Vec::new();
     for [long, short] in MOVES {
         let mut octants: Vec<[isize; 2]> = Vec::new();
@@ -188,17 +207,22 @@ fn moves(ground: &Ground) -> Vec<Move> {
         }
         found.extend(octants.into_iter().map(|[columns, rows]| {
             let (x_m, z_m) = (columns.to_f64() * grid.spacing_x_m(), rows.to_f64() * grid.spacing_z_m());
-            Move { columns, rows, length_m: libm::hypot(x_m, z_m).to_f32(), crossings: crossings([columns, rows]) }
+            let length_m = libm::hypot(x_m, z_m).to_f32();
+            // Slightly less, because the sum of the pieces is rounded.
+            let least_s = (1.0 - 1e-5) * length_m * pace.fastest_s_m;
+            let crossings = crossings([columns, rows]).map(|(beside, share)| (beside.map(offset), share)).collect();
+            Move { columns, rows, offset: offset([columns, rows]), length_m, least_s, crossings }
         }));
     }
     found
 }
 
-/// Where a move crosses the columns between its ends, or the rows if there are more of them.
-fn crossings([columns, rows]: [isize; 2]) -> Vec<Crossing> {
+/// Where a move crosses the columns between its ends, or the rows if there are more of them: between which two places,
+/// columns and rows from its beginning, and at which fraction of the distance to the second.
+fn crossings([columns, rows]: [isize; 2]) -> impl Iterator<Item = ([[isize; 2]; 2], f32)> {
     let is_along_columns = columns.abs() >= rows.abs();
     let (along, across) = if is_along_columns { (columns, rows) } else { (rows, columns) };
-    let crossing = |step: isize| {
+    let crossing = move |step: isize| {
         let at = (step * across.abs()).to_f32() / along.abs().to_f32();
         let near = at.floor();
         let place = |side: isize| {
@@ -208,7 +232,7 @@ fn crossings([columns, rows]: [isize; 2]) -> Vec<Crossing> {
         let near_side = near.to_isize();
         ([place(near_side), place(near_side + isize::from(at > near))], at - near)
     };
-    (1..along.abs()).map(crossing).collect()
+    (1..along.abs()).map(crossing)
 }
 
 /// A jump down over a steep face.
@@ -312,7 +336,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
+    use crate::engine::heightfield::{Extent, Heightfield};
     use crate::engine::play::MeasuredTerrain;
 
     fn grid(samples: usize) -> Grid {
@@ -344,9 +368,10 @@ mod tests {
 
     #[test]
     fn long_moves_cross_the_rows_or_columns_between_their_ends() {
-        assert_eq!(crossings([2, 1]), [([[1, 0], [1, 1]], 0.5)]);
-        assert_eq!(crossings([-1, 3]), [([[0, 1], [-1, 1]], 1.0 / 3.0), ([[0, 2], [-1, 2]], 2.0 / 3.0)]);
-        assert_eq!(crossings([1, -1]), []);
+        let found = |direction| crossings(direction).collect::<Vec<_>>();
+        assert_eq!(found([2, 1]), [([[1, 0], [1, 1]], 0.5)]);
+        assert_eq!(found([-1, 3]), [([[0, 1], [-1, 1]], 1.0 / 3.0), ([[0, 2], [-1, 2]], 2.0 / 3.0)]);
+        assert_eq!(found([1, -1]), []);
     }
 
     #[test]
