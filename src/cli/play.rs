@@ -32,8 +32,7 @@ pub fn run(options: &PlayOptions) -> Result<(), CliError> {
     let mut level = project.level.clone();
     level.rules.extend(options.require.iter().cloned());
     let grid = options.size.unwrap_or(Size::longer(file.settings.export.samples)).grid(project.recipe.world.extent());
-    let bytes =
-        memory_bytes(&level, &Rule::readable(&level), grid.samples() as u64) + obstacle_bytes(&project.recipe, grid);
+    let bytes = memory_bytes(&level, &Rule::readable(&level), grid) + obstacle_bytes(&project.recipe, grid);
     let inputs = source::inputs(&source.to_string(), project, grid, bytes)?;
     let paths: Vec<(PlayMap, PathBuf)> = options.maps.iter().flat_map(|folder| map_paths(folder, &level)).collect();
     let mut folders = NewFolders::default();

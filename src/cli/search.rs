@@ -1,6 +1,5 @@
 //! `upthrust search`: finds the seeds whose terrain best meets the rules of a level.
 
-use rayon::prelude::*;
 use serde_json::json;
 
 use super::arguments::SearchOptions;
@@ -11,7 +10,8 @@ use super::progress::run_with_progress;
 use super::values::{SeedRange, Size};
 use super::{interrupt, source};
 use crate::engine::Grid;
-use crate::engine::play::{Found, Ranking, Search, memory_bytes, obstacle_bytes};
+use crate::engine::play::{Found, Ranking, Search, SearchStages, memory_bytes, obstacle_bytes};
+use crate::files::io::memory::require_memory;
 
 /// Searches and prints the best seeds, the best first.
 pub fn run(options: &SearchOptions) -> Result<(), CliError> {
@@ -26,24 +26,22 @@ pub fn run(options: &SearchOptions) -> Result<(), CliError> {
         return Err(CliError::Usage(format!("{source}: {problem}")));
     }
     let extent = project.recipe.world.extent();
-    let (coarse, fine) = (
-        Grid::fitted(extent, options.coarse as usize),
-        options.size.unwrap_or(Size::longer(file.settings.export.samples)).grid(extent),
-    );
+    let fine = options.size.unwrap_or(Size::longer(file.settings.export.samples)).grid(extent);
+    let coarse = Grid::fitted(extent, options.coarse as usize);
     // Seeds are compared in parallel, one on each thread.
-    let bytes = |grid: Grid| memory_bytes(level, &rules, grid.samples() as u64) + obstacle_bytes(&project.recipe, grid);
-    let threads = rayon::current_num_threads() as u64;
-    source::inputs(&source.to_string(), project, coarse, threads * (bytes(coarse) + 16 * coarse.samples() as u64))?;
+    let bytes = |grid: Grid| memory_bytes(level, &rules, grid) + obstacle_bytes(&project.recipe, grid);
+    let bytes_at_once = |grid: Grid| rayon::current_num_threads() as u64 * (bytes(grid) + 16 * grid.samples() as u64);
+    // The last stage is required.
+    let has_memory = |grid: Grid, at_once: bool| !at_once || require_memory(bytes_at_once(grid)).is_ok();
+    let stages = SearchStages::new(coarse, fine, has_memory);
+    source::inputs(&source.to_string(), project, stages.all, bytes_at_once(stages.all))?;
     let inputs = source::inputs(&source.to_string(), project, fine, bytes(fine))?;
     let search =
         Search { recipe: &project.recipe, inputs: &inputs, level, water_m: project.water.water_m, rules: &rules };
     let SeedRange([from, to]) = options.seeds;
     let seeds: Vec<u32> = (from..=to).collect();
     let Ranking { best, summary } = run_with_progress(options.progress, &progress, || {
-        let (seeds, count) = (seeds.par_iter().copied(), options.best as usize);
-        let ranking = progress.stage(0.0..0.8, || search.best(seeds, coarse, count, &progress, &|_| ()))?;
-        let again = progress.stage(0.8..1.0, || search.again(&ranking.best, fine, &progress));
-        again.map(|best| Ranking { best, ..ranking })
+        search.run(&seeds, stages, options.best as usize, &progress, &|_| ())
     })?;
     print_error(&format!("note: {summary}"));
     if options.json {

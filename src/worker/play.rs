@@ -136,11 +136,16 @@ impl Worker for PlayWorker {
     fn run(&mut self, request: PlayRequest, context: &JobContext<'_, PlayResult>) -> Result<PlayResult, JobError> {
         let request = Arc::new(request);
         let terrain = &*request.terrain;
-        let Some(coarse) = terrain.thinned(COARSE) else { return measure(&request, terrain, false, context) };
+        let rules = Rule::readable(&request.level);
+        let bytes = |terrain: &Heightfield| memory_bytes(&request.level, &rules, terrain.grid());
+        let Some(coarse) = terrain.thinned(COARSE) else {
+            require_memory(bytes(terrain))?;
+            return measure(&request, terrain, false, context);
+        };
+        require_memory(bytes(&coarse))?;
         let found = measure(&request, &coarse, true, context)?;
         // Without the memory for more, an estimate is better than nothing.
-        let rules = Rule::readable(&request.level);
-        if require_memory(memory_bytes(&request.level, &rules, terrain.grid().samples() as u64)).is_err() {
+        if require_memory(bytes(terrain)).is_err() {
             return Ok(found);
         }
         (context.publish)(found);

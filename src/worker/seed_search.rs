@@ -4,13 +4,11 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
 use super::job::{JobError, Wake};
 use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
 use crate::engine::Grid;
 use crate::engine::level::Level;
-use crate::engine::play::{Ranking, Rule, Search, memory_bytes, obstacle_bytes};
+use crate::engine::play::{Ranking, Rule, Search, SearchStages, memory_bytes, obstacle_bytes};
 use crate::engine::recipe::Recipe;
 use crate::files::import::{DecodedFiles, InputFiles};
 use crate::files::io::memory::require_memory;
@@ -89,14 +87,18 @@ impl Worker for SearchWorker {
         let SeedSearchRequest { recipe, files, level, water_m, seeds, samples, final_samples, best } = request;
         let progress = context.progress;
         let inputs = DecodedFiles::default().inputs(&recipe, &files, progress)?;
-        let grid = Grid::fitted(recipe.world.extent(), samples);
         let read = level.rules.iter().map(|rule| Rule::read(rule, &level)).collect::<Result<Vec<_>, _>>();
         let rules = read.map_err(|error| JobError::Failed(error.to_string()))?;
         let search = Search { recipe: &recipe, inputs: &inputs, level: &level, water_m, rules: &rules };
         // Seeds are compared in parallel, one on each thread.
-        let at_once = rayon::current_num_threads() as u64;
-        let bytes = |grid: Grid| memory_bytes(&level, &rules, grid.samples() as u64) + obstacle_bytes(&recipe, grid);
-        require_memory(at_once.saturating_mul(bytes(grid)))?;
+        let bytes = |grid: Grid| memory_bytes(&level, &rules, grid) + obstacle_bytes(&recipe, grid);
+        let check_memory = |grid: Grid, at_once: bool| {
+            let count = if at_once { rayon::current_num_threads() } else { 1 };
+            require_memory(bytes(grid).saturating_mul(count as u64))
+        };
+        let [coarse, fine] = [samples, final_samples].map(|samples| Grid::fitted(recipe.world.extent(), samples));
+        let stages = SearchStages::new(coarse, fine, |grid, at_once| check_memory(grid, at_once).is_ok());
+        check_memory(stages.all, true)?;
         let seeds: Vec<u32> = seeds.collect();
         let published = Mutex::new(Instant::now());
         let report = |ranking: &Ranking| {
@@ -106,13 +108,6 @@ impl Worker for SearchWorker {
                 (context.publish)(ranking.clone());
             }
         };
-        let seeds = seeds.into_par_iter();
-        let ranking = progress.stage(0.0..0.8, || search.best(seeds, grid, best, progress, &report))?;
-        let last = Grid::fitted(recipe.world.extent(), final_samples);
-        if last.samples() <= grid.samples() || require_memory(bytes(last)).is_err() {
-            return Ok(ranking);
-        }
-        let best = progress.stage(0.8..1.0, || search.again(&ranking.best, last, progress))?;
-        Ok(Ranking { best, ..ranking })
+        Ok(search.run(&seeds, stages, best, progress, &report)?)
     }
 }

@@ -40,7 +40,7 @@ pub struct Route {
 pub enum Aspect {
     /// The share of the walkable area that the team reaches first.
     Territory,
-    /// The mean time to the objectives, seconds.
+    /// The mean time to the objectives, seconds; not a number without objectives.
     Time,
     /// The share of the walkable area from which the team's spawns are visible.
     Exposure,
@@ -69,6 +69,7 @@ impl Aspect {
     pub fn text(self, value: f64) -> String {
         match self {
             Self::Territory | Self::Exposure => format!("{:.1} %", 100.0 * value),
+            Self::Time if value.is_nan() => "none".into(),
             Self::Time if value.is_infinite() => "no route".into(),
             Self::Time => format!("{value:.1} s"),
             Self::Flat => format!("{:.1} ha", value / 1e4),
@@ -92,7 +93,8 @@ impl Fairness {
     /// The ratio, or the difference with its unit.
     pub fn ratio_text(&self) -> String {
         match self.aspect {
-            Aspect::Height => format!("{:.1} m", self.ratio),
+            Aspect::Height => format!("{:.1} m apart", self.ratio),
+            Aspect::Time if self.values.iter().any(|value| value.is_nan()) => "\u{2013}".into(),
             _ => format!("{:.3}", self.ratio),
         }
     }
@@ -113,6 +115,8 @@ pub struct Measures<'a> {
     territory: RefCell<Option<Rc<Territory>>>,
     /// The viewshed of a marker: its index, the height of the eye and that of the target, as bits.
     seen: Kept<(usize, u64, u32), Vec<bool>>,
+    /// Where pads fit: their sides and the most cut and fill, as bits.
+    sites: Kept<[u64; 3], Sites>,
     /// The heights that block lines of sight, once they were computed.
     hiding: RefCell<Option<Option<Rc<Heightfield>>>>,
 }
@@ -131,6 +135,7 @@ impl<'a> Measures<'a> {
             chokes: RefCell::default(),
             territory: RefCell::default(),
             seen: RefCell::default(),
+            sites: RefCell::default(),
             hiding: RefCell::default(),
         }
     }
@@ -358,8 +363,10 @@ impl<'a> Measures<'a> {
     }
 
     /// The places where a pad of these sides fits with no more than `cut_m` of cut and fill.
-    pub fn sites(&self, size_m: [f64; 2], cut_m: f64) -> Result<Sites, Cancelled> {
-        sites(self.measured.terrain, self.measured.water_m, size_m, cut_m, self.progress)
+    pub fn sites(&self, size_m: [f64; 2], cut_m: f64) -> Result<Rc<Sites>, Cancelled> {
+        kept(&self.sites, [size_m[0], size_m[1], cut_m].map(f64::to_bits), || {
+            sites(self.measured.terrain, self.measured.water_m, size_m, cut_m, self.progress)
+        })
     }
 
     /// The number of sites whose middle a team reaches first.
@@ -391,21 +398,22 @@ impl<'a> Measures<'a> {
         let ratio = match aspect {
             Aspect::Height => (greatest - least).max(0.0),
             // Equal values, nothing on all sides and no route for anyone included, are fair.
-            _ if values.iter().all(|value| *value == greatest) => 1.0,
+            _ if values.iter().all(|value| *value == greatest || value.is_nan()) => 1.0,
             _ if greatest.is_infinite() => 0.0,
             _ => least / greatest,
         };
         Ok(Fairness { aspect, values, ratio })
     }
 
-    /// The mean time from spawns to the objectives, seconds; infinite if one cannot be reached, 0 without objectives.
+    /// The mean time from spawns to the objectives, seconds; infinite if one cannot be reached, not a number without
+    /// objectives.
     fn mean_time(&self, spawns: &[usize]) -> Result<f64, Cancelled> {
         let markers = self.level.markers.iter().enumerate();
         let objectives = markers.filter(|(_, marker)| marker.kind == MarkerKind::Objective).map(|(index, _)| index);
         let times: Vec<f64> = objectives
             .map(|objective| Ok(self.route(0, spawns, &[objective])?.map_or(f64::INFINITY, |route| route.seconds)))
             .collect::<Result<_, _>>()?;
-        Ok(if times.is_empty() { 0.0 } else { times.iter().sum::<f64>() / times.len().to_f64() })
+        Ok(times.iter().sum::<f64>() / times.len().to_f64())
     }
 
     /// The flat walkable area that a team reaches first, m².

@@ -87,7 +87,10 @@ impl MetricKind {
                 "how many building pads of that size fit on the map, or in the territory of a team, with at most that \
                  much cut and fill (1 m)"
             }
-            Self::Fairness => "the smallest value of a team divided by the largest; for heights the difference, m",
+            Self::Fairness => {
+                "how equal the teams are in territory, time, exposure, flat terrain or height: the smallest value divided \
+                 by the largest, so 1 is fair; for heights how far apart they are, m"
+            }
         }
     }
 }

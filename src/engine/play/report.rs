@@ -3,7 +3,9 @@
 use super::islands::{Island, islands};
 use super::measures::{Aspect, Fairness, Measures};
 use super::rules::{Rule, RuleError, Verdict};
+use super::sites::PadGrid;
 use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::Grid;
 use crate::engine::level::Level;
 use crate::engine::progress::Cancelled;
 
@@ -68,18 +70,18 @@ const MAX_POINTS: usize = 400;
 
 /// The memory that a [`Report`] needs at most, bytes: for every sample the walkable area and its drops, the territory,
 /// the routes of the teams and of every agent from every marker, the viewshed of every marker, the unreachable areas,
-/// and the places for pads if a rule is about them.
-pub fn memory_bytes(level: &Level, rules: &[Rule], samples: u64) -> u64 {
+/// the places for pads that were found, and the search for more of them.
+pub fn memory_bytes(level: &Level, rules: &[Rule], grid: Grid) -> u64 {
     const WALKABLE: u64 = 5 + 4 + 12;
     const TERRITORY: u64 = 6;
     const ROUTE: u64 = 8;
     const VIEWSHED: u64 = 2;
     const ISLANDS: u64 = 4 + 1 + 16;
-    const PADS: u64 = 96;
     let (agents, markers) = (level.agents.len().max(1) as u64, level.markers.len() as u64);
-    let pads = if rules.iter().any(Rule::finds_pads) { PADS } else { 0 };
+    let pads = rules.iter().filter_map(Rule::pad_m).map(|pad_m| PadGrid::new(grid, pad_m).memory_bytes(pad_m));
+    let [search, kept] = pads.fold([0, 0], |[most, all], [search, kept]| [search.max(most), all + kept]);
     let routes = ROUTE * (agents * markers + level.teams().len() as u64);
-    samples * (WALKABLE * agents + TERRITORY + routes + VIEWSHED * markers + ISLANDS + pads)
+    grid.samples() as u64 * (WALKABLE * agents + TERRITORY + routes + VIEWSHED * markers + ISLANDS) + search + kept
 }
 
 impl Report {
@@ -168,7 +170,7 @@ impl RouteReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
+    use crate::engine::heightfield::{Extent, Heightfield};
     use crate::engine::level::{Marker, MarkerKind};
     use crate::engine::parameters::Point;
     use crate::engine::play::MeasuredTerrain;
@@ -219,8 +221,11 @@ mod tests {
     #[test]
     fn only_rules_about_pads_need_the_memory_for_pads() {
         let level = Level::default();
-        let bytes = |rule: &str| memory_bytes(&level, &[Rule::read(rule, &level).expect("a rule")], 1);
+        let grid = Grid::new(Extent { width_m: 1000.0, depth_m: 1000.0 }, 11, 11);
+        let bytes = |rule: &str| memory_bytes(&level, &[Rule::read(rule, &level).expect("a rule")], grid);
         assert!(bytes(" pads(60, 60) >= 3") > bytes("walkable >= 0.5"));
+        // They are tried at closer samples.
+        assert!(bytes(" pads(60, 60) >= 3") > 4 * bytes(" pads(600, 600) >= 3"));
     }
 
     #[test]

@@ -189,9 +189,12 @@ impl Metric {
 }
 
 impl Rule {
-    /// Whether the rule counts building pads.
-    pub(super) fn finds_pads(&self) -> bool {
-        matches!(self.metric, Metric::Pads { .. })
+    /// The sides of the building pads that the rule counts, metres.
+    pub(super) fn pad_m(&self) -> Option<[f64; 2]> {
+        match self.metric {
+            Metric::Pads { size_m, .. } => Some(size_m),
+            _ => None,
+        }
     }
 
     /// The rules of a level, without those that cannot be read.
@@ -254,7 +257,13 @@ impl Rule {
                 }
                 Some(f64::from(u32::try_from(count).unwrap_or(u32::MAX)))
             }
-            Metric::Fairness(aspect) => Some(measures.fairness(*aspect)?.ratio),
+            Metric::Fairness(aspect) => {
+                let fairness = measures.fairness(*aspect)?;
+                if fairness.values.iter().any(|value| value.is_nan()) {
+                    reason = Some("the level has no objectives".into());
+                }
+                Some(fairness.ratio)
+            }
         };
         let grid = measures.terrain().grid();
         let at_m = |sample: usize| [grid.x_m(sample % grid.width()), grid.z_m(sample / grid.width())];

@@ -93,17 +93,17 @@ fn the_example_fails_its_rules_until_a_seed_is_found_and_the_arena_is_fair() {
 fn a_search_finds_the_same_seeds_at_any_thread_count() {
     let sandbox = Sandbox::new();
     sandbox.write("level.json", level(&["path(red, blue) <= 320 s", "choke(red, blue) >= 100 m"]));
-    let found = sandbox.json("search level.json --seeds 1..24 --best 3 --coarse 65 --size 65 --json");
+    let found = sandbox.json("search level.json --seeds 1..24 --best 3 --coarse 65 --size 129 --json");
     let seeds: Vec<u64> = found.as_array().expect("seeds").iter().filter_map(|found| found["seed"].as_u64()).collect();
     let broken: Vec<u64> =
         found.as_array().expect("seeds").iter().filter_map(|found| found["broken"].as_u64()).collect();
     assert!(seeds.len() == 3 && broken.is_sorted(), "{found}");
-    let again = sandbox.command("search level.json --seeds 1..24 --best 3 --coarse 65 --size 65 --json");
+    let again = sandbox.command("search level.json --seeds 1..24 --best 3 --coarse 65 --size 129 --json");
     let again = { again }.env("RAYON_NUM_THREADS", "1").output().expect("run");
     assert_eq!(serde_json::from_slice::<Value>(&again.stdout).expect("JSON"), found);
     // What is printed for a seed is what its terrain is measured to have.
     let seed = seeds[0];
-    let measured = sandbox.run(&format!("play level.json --size 65 --seed {seed} --json"));
+    let measured = sandbox.run(&format!("play level.json --size 129 --seed {seed} --json"));
     let measured: Value = serde_json::from_slice(&measured.stdout).expect("JSON");
     assert_eq!(measured["rules"], found[0]["rules"]);
     sandbox.write("bare.json", level(&[]));

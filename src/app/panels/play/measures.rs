@@ -155,7 +155,7 @@ fn fairness_ui(ui: &mut Ui, report: &Report) {
         ui.weak("Team");
         report.teams.iter().for_each(|team| drop(ui.strong(team)));
         ui.weak("Balance").on_hover_text(
-            "The smallest value divided by the largest: 1 is fair. For heights, their difference: 0 m is fair",
+            "The smallest value divided by the largest: 1 is fair. For heights, how far apart they are: 0 m is fair",
         );
         ui.end_row();
         for row in &report.fairness {
@@ -176,7 +176,7 @@ fn aspect_text(aspect: Aspect) -> (&'static str, &'static str) {
         Aspect::Flat => ("Flat terrain", "The area up to 5\u{b0} steep that the team reaches first, in hectares"),
         Aspect::Height => (
             "Spawn height",
-            "The height of the team's spawns above the mean of the map, and the difference between the teams",
+            "How high the team's spawns are above or below the mean height of the map, and how far apart the teams are",
         ),
     }
 }

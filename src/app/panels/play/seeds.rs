@@ -9,7 +9,7 @@ use crate::app::widgets::heading;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::level::Level;
-use crate::engine::play::{Found, Ranking, RuleError, Verdict};
+use crate::engine::play::{ALL_COMPARED, Found, Ranking, RuleError, Verdict};
 use crate::engine::recipe::Recipe;
 use crate::worker::{InputFiles, JobError, SeedSearchRequest, SeedSearcher, ThumbnailRequest, ThumbnailStyle, Wake};
 
@@ -161,6 +161,7 @@ impl SeedPanel {
             verdicts.map(|verdicts| (verdicts.len(), verdicts.iter().filter(|verdict| !passes(verdict)).count()));
         ui.weak(match counts {
             Some((1, 0)) => "The current seed passes the rule.".into(),
+            Some((1, _)) => "The current seed fails the rule.".into(),
             Some((2, 0)) => "The current seed passes both rules.".into(),
             Some((count, 0)) => format!("The current seed passes all {count} rules."),
             Some((count, failed)) => format!("The current seed fails {failed} of {count} rules."),
@@ -175,6 +176,11 @@ impl SeedPanel {
                         ui.add(ProgressBar::new(fraction).show_percentage());
                     });
                 });
+                ui.weak(if fraction < ALL_COMPARED {
+                    "Comparing all seeds"
+                } else {
+                    "Checking the best on more samples"
+                });
                 ui.ctx().request_repaint_after(std::time::Duration::from_millis(100));
             }
             None => {
@@ -183,7 +189,7 @@ impl SeedPanel {
                     let field = DragValue::new(&mut self.count).range(1..=10_000).speed(5.0);
                     ui.add(field).labelled_by(label.id);
                     let tooltip = "Tests seeds 1 to this number against the rules, \
-                                   then checks the best nine again on more samples";
+                                   then checks the best again on more samples";
                     self.wants_start |= ui.button("Search").on_hover_text(tooltip).clicked();
                 });
             }
@@ -234,8 +240,9 @@ impl SeedPanel {
             self.adopted = Some(found.seed);
         }
         let (text, colour): (String, Color32) = match found.failed() {
-            0 => (format!("Seed {} passes", found.seed), colours(ui).text),
-            failed => (format!("Seed {} fails {failed}", found.seed), colours(ui).weak),
+            0 => (format!("Seed {}\npasses", found.seed), colours(ui).text),
+            1 => (format!("Seed {}\n1 rule fails", found.seed), colours(ui).weak),
+            failed => (format!("Seed {}\n{failed} rules fail", found.seed), colours(ui).weak),
         };
         ui.label(RichText::new(text).size(11.0).color(colour));
     }
