@@ -25,7 +25,7 @@ use crate::worker::{Thumbnail, ThumbnailRequest, ThumbnailStyle, Thumbnailer, Wa
 
 /// The layout of a card.
 const CARD: CardLayout =
-    CardLayout { size: Vec2::new(176.0, 172.0), thumbnail: Vec2::new(168.0, 112.0), is_wide: false, doc_lines: 2 };
+    CardLayout { size: Vec2::new(176.0, 178.0), thumbnail: Vec2::new(168.0, 105.0), is_wide: false, doc_lines: 3 };
 
 /// The longer side of a thumbnail, pixels.
 const PIXELS: usize = 256;

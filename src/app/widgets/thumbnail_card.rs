@@ -67,13 +67,29 @@ pub(crate) fn card_ui(
         painter.layout_job(job)
     };
     let title = lines(name, 13.0, colours.text, 1);
-    let doc_text = lines(doc, 11.0, colours.weak, layout.doc_lines);
+    let doc_lines = |text_of: &str| lines(text_of, 11.0, colours.weak, layout.doc_lines);
+    let whole = doc_lines(doc);
+    let is_long = whole.elided;
+    let shorter = beginnings(doc).filter(|_| is_long).map(|beginning| doc_lines(&beginning));
+    let doc_text = shorter.into_iter().find(|text| !text.elided).unwrap_or(whole);
     let below = text.min + Vec2::new(0.0, title.size().y + 1.0);
-    let (has_whole_name, is_truncated) = (!title.elided, title.elided || doc_text.elided);
+    let (has_whole_name, is_truncated) = (!title.elided, title.elided || is_long);
     painter.galley(text.min, title, colours.text);
     painter.galley(below, doc_text, colours.weak);
     let tooltip = || if has_whole_name { doc.into() } else { format!("{name}\n{doc}") };
     if is_truncated { response.on_hover_text(tooltip()) } else { response }
+}
+
+/// The least length of the beginning of a description, bytes.
+const MIN_BEGINNING: usize = 20;
+
+/// The beginnings of a description that can stand alone, longer ones first: up to the end of a sentence, or else up to a
+/// colon or a comma.
+fn beginnings(doc: &str) -> impl Iterator<Item = String> {
+    [". ", ": ", ", "].into_iter().flat_map(move |end| {
+        let places = doc.rmatch_indices(end).map(|(at, _)| at).filter(|at| *at >= MIN_BEGINNING);
+        places.map(|at| format!("{}.", &doc[..at]))
+    })
 }
 
 /// Draws a thumbnail, cropped around its centre to the aspect ratio of `rect`. Only the columns in `span`, fractions of
@@ -97,5 +113,19 @@ pub(crate) fn thumbnail_ui(ui: &Ui, rect: Rect, state: Option<&ThumbnailState>, 
             ui.painter().text(part.center(), Align2::CENTER_CENTER, ICON_LANDSCAPE.codepoint, font, colours.weak);
         }
         Some(ThumbnailState::Pending) | None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_are_shortened_to_whole_clauses() {
+        let found: Vec<String> =
+            beginnings("Cuts valleys into the terrain: rivers, gullies. Leaves ridges, spurs.").collect();
+        let cut = "Cuts valleys into the terrain";
+        assert_eq!(found[..2], [format!("{cut}: rivers, gullies."), format!("{cut}.")]);
+        assert_eq!(beginnings("After R. Krten's article of 1994.").count(), 0);
     }
 }
