@@ -159,9 +159,11 @@ impl eframe::App for App {
 
 impl App {
     /// Draws the last message over the dialog that is open, if it came from there.
-    fn message_ui(&self, ctx: &Context) {
-        let message = self.ui.message.as_ref().filter(|message| message.is_of_dialog && self.ui.modal.is_some());
-        if let Some(message) = message {
+    fn message_ui(&mut self, ctx: &Context) {
+        let Some(message) = &mut self.ui.message else { return };
+        // The next dialog does not show it again.
+        message.is_of_dialog &= self.ui.modal.is_some();
+        if message.is_of_dialog {
             message_over_dialog(ctx, &message.text, message.is_error);
         }
     }

@@ -431,7 +431,7 @@ mod tests {
         let message = |value: Json| Recipe::from_json(&value).expect_err("must be refused").to_string();
         assert_eq!(
             message(json!({"stack": [{"operation": "faults", "wind": {"k": 5}}]})),
-            "stack.0.wind.k: Strength must be from 0 to 0.9999, not 5"
+            "stack.0.wind.k: Smoothing must be from 0 to 0.9999, not 5"
         );
         assert_eq!(
             message(json!({"stack": [{"operation": "faults", "coutn": 5}]})),

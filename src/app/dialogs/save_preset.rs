@@ -53,7 +53,7 @@ impl SavePresetDialog {
 
     /// Draws the dialog; `find` returns a preset that has a name already.
     pub(crate) fn ui(&mut self, ctx: &Context, find: impl Fn(&str) -> Option<SameName>) -> Option<SavePresetResponse> {
-        let modal = modal("save preset", ctx).stay_on_outside_click().show(ctx, |ui| {
+        let modal = modal("save preset", ctx).stay_on_outside_click().close_while_editing().show(ctx, |ui| {
             ui.set_width(360.0);
             ui.heading("Save as preset");
             ui.add_space(4.0);

@@ -215,7 +215,10 @@ fn describe_values(table: &[Parameter], old: &Values, new: &Values) -> Option<(S
 /// The item of a list that was added, removed or changed.
 fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Items) -> (String, String) {
     let [Range { start: first, .. }, _] = old.difference(new);
-    let item = format!("{} {}", parameter.item_label(), first + 1);
+    let item = if new.len() < old.len() { old.get(first) } else { new.get(first) };
+    let item = item
+        .and_then(|item| name_of(item_kind, &item))
+        .unwrap_or_else(|| format!("{} {}", parameter.item_label(), first + 1));
     match new.len().cmp(&old.len()) {
         std::cmp::Ordering::Greater => {
             let kind = new.get(first).and_then(|item| kind_of(item_kind, &item));
@@ -236,6 +239,13 @@ fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Item
             }
         }
     }
+}
+
+/// The name of an item, if it has one.
+fn name_of(item_kind: Kind, item: &Value) -> Option<String> {
+    let (Kind::Group(table), Value::Group(values)) = (item_kind, item) else { return None };
+    let parameter = table().iter().find(|parameter| parameter.key == "name" && !parameter.is_mask_name)?;
+    values.get(parameter.key)?.as_text().filter(|name| !name.is_empty()).map(String::from)
 }
 
 /// The most kinds that share a length or height for it to be named with them.
@@ -320,7 +330,7 @@ mod tests {
             "stack.0.line",
             "Faults: Line placement evenly over the map to through two points",
         );
-        check("stack.0.wind.k=0.5", "stack.0.wind", "Faults: Wind erosion off to on");
+        check("stack.0.wind.k=0.5", "stack.0.wind", "Faults: Progressive smoothing off to on");
         check("stack.1.enabled=false", "stack.1.enabled", "Directional smoothing: Enabled on to off");
         check("world.width_m=512", "world.width_m", "Width 4096 m to 512 m");
         check("texture.types.0.slope_deg=[0, 30]", "texture.types.0.slope_deg", "Meadow: Slope 0–22° to 0–30°");
@@ -347,7 +357,7 @@ mod tests {
             file.set(&format!("stack.0.wind.k={k}")).expect("a strength");
             file.project.recipe.clone()
         };
-        assert_eq!(differences(&windy(0.2), &windy(0.3))[0].words, ["Wind erosion: Strength 0.2 to 0.3"]);
+        assert_eq!(differences(&windy(0.2), &windy(0.3))[0].words, ["Progressive smoothing: Smoothing 0.2 to 0.3"]);
     }
 
     #[test]

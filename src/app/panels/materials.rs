@@ -57,6 +57,11 @@ impl Material {
         texture_title(&TextureName(self.texture.into()))
     }
 
+    /// Whether it has that texture.
+    pub(super) fn has_texture(&self, name: &TextureName) -> bool {
+        name.0 == self.texture
+    }
+
     /// A terrain type of it. Its elevations are fractions of `all`, which are the lowest and the highest elevation, in
     /// metres or percent.
     pub(super) fn terrain_type(&self, all: Band) -> TerrainType {

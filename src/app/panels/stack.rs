@@ -13,7 +13,7 @@ use crate::app::panels::masks::{masks_ui, share_ui};
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, CardRow, DropPlace, cards_ui};
 use crate::app::widgets::long_list::RowHeights;
-use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, SliderOverride, group_ui};
+use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, group_ui};
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{capitalised, heading, icon_button};
 use crate::engine::Place;
@@ -26,7 +26,7 @@ use crate::engine::operations::group::Start;
 use crate::engine::operations::paths::{Path, PathKind};
 use crate::engine::operations::stamps::Stamp;
 use crate::engine::operations::{AnyOperation, PartReport};
-use crate::engine::parameters::{Group, List, Parameter, ParameterError, Point, Range, Value, Values, group_values};
+use crate::engine::parameters::{Group, List, Parameter, ParameterError, Point, Value, Values, group_values};
 use crate::engine::recipe::{Blend, Recipe, Step, StepSettings, Timeline};
 use crate::engine::recipe_masks::MaskOwner;
 use crate::project::{Project, ProjectSettings};
@@ -54,8 +54,6 @@ pub(crate) struct StackContext<'a> {
     pub(crate) selected: usize,
     /// The step up to which the steps from that one on are selected, to be grouped.
     pub(crate) selected_to: Option<usize>,
-    /// The range of the terrain's heights, metres.
-    pub(crate) heights_m: Option<Range>,
     /// The terrain that is shown.
     pub(crate) terrain: Option<&'a Heightfield>,
     /// The reports on the parts of the selected step.
@@ -274,15 +272,11 @@ fn selected_ui(
     }
     ui.add_space(8.0);
     heading(ui, "Step");
-    // The slider of a mask by elevation spans the terrain's heights.
-    let overrides: Vec<SliderOverride> =
-        context.heights_m.iter().map(|range| SliderOverride { key: "elevation_m", range: *range, unit: "m" }).collect();
     // A step has a seed of its own from the beginning.
     let defaults =
         [("blend", Value::Choice(step.operation.default_blend().key())), ("seed", Value::Integer(step.settings.seed))];
     let defaults = defaults.into_iter().collect();
-    let mut settings =
-        ParameterContext { overrides: &overrides, reveal, defaults, ..ParameterContext::new(context.parameters) };
+    let mut settings = ParameterContext { reveal, defaults, ..ParameterContext::new(context.parameters) };
     let group = &mut step.settings;
     let wants_mask = ui.push_id(("settings", id), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
     warnings_ui(ui, step.blend_warning().as_slice(), step.settings.table());

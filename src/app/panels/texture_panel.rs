@@ -5,6 +5,7 @@ use std::sync::Arc;
 use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
 
 use crate::app::panels::diagram::Diagram;
+use crate::app::widgets::ListUi;
 use crate::app::widgets::long_list::RowHeights;
 use crate::engine::parameters::List;
 use crate::engine::texture::{TerrainType, TextureRecipe, TextureView};
@@ -153,7 +154,7 @@ impl TexturePanelState {
         let place = Rect::from_min_size(pane.min + Vec2::splat(8.0), Vec2::new(152.0, 20.0));
         let mut corner = ui.new_child(UiBuilder::new().max_rect(place).layout(Layout::left_to_right(Align::Center)));
         let combo = ComboBox::from_id_salt("texture display").selected_text(&text).width(place.width()).truncate();
-        let shown = combo.show_ui(&mut corner, |ui| {
+        let shown = combo.list_ui(&mut corner, |ui| {
             for display in TextureDisplay::ALL {
                 let chosen = alone.is_none() && self.display == display;
                 if ui.selectable_label(chosen, display.text()).on_hover_text(display.doc()).clicked() {

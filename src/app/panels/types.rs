@@ -14,9 +14,9 @@ use crate::app::widgets::parameter::{
     ParameterContext, ParameterState, SliderOverride, TextureChoices, group_ui, name_ui,
 };
 use crate::app::widgets::theme::colours;
-use crate::app::widgets::{capitalised, heading, icon_button, note_ui, solo_button};
+use crate::app::widgets::{ListUi, capitalised, heading, icon_button, note_ui, solo_button};
 use crate::engine::mask::Mask;
-use crate::engine::parameters::{Band, Group, Range, TextureName};
+use crate::engine::parameters::{Band, Group, Range, TextureName, Values, group_values};
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::texture::{TerrainType, TextureRecipe, TypeBlend, Unit};
@@ -97,8 +97,9 @@ fn list_ui(
     let rows: Vec<CardRow> = indices.iter().copied().map(CardRow::single).collect();
     let action = cards_ui(ui, &rows, &mut heights, |ui, i| {
         let state = &mut *context.parameters;
-        let parameters =
-            ParameterContext { overrides: &overrides, textures: Some(textures), ..ParameterContext::new(state) };
+        let defaults = defaults(texture.settings.unit, range_m, &texture.types[i]);
+        let mut parameters = ParameterContext { textures: Some(textures), defaults, ..ParameterContext::new(state) };
+        parameters.overrides.extend(overrides);
         let of_mask = |mask: &Mask| mask.missing(named, &|name| context.files.contains_key(name));
         let missing = texture.types[i].mask.iter().find_map(of_mask).map(|(_, what)| what);
         let extras = TypeExtras { note: type_note(texture, i, &shares), missing, sets: &sets };
@@ -175,23 +176,37 @@ pub(crate) fn add_type(
     let title = material.map_or("Type".into(), Material::title);
     let numbered = (1..).map(|i| if i == 1 && material.is_some() { title.clone() } else { format!("{title} {i}") });
     let name = numbered.into_iter().find(is_free).unwrap_or_default();
-    let all = match texture.settings.unit {
+    let terrain_type = new_type(texture.settings.unit, range_m, material);
+    texture.types.push(TerrainType { name, set, ..terrain_type });
+    panel.selected = Some(texture.types.len() - 1);
+    panel.scrolls_to_selected = true;
+}
+
+/// A type of a material, or one that covers all elevations, without a name.
+fn new_type(unit: Unit, range_m: Band, material: Option<&Material>) -> TerrainType {
+    let all = match unit {
         Unit::Percent => TerrainType::default().elevation,
         // Terrain is level when its uplift begins.
         Unit::Metres if range_m.max - range_m.min < 1.0 => DEFAULT_RANGE_M,
         Unit::Metres => Band { min: range_m.min.floor(), max: range_m.max.ceil() },
     };
-    let terrain_type = material.map_or_else(
+    material.map_or_else(
         || TerrainType {
             elevation: all,
             elevation_release: (0.1 * (all.max - all.min)).round(),
             ..TerrainType::default()
         },
         |material| material.terrain_type(all),
-    );
-    texture.types.push(TerrainType { name, set, ..terrain_type });
-    panel.selected = Some(texture.types.len() - 1);
-    panel.scrolls_to_selected = true;
+    )
+}
+
+/// What the reset of a parameter restores: the values of a new type of the same material.
+fn defaults(unit: Unit, range_m: Band, terrain_type: &TerrainType) -> Values {
+    let texture = terrain_type.texture.as_ref();
+    let material = MATERIALS.iter().find(|material| texture.is_some_and(|name| material.has_texture(name)));
+    let of_owner = |key: &str| ["name", "set", "mask", "enabled"].contains(&key);
+    let values = group_values(&new_type(unit, range_m, material));
+    values.into_iter().filter(|(key, _)| !of_owner(key)).collect()
 }
 
 /// Converts the elevations of all types from the other unit to the recipe's, so that over this range of heights the
@@ -244,7 +259,7 @@ fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, panel: &mut TexturePanelSta
                 choice_ui(ui, set);
             }
         } else {
-            ComboBox::from_id_salt("set").selected_text(title(&active)).truncate().height(300.0).show_ui(ui, |ui| {
+            ComboBox::from_id_salt("set").selected_text(title(&active)).truncate().height(300.0).list_ui(ui, |ui| {
                 heights.rows_ui(ui, choices.len(), |ui, i| choice_ui(ui, &choices[i]));
             });
         }

@@ -226,6 +226,28 @@ fn every_target_can_be_chosen_and_lists_its_files() {
 }
 
 #[test]
+fn a_target_is_chosen_with_the_keyboard_and_nothing_is_exported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut editor = exporting(Vec::new(), folder.path(), 33);
+    let list = |editor: &Harness<'static, App>| editor.get_by_role_and_label(Role::ComboBox, "Target").value();
+    let before = list(&editor);
+    editor.get_by_role_and_label(Role::ComboBox, "Target").focus();
+    editor.run_steps(2);
+    for key in [egui::Key::Enter, egui::Key::ArrowDown, egui::Key::ArrowDown, egui::Key::Enter] {
+        press(&mut editor, egui::Modifiers::NONE, key);
+        editor.run_steps(2);
+    }
+    assert_ne!(list(&editor), before);
+    let other_targets = editor.query_all_by_role_and_label(Role::Button, "Terrain3D (Godot)").count();
+    assert_eq!(other_targets, 0, "the list is closed");
+    // The list has the focus, and not the button that exports.
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
+    editor.run_steps(2);
+    assert!(editor.query_by_role_and_label(Role::Button, "Terrain3D (Godot)").is_some(), "the list is open again");
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
 fn an_impossible_folder_is_reported_before_export() {
     let folder = tempfile::tempdir().expect("folder");
     std::fs::write(folder.path().join("file"), "mine").expect("written");
@@ -288,7 +310,7 @@ fn nothing_moves_in_the_export_dialog_and_all_of_it_is_in_the_window() {
             editor.step();
         }
     };
-    for name in ["Unity", "Terrain3D (Godot)", "Any other program", "Blender"] {
+    for name in ["Unity", "Terrain3D (Godot)", "All formats, for any program", "Blender"] {
         choose(&mut editor, name);
         check(&mut editor, name);
     }
@@ -381,6 +403,8 @@ fn the_report_is_complete_at_once_and_enter_closes_it() {
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
     editor.run_steps(2);
     assert!(editor.state().ui.modal.is_none());
+    // The message stays in the status bar, and the next dialog does not show it again.
+    assert!(editor.state().ui.message.as_ref().is_some_and(|message| !message.is_of_dialog));
 }
 
 #[test]

@@ -230,12 +230,13 @@ fn a_mask_is_shared_renamed_and_used_elsewhere() {
     });
     editor.state_mut().ui.selection.step = 1;
     pause(&mut editor);
-    editor.get_by_label("Share mask").click();
+    editor.get_by_label("Make mask reusable").click();
     editor.run_steps(3);
     let recipe = |editor: &Harness<'static, App>| editor.state().document.project().recipe.clone();
-    assert_eq!(editor.state().document.undo_name(), Some("Share mask Noise"));
+    assert_eq!(editor.state().document.undo_name(), Some("Make mask Noise reusable"));
     assert_eq!(recipe(&editor).stack[1].settings.mask[0].name, "Noise");
-    assert!(editor.query_by_label("Share mask").is_none(), "it refers to the named mask now");
+    assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text.contains("Named mask")));
+    assert!(editor.query_by_label("Make mask reusable").is_none(), "it refers to the named mask now");
     // The brush goes on in the named mask.
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::B);
     editor.run_steps(3);
@@ -257,6 +258,26 @@ fn a_mask_is_shared_renamed_and_used_elsewhere() {
     editor.get_by_label("Remove mask Noise").click();
     editor.run_steps(3);
     assert!(recipe(&editor).masks.is_empty());
+    // Another step chooses it from a list.
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
+    editor.state_mut().edit(|project| {
+        let named = Mask { source: MaskSource::Named, ..Mask::default() };
+        project.recipe.stack[1].settings.mask = vec![named].into();
+    });
+    editor.state_mut().ui.parameters.reveal_item(vec![("mask", 0)]);
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::ComboBox, "Name").click();
+    editor.run_steps(3);
+    // The card of the step has the same name.
+    let entries = editor.query_all_by_role_and_label(Role::Button, "Noise");
+    entries.last().expect("an entry").click();
+    editor.run_steps(3);
+    assert_eq!(recipe(&editor).stack[1].settings.mask[0].name, "Noise");
+    editor.state_mut().edit(|project| {
+        project.recipe.stack[1].settings.mask = List::default();
+        project.recipe.masks.clear();
+    });
+    editor.run_steps(3);
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::Z);
     assert_eq!(recipe(&editor).masks, painted.masks);
 }

@@ -104,7 +104,7 @@ fn spawns_are_placed_moved_mirrored_and_removed() {
     draw(&mut editor, pane + egui::vec2(-40.0, 10.0), &[[-10.0, 20.0], [-20.0, 30.0]]);
     let moved = markers(&editor);
     assert!(moved[0].at_m != put[0].at_m && is_image(&moved) && entries(&editor) == before + 2, "{moved:?}");
-    assert_eq!(editor.state().document.undo_name(), Some("Marker 1: Position"));
+    assert_eq!(editor.state().document.undo_name(), Some("Spawn 1: Position"));
     // Its name is typed; that of the image stays.
     editor.get_by_label("Marker: Name").click();
     editor.run_steps(2);

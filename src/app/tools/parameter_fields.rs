@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use egui::{Checkbox, ComboBox, DragValue, Response, Role, TextEdit, Ui, WidgetInfo};
 
+use crate::app::widgets::ListUi;
 use crate::app::widgets::parameter::valid_number;
 use crate::engine::parameters::{Group, Kind, Parameter, Point, Scale, Value, fraction_of, group_values, percent_of};
 
@@ -95,7 +96,7 @@ fn field_ui(
             // "None" alone does not say of what.
             let label = if label == "None" { format!("{}: none", parameter.label) } else { label.to_string() };
             let combo = ComboBox::from_id_salt(&name).selected_text(label).width(88.0);
-            let shown = combo.show_ui(ui, |ui| {
+            let shown = combo.list_ui(ui, |ui| {
                 for choice in choices {
                     ui.selectable_value(&mut changed, choice.key, choice.label).on_hover_text(choice.doc);
                 }

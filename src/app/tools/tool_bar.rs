@@ -25,6 +25,7 @@ use crate::app::commands::menus::MIRROR_DOC;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::note;
+use crate::app::widgets::ListUi;
 use crate::app::widgets::theme::colours;
 use crate::engine::heightfield::Extent;
 use crate::engine::mask::PaintedStroke;
@@ -331,7 +332,7 @@ fn mirror_ui(ui: &mut Ui, mirror: &mut Option<Kind>, world: Extent) {
     let label = |kind: Option<Kind>| kind.map_or("Off", Kind::label);
     *mirror = mirror.filter(|kind| kind.fits(world));
     ui.label("Mirror edits").on_hover_text(MIRROR_DOC);
-    let list = ComboBox::from_id_salt("mirror").selected_text(label(*mirror)).width(150.0).show_ui(ui, |ui| {
+    let list = ComboBox::from_id_salt("mirror").selected_text(label(*mirror)).width(150.0).list_ui(ui, |ui| {
         ui.selectable_value(mirror, None, label(None));
         for kind in Kind::ALL {
             ui.add_enabled_ui(kind.fits(world), |ui| ui.selectable_value(mirror, Some(*kind), kind.label()))
@@ -382,7 +383,7 @@ fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner, only_there: &mut
     if matches!(painted, MaskOwner::Type(i) if is_unpainted(i)) {
         let text = |only: bool| if only { "Only where painted" } else { "Add where painted" };
         let list = ComboBox::from_id_salt("first stroke").selected_text(text(*only_there)).width(130.0);
-        list.show_ui(ui, |ui| {
+        list.list_ui(ui, |ui| {
             let doc = "The first stroke adds a type that looks the same, without limits: it appears wherever it is painted";
             ui.selectable_value(only_there, false, text(false)).on_hover_text(doc);
             let doc = "The first stroke sets the blend of the type to Over the others: within its limits, it covers them \

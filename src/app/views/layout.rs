@@ -91,6 +91,12 @@ impl App {
             || self.ui.operation_picker.is_open()
             || DragAndDrop::has_any_payload(ui.ctx());
         let visible_panels = self.visible_panels(ui.ctx());
+        let heights_m = self.ui.preview.shown.as_ref().map(|shown| Range {
+            low: f64::from(shown.summary.min_m).floor(),
+            high: f64::from(shown.summary.max_m).ceil(),
+        });
+        self.ui.parameters.set_heights_m(heights_m);
+        self.ui.parameters.set_mask_names(draft.project.recipe.masks.keys().cloned());
         Panel::top("menu").show(ui, |ui| {
             commands.extend(panels::menu::menu_ui(ui, &self.menu_context(ui.ctx()), &self.ui.free_memory));
         });
@@ -152,10 +158,6 @@ impl App {
     fn left_ui(&mut self, ui: &mut Ui, draft: &mut Draft, at: u32) -> Vec<Command> {
         let mut commands: Vec<Command> = self.history_ui(ui).into_iter().collect();
         ui.add_space(4.0);
-        let heights_m = self.ui.preview.shown.as_ref().map(|shown| Range {
-            low: f64::from(shown.summary.min_m).floor(),
-            high: f64::from(shown.summary.max_m).ceil(),
-        });
         let selected = self.ui.selection.step;
         let reveal = self.ui.selection.reveal.take_if(|(of, _)| *of != ParameterOwner::Light);
         let shown = self.ui.preview.shown.as_ref();
@@ -173,7 +175,6 @@ impl App {
             folded: &self.ui.selection.folded,
             selected,
             selected_to: self.ui.selection.to,
-            heights_m,
             terrain: shown.map(|shown| &*shown.terrain),
             reports,
             warnings: &mut self.ui.selection.warnings,

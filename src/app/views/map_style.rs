@@ -4,6 +4,7 @@ use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo}
 
 use crate::app::views::legend::{MIN_HEIGHT, angles, heights, list_legend, ramp_legend};
 use crate::app::views::map_transform::MapTransform;
+use crate::app::widgets::ListUi;
 use crate::engine::Grid;
 use crate::engine::cast::ToFloat;
 use crate::engine::map_view::{MapView, WALKABLE_COLOURS, WATER_COLOURS, contour_interval_m, min_river_area_m2};
@@ -71,7 +72,7 @@ impl MapStyle {
         let layout = Layout::left_to_right(Align::Center);
         let mut corner = ui.new_child(UiBuilder::new().id_salt("map style").max_rect(place).layout(layout));
         let combo = ComboBox::from_id_salt("map style").selected_text(self.text()).width(place.width()).truncate();
-        let shown = combo.show_ui(&mut corner, |ui| {
+        let shown = combo.list_ui(&mut corner, |ui| {
             for aspect in Self::ALL {
                 ui.selectable_value(self, aspect, aspect.text()).on_hover_text(aspect.doc());
             }

@@ -14,8 +14,8 @@ pub(crate) mod thumbnail_card;
 pub(crate) mod typed_text;
 
 use egui::{
-    Align, Button, Checkbox, Color32, EventFilter, Id, Key, Layout, Response, Role, Sense, Stroke, StrokeKind, Ui,
-    Vec2, WidgetInfo,
+    Align, Button, Checkbox, Color32, ComboBox, EventFilter, Id, InnerResponse, Key, Layout, Response, Role, Sense,
+    Stroke, StrokeKind, Ui, Vec2, WidgetInfo,
 };
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::ICON_ADJUST;
@@ -49,6 +49,39 @@ pub(crate) fn enter_pressed(ui: &Ui) -> bool {
         std::mem::replace(before, focused)
     });
     focused.is_none() && before.is_none() && ui.input(|input| input.key_pressed(Key::Enter))
+}
+
+/// Lists of choices that the keyboard can use.
+pub(crate) trait ListUi {
+    /// Draws the list; `items` draws what it contains while it is open.
+    fn list_ui<T>(self, ui: &mut Ui, items: impl FnOnce(&mut Ui) -> T) -> InnerResponse<Option<T>>;
+}
+
+impl ListUi for ComboBox<'_> {
+    fn list_ui<T>(self, ui: &mut Ui, items: impl FnOnce(&mut Ui) -> T) -> InnerResponse<Option<T>> {
+        let shown = self.show_ui(ui, |ui| {
+            let inner = items(ui);
+            (inner, close_if_picked(ui))
+        });
+        // Else nothing would have the focus.
+        if shown.inner.as_ref().is_some_and(|(_, is_picked)| *is_picked) {
+            shown.response.request_focus();
+        }
+        InnerResponse::new(shown.inner.map(|(inner, _)| inner), shown.response)
+    }
+}
+
+/// Closes the menu or list to which `ui` belongs if one of its items was picked with the keyboard, as egui does after a
+/// click; returns whether it was.
+pub(crate) fn close_if_picked(ui: &Ui) -> bool {
+    let has_focus = |id: Id| ui.ctx().read_response(id).is_some_and(|focused| focused.layer_id == ui.layer_id());
+    let is_picked = ui.input(|input| input.key_pressed(Key::Enter) || input.key_pressed(Key::Space))
+        && !ui.ctx().text_edit_focused()
+        && ui.memory(|memory| memory.focused()).is_some_and(has_focus);
+    if is_picked {
+        ui.close();
+    }
+    is_picked
 }
 
 /// A checkbox in the colours of [`theme::checkbox_visuals`]; the text may be empty.

@@ -11,17 +11,18 @@ pub(crate) fn modal(name: &'static str, ctx: &Context) -> ModalWindow {
 }
 
 /// A modal window. Compared with egui's, its lists and menus are always in front of it, and Escape first ends the editing
-/// of a field.
+/// of a field, unless [`Self::close_while_editing`] says otherwise.
 pub(crate) struct ModalWindow {
     modal: Modal,
     closes_on_outside_click: bool,
     keeps_top: bool,
+    escape_ends_editing: bool,
 }
 
 impl ModalWindow {
     /// A window that a click outside closes.
     pub(crate) fn new(modal: Modal) -> Self {
-        Self { modal, closes_on_outside_click: true, keeps_top: false }
+        Self { modal, closes_on_outside_click: true, keeps_top: false, escape_ends_editing: true }
     }
 
     /// A click outside does not close the window, so that it does not discard what was set in it.
@@ -34,9 +35,14 @@ impl ModalWindow {
         Self { keeps_top: true, ..self }
     }
 
+    /// Escape closes the window even while a field is edited, because its fields apply only with a button.
+    pub(crate) fn close_while_editing(self) -> Self {
+        Self { escape_ends_editing: false, ..self }
+    }
+
     /// Draws the window.
     pub(crate) fn show<T>(self, ctx: &Context, content: impl FnOnce(&mut Ui) -> T) -> ModalWindowResponse<T> {
-        let Self { modal, closes_on_outside_click, keeps_top } = self;
+        let Self { modal, closes_on_outside_click, keeps_top, escape_ends_editing } = self;
         let layer = modal.area.layer();
         let area = if keeps_top { kept_at_top(ctx, modal.area, layer.id) } else { modal.area };
         let modal = Modal { area, ..modal }.show(ctx, content);
@@ -56,7 +62,7 @@ impl ModalWindow {
             inner,
             is_left: closes_on_outside_click && backdrop_response.clicked(),
             takes_escape: is_top_modal && !any_popup_open,
-            ended_editing: (last || before) && !is_editing,
+            ended_editing: escape_ends_editing && (last || before) && !is_editing,
             response,
         }
     }

@@ -63,21 +63,20 @@ choices! {
 parameters! {
     /// Where a step has an effect: one source of its mask.
     pub struct Mask {
-        /// How the source is combined with those before it. The first one has none before it.
+        /// How this mask is combined with those above it. The first one has none above it.
         combine: Combine = Combine::Multiply, Spec::new("Combine").sparse();
         /// The property that the mask depends on.
         source: MaskSource = MaskSource::Elevation, Spec::new("Based on");
-        /// The heights of the terrain below with the full effect; by default all.
+        /// The elevations with the full effect; for a step, those of the terrain before it.
         elevation_m: Band = Band { min: -100_000.0, max: 100_000.0 },
             Spec::number("Elevation", -100_000.0, 100_000.0).slider(-1000.0, 3000.0).unit("m")
                 .when("source", &["elevation"]);
-        /// The height difference over which the effect fades out above and below, the width of the fade across the
-        /// border of a polygon, that beyond the edge of a path or a pad, for example over its banks, or the width over
-        /// which an image is blurred. Off: 100 m for elevations, 0 m otherwise.
+        /// The width of the fade at the edge of the effect: a difference in height for elevations, a distance on the map
+        /// otherwise. For an image, the width over which it is blurred. Off: 100 m for elevations, 0 m otherwise.
         feather_m: Option<f64> = None,
             Spec::number("Falloff", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m").none("automatic")
                 .when("source", &["elevation", "polygon", "path", "pad", "image"]);
-        /// The slopes of the terrain below with the full effect.
+        /// The slopes with the full effect; for a step, those of the terrain before it.
         slope_deg: Band = Band { min: 0.0, max: 30.0 },
             Spec::number("Slope", 0.0, 90.0).unit("°").when("source", &["slope"]);
         /// The angle over which the effect fades out on gentler and steeper slopes.
@@ -137,7 +136,7 @@ parameters! {
         seed: u32 = 0,
             Spec::number("Noise seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0).sparse().when("source", &["noise"]);
         /// The name of the mask. Named masks cannot refer to others.
-        name: String = String::new(), Spec::new("Name").sparse().when("source", &["named"]);
+        name: String = String::new(), Spec::new("Name").mask_name().sparse().when("source", &["named"]);
         /// The weight where nothing is painted: 0 is no effect, 1 is the full effect.
         ground: f64 = 0.0, Spec::number("Unpainted", 0.0, 1.0).sparse().when("source", &["painted"]);
         /// The strokes of the brush, in the order in which they are painted.

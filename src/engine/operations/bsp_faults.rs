@@ -56,7 +56,7 @@ parameters! {
         floor_m: Option<f64> = None, Spec::number("Floor", -100_000.0, 100_000.0).slider(-500.0, 500.0).unit("m");
         /// Directional smoothing that runs after every tree, so that old faults are smoother than recent ones.
         wind: Option<RecursiveFilter> = Some(RecursiveFilter { k: 0.2, ..Default::default() }),
-            Spec::new("Wind erosion");
+            Spec::new("Progressive smoothing");
         /// Rivers that cut valleys every few trees, so that the range grows together with its valleys.
         rivers: Option<FaultRivers> = None, Spec::new("Rivers");
     }

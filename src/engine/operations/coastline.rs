@@ -28,18 +28,19 @@ use crate::engine::rounding::smoothstep;
 parameters! {
     /// Grows an island with bays and capes out of the sea.
     pub struct Coastline {
-        /// Number of pieces from which the island grows. Each is a 66,000th of the map (257 × 257 fill it); pieces are
-        /// lost where there is no suitable place.
+        /// Number of pieces from which the island grows; 66,049 would fill the map, at every size. Pieces are lost where
+        /// there is no suitable place.
         tokens: u32 = 50_000, Spec::number("Pieces", 0.0, 66_049.0).slider(1000.0, 66_000.0);
         /// Largest part of the map that grows around one centre. Smaller patches make more and smaller capes and bays.
         patch: f64 = 0.008, Spec::number("Patch size", 0.0005, 1.0).slider(0.001, 0.2).logarithmic().percent();
         /// How strongly land gathers around the centre of each patch. High values make round lobes.
         attract: f64 = 2.0, Spec::number("Attraction", 0.0, 100.0).slider(0.0, 10.0);
-        /// How strongly land avoids another random place of each patch. High values make long arms.
+        /// How strongly land avoids a second, random place of each patch. High values make long arms.
         repel: f64 = 1.0, Spec::number("Repulsion", 0.0, 100.0).slider(0.0, 10.0);
         /// How strongly land avoids the border of the map.
         edge: f64 = 3.0, Spec::number("Edge repulsion", 0.0, 100.0).slider(0.0, 10.0);
-        /// Score that a place must exceed to become land. Higher values leave fewer places and a more ragged island.
+        /// The least score of a place where land grows: more the farther it is from what repels land and from the border,
+        /// less the farther it is from what attracts it. Higher values leave fewer places and a more ragged island.
         threshold: f64 = 0.1, Spec::number("Threshold", -100.0, 100.0).slider(-1.0, 1.0);
         /// Radius by which the island is smoothed. Wider blurs make a smoother coast and a gentler shore.
         blur_m: f64 = 50.0, Spec::number("Blur", 0.0, 100_000.0).slider(0.0, 500.0).unit("m");

@@ -105,7 +105,7 @@ parameters! {
         /// and the wind that act on it.
         own: List<OwnFault> = List::default(), Spec::new("Edited faults").sparse();
         /// Directional smoothing that runs after every fault, so that old faults are smoother than recent ones.
-        wind: Option<RecursiveFilter> = None, Spec::new("Wind erosion");
+        wind: Option<RecursiveFilter> = None, Spec::new("Progressive smoothing");
         /// Rivers that cut valleys every few faults, so that the range grows together with its valleys.
         rivers: Option<FaultRivers> = None, Spec::new("Rivers");
     }

@@ -16,7 +16,7 @@ parameters! {
     pub struct FiniteFilter {
         /// Weight of the neighbour. 0 has no effect; 0.5 smooths the most; at 1 the terrain is only shifted back and
         /// forth.
-        k: f64 = 0.5, Spec::number("Strength", 0.0, 1.0);
+        k: f64 = 0.5, Spec::number("Smoothing", 0.0, 1.0);
         /// The resolution for which the filter is meant, in samples along the longer side: neighbours are as far apart
         /// as its samples, whatever the resolution of the map.
         reference_samples: u32 = 257,

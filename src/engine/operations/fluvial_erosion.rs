@@ -17,7 +17,7 @@ choices! {
         /// The same uplift everywhere.
         Uniform = "uniform", "Uniform";
         /// Proportional to the height of the terrain below: full at the highest point, none at the lowest.
-        Height = "height", "Input height";
+        Height = "height", "Terrain height";
     }
 }
 

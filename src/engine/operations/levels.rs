@@ -12,8 +12,8 @@ parameters! {
     pub struct Levels {
         /// Height at which the curve starts. Off: the lowest height of the terrain.
         low_m: Option<f64> = None, Spec::number("Low", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("lowest point");
-        /// Height at which the curve ends. Off: the highest point of the terrain. Below the low level, the curve has
-        /// no effect.
+        /// Height at which the curve ends. Off: the highest point of the terrain. If it is below Low, the step has no
+        /// effect.
         high_m: Option<f64> = None, Spec::number("High", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m").none("highest point");
         /// Exponent of the curve. Values above 1 lower the terrain so that only its peaks remain high; values below 1
         /// raise it; 1 has no effect.

@@ -17,8 +17,8 @@ parameters! {
         /// Amplitude of the first level: the maximum distance that its points move up or down.
         displacement_m: f64 = 600.0,
             Spec::number("Displacement", 0.0, 100_000.0).slider(1.0, 3000.0).unit("m").logarithmic();
-        /// Smoothness of the terrain (the Hurst exponent H). Near 0 it is spiky; near 1 it has rolling hills.
-        roughness: f64 = 0.9, Spec::number("Smoothness H", 0.0, 2.0).slider(0.1, 1.5);
+        /// How quickly small features shrink. Near 0 the terrain is spiky; near 1 it has rolling hills.
+        roughness: f64 = 0.9, Spec::number("Hurst exponent", 0.0, 2.0).slider(0.1, 1.5);
         /// Number of subdivisions. Each level adds detail of half the size.
         levels: u32 = 10, Spec::number("Levels", 1.0, 16.0).slider(1.0, 12.0);
     }

@@ -19,18 +19,18 @@ choices! {
     pub enum Form {
         /// Each sweep filters the result of the one before.
         Sequential = "sequential", "Sequential";
-        /// All sweeps filter the same terrain and are averaged. With two sweeps the terrain creeps downwind.
-        Averaged = "averaged", "Averaged (Krten)";
+        /// All sweeps filter the same terrain and are averaged, after R. Krten. With two sweeps the terrain creeps downwind.
+        Averaged = "averaged", "Averaged";
     }
 }
 
 choices! {
     /// The directions of the sweeps of a recursive filter.
     pub enum Sweeps {
-        /// East, west, south and north. Acts like rain, evenly in all directions.
-        Four = "4", "Four (rain)";
-        /// East and south. Acts like wind from the north-west.
-        Two = "2", "Two (wind)";
+        /// East, west, south and north: evenly in all directions, like rain.
+        Four = "4", "All directions (rain)";
+        /// East and south, like wind from the north-west.
+        Two = "2", "Towards south-east (wind)";
     }
 }
 
@@ -41,13 +41,13 @@ parameters! {
         form: Form = Form::Sequential, Spec::new("Form");
         /// Directions of the sweeps.
         sweeps: Sweeps = Sweeps::Four, Spec::new("Sweeps");
-        /// Weight of the previous sample. 0 has no effect; near 1 the terrain becomes a plain.
-        k: f64 = 0.4, Spec::number("Strength", 0.0, 0.9999).slider(0.0, 0.95);
-        /// Strength along east and west. Off: the same as Strength.
-        k_x: Option<f64> = None, Spec::number("Strength east–west", 0.0, 0.9999).slider(0.0, 0.95).none("as Strength");
-        /// Strength along north and south. Off: the same as Strength.
-        k_z: Option<f64> = None, Spec::number("Strength north–south", 0.0, 0.9999).slider(0.0, 0.95).none("as Strength");
-        /// The resolution for which the strengths are meant, in samples along the longer side. They are converted to
+        /// How much of the height that it has just passed each sweep carries on. 0 has no effect; near 1 the terrain becomes a plain.
+        k: f64 = 0.4, Spec::number("Smoothing", 0.0, 0.9999).slider(0.0, 0.95);
+        /// Smoothing along east and west. Off: the same as Smoothing.
+        k_x: Option<f64> = None, Spec::number("Smoothing east–west", 0.0, 0.9999).slider(0.0, 0.95).none("= Smoothing");
+        /// Smoothing along north and south. Off: the same as Smoothing.
+        k_z: Option<f64> = None, Spec::number("Smoothing north–south", 0.0, 0.9999).slider(0.0, 0.95).none("= Smoothing");
+        /// The resolution for which Smoothing is meant, in samples along the longer side. It is converted to
         /// that of the map, so that the result does not depend on it.
         reference_samples: u32 = 257,
             Spec::number("Reference resolution", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();

@@ -20,8 +20,8 @@ use crate::engine::simd::simd;
 parameters! {
     /// Lets steep rock crumble: cliffs turn into even slopes of scree (talus) at the angle of repose.
     pub struct ThermalErosion {
-        /// Number of rounds, one per iteration. More rounds let the scree reach farther. Cliffs that are still too
-        /// steep after the last round are so at every size of the map.
+        /// Number of rounds, one per iteration. More rounds let the scree reach farther. After few rounds, some
+        /// cliffs are still too steep, the same ones in previews and exports.
         count: u32 = 40, Spec::number("Rounds", 0.0, 10_000.0).slider(1.0, 400.0).logarithmic();
         /// Steepest slope on which rock rests (talus angle). Small angles make wide fans; large angles affect cliffs
         /// only.
@@ -321,17 +321,19 @@ mod tests {
     #[test]
     fn every_size_has_the_same_slopes_and_mass() {
         let thermal = ThermalErosion { repose_deg: 30.0, count: 300, reference_samples: 129 };
-        check_sizes(1, &thermal, WORLD, &[65, 100, 129, 257, 500, 513]);
+        check_sizes(1, &thermal, WORLD, &[65, 100, 129, 257]);
         for seed in [2, 3] {
             check_sizes(seed, &thermal, WORLD, &[65, 129, 257]);
         }
         let oblong = Extent { width_m: 4100.7, depth_m: 977.3 };
-        check_sizes(4, &ThermalErosion { repose_deg: 20.0, ..thermal.clone() }, oblong, &[65, 129, 333, 513]);
+        check_sizes(4, &ThermalErosion { repose_deg: 20.0, ..thermal.clone() }, oblong, &[65, 129, 333]);
     }
 
     #[test]
     #[ignore = "slow: the default reference grid and large maps"]
     fn nightly_every_size_has_the_same_slopes_and_mass() {
+        let thermal = ThermalErosion { repose_deg: 30.0, count: 300, reference_samples: 129 };
+        check_sizes(1, &thermal, WORLD, &[129, 500, 513]);
         for (seed, repose_deg) in [(1, 30.0), (4, 40.0)] {
             let thermal = ThermalErosion { repose_deg, count: 2000, ..Default::default() };
             check_sizes(seed, &thermal, WORLD, &[257, 1000, 1025]);

@@ -61,7 +61,7 @@ impl Spec {
     /// The row of the table for a field of type `F`.
     pub fn row<F: Field>(self, key: &'static str, doc: &'static str, default: &F) -> Parameter {
         let Self { label, unit, hard, slider, scale, none, when, both_sides, is_fixed, .. } = self;
-        let Self { needs_items, is_sparse, is_unwrapped, is_percent, .. } = self;
+        let Self { needs_items, is_sparse, is_unwrapped, is_mask_name, is_percent, .. } = self;
         let (slider, default) = (slider.unwrap_or(hard), default.to_value());
         let (kind, nullable, doc) = (F::KIND, F::NULLABLE, doc.trim());
         Parameter {
@@ -82,6 +82,7 @@ impl Spec {
             needs_items,
             is_sparse,
             is_unwrapped,
+            is_mask_name,
             is_percent,
         }
     }

@@ -172,6 +172,8 @@ pub struct Parameter {
     pub is_sparse: bool,
     /// Whether files write an empty list as `null`, and one item without brackets.
     pub is_unwrapped: bool,
+    /// Whether the text is the name of a mask.
+    pub is_mask_name: bool,
     /// Whether the editor shows the number, a fraction, in percent.
     pub is_percent: bool,
 }
@@ -341,6 +343,7 @@ pub struct Spec {
     pub(super) needs_items: bool,
     pub(super) is_sparse: bool,
     pub(super) is_unwrapped: bool,
+    pub(super) is_mask_name: bool,
     pub(super) is_percent: bool,
 }
 
@@ -361,6 +364,7 @@ impl Spec {
             needs_items: false,
             is_sparse: false,
             is_unwrapped: false,
+            is_mask_name: false,
             is_percent: false,
         }
     }
@@ -424,6 +428,12 @@ impl Spec {
     /// as they are.
     pub const fn sparse(mut self) -> Self {
         self.is_sparse = true;
+        self
+    }
+
+    /// Says that the text is the name of a mask.
+    pub const fn mask_name(mut self) -> Self {
+        self.is_mask_name = true;
         self
     }
 

@@ -69,7 +69,7 @@ parameters! {
         unit: Unit = Unit::Percent, Spec::new("Elevations in");
         /// The measure in which slope limits fade.
         slope_mode: SlopeMode = SlopeMode::Degrees, Spec::new("Slopes in");
-        /// The climate or season to show: types of other sets are left out; empty: all sets together.
+        /// The climate or season to show: types of other sets are left out. All: all sets together.
         active_set: Option<String> = None, Spec::new("Climate set").none("All");
         /// The terrain type used where no other one applies; empty: the one whose limits are nearest.
         fallback: Option<String> = None, Spec::new("Uncovered terrain").none("Nearest type");
@@ -83,7 +83,7 @@ parameters! {
         name: String = "Ground".into(), Spec::new("Name");
         /// The colour, in sRGB.
         colour: Colour = Colour([0x8a, 0x84, 0x76]), Spec::new("Colour");
-        /// A tileable texture of the material, shipped or imported; empty: the colour alone.
+        /// A tileable texture of the material, shipped or imported. None: the colour alone.
         texture: Option<TextureName> = None, Spec::new("Texture");
         /// The width of one repeat of the texture.
         repeat_m: f64 = 96.0, Spec::number("Repeat", 0.1, 100_000.0).slider(2.0, 1000.0).unit("m").logarithmic();
@@ -104,19 +104,19 @@ parameters! {
         skew: f64 = 0.0, Spec::number("Aspect shift", -100_000.0, 100_000.0).slider(-50.0, 50.0);
         /// The compass direction of the shift, clockwise from north; usually that of the sun at noon.
         skew_azimuth_deg: f64 = 180.0, Spec::number("Aspect direction", -360.0, 360.0).slider(0.0, 360.0).unit("°");
-        /// The humidity at which it appears, from 0 (dry ridges) to 1 (wet hollows), and the width of the fade; empty:
+        /// The humidity at which it appears, from 0 (dry ridges) to 1 (wet hollows), and the width of the fade. Off:
         /// any.
         humidity: Option<Limits> = None, Spec::number("Humidity", 0.0, 1.0).none("any");
         // Project files call it `shadow`; everywhere else it is shade.
         /// The shade in which it appears, from 0 (sun all day) to 1 (shade all day), and the width of the fade; the sun
-        /// moves as in spring and autumn at 45° north; empty: any.
+        /// moves as in spring and autumn at 45° north. Off: any.
         shadow: Option<Limits> = None, Spec::number("Shade", 0.0, 1.0).none("any");
         /// Where the type appears within these limits: by strokes of a brush, a polygon, an image and more, and by several
         /// of these together. Empty: everywhere.
         mask: List<Mask> = List::default(), Spec::new("Mask").unwrapped().sparse();
         /// How the type combines with the others.
         blend: TypeBlend = TypeBlend::Normal, Spec::new("Blend");
-        /// The climate or season that it belongs to; empty: all of them.
+        /// The climate or season that it belongs to. All: every set.
         set: String = String::new(), Spec::new("Climate set").none("All");
         /// Whether the type is used.
         enabled: bool = true, Spec::new("Enabled");

@@ -9,7 +9,7 @@ const PERCENT_PLACES: usize = 4;
 
 pub(super) static GENERIC: Target = Target {
     key: "generic",
-    label: "Any other program",
+    label: "All formats, for any program",
     heightmaps: &[("height.png", DEFAULT_ENCODING), ("height.r32", DEFAULT_ENCODING)],
     weights: Some((WeightsLayout::MapsAndPacks, WeightsSampling::Cells)),
     normals: Some("normals.png"),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use egui::{Align, ComboBox, DragValue, Label, Layout, RichText, Ui};
 
 use super::choices::{Choices, HeightmapFormat};
+use crate::app::widgets::ListUi;
 use crate::app::widgets::checkbox;
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::engine::Extent;
@@ -15,7 +16,7 @@ use crate::files::targets::{Sizes, Target};
 use crate::project::ExportSettings;
 
 /// The label of the export without a target.
-const PLAIN_FILES: &str = "Custom files";
+const PLAIN_FILES: &str = "Custom: choose the formats";
 
 /// The most tiles along a side that the dialog offers.
 const MAX_TILES: usize = 16;
@@ -46,7 +47,7 @@ pub(super) fn target_ui(ui: &mut Ui, choices: &mut Choices) {
     row_ui(ui, "Target", |ui, label| {
         let chosen = choices.target.map_or(PLAIN_FILES, |target| target.label);
         let combo = ComboBox::from_id_salt("export target").selected_text(chosen).width(240.0).height(400.0);
-        let shown = combo.show_ui(ui, |ui| {
+        let shown = combo.list_ui(ui, |ui| {
             ui.selectable_value(&mut choices.target, None, PLAIN_FILES);
             for target in targets::ALL {
                 let item = ui.selectable_value(&mut choices.target, Some(target), target.label);
@@ -63,7 +64,7 @@ pub(super) fn target_ui(ui: &mut Ui, choices: &mut Choices) {
     row_ui(ui, "Heightmap", |ui, label| {
         let chosen = choices.heightmap.map_or("None", HeightmapFormat::label);
         let combo = ComboBox::from_id_salt("heightmap format").selected_text(chosen).width(240.0);
-        let shown = combo.show_ui(ui, |ui| {
+        let shown = combo.list_ui(ui, |ui| {
             for format in HeightmapFormat::ALL {
                 ui.selectable_value(&mut choices.heightmap, Some(format), format.label());
             }

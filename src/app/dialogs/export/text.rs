@@ -36,11 +36,12 @@ pub(super) fn file_line(file: &PlannedFile, order: &Order) -> String {
     format!("{name}{size}{max}")
 }
 
-/// An estimated duration, rounded up to one digit.
+/// An estimated duration, rounded up by at most a fifth, or to a whole unit.
 pub(super) fn duration(seconds: f64) -> String {
     let rounded = |count: f64| {
         let power = libm::pow(10.0, libm::floor(libm::log10(count.max(1.0))));
-        (count / power).ceil() * power
+        let step = (0.2 * power).max(1.0);
+        (count / step).ceil() * step
     };
     match seconds {
         ..60.0 => format!("{:.0} s", rounded(seconds)),

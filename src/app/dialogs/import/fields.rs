@@ -2,6 +2,7 @@
 
 use egui::{ComboBox, DragValue, Response, Ui};
 
+use crate::app::widgets::{ListUi, close_if_picked};
 use crate::files::formats::heightmap::{ColourReading, HoleFilling, Holes, RawLayout, RawSample};
 use crate::files::import::MapSummary;
 
@@ -37,7 +38,7 @@ pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, fitting: &[[usize; 2]]) 
     let mut sample = layout.sample;
     let name = ui.label("Sample type").id;
     let combo = ComboBox::from_id_salt("sample type").selected_text(sample_name(sample)).width(CHOICE_WIDTH);
-    let shown = combo.show_ui(ui, |ui| {
+    let shown = combo.list_ui(ui, |ui| {
         for other in RawSample::ALL {
             ui.selectable_value(&mut sample, other, sample_name(other));
         }
@@ -64,6 +65,7 @@ pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, fitting: &[[usize; 2]]) 
                 for other @ [width, height] in fitting.iter().take(MAX_SIZES_LISTED) {
                     ui.selectable_value(&mut size, *other, format!("{width} × {height}"));
                 }
+                close_if_picked(ui);
             });
         }
     });
@@ -105,7 +107,7 @@ fn sample_name(sample: RawSample) -> &'static str {
 pub(super) fn colours_ui(ui: &mut Ui, reading: ColourReading, has_palette: bool) -> Option<ColourReading> {
     let name = ui.label("Colours").id;
     let mut chosen = reading;
-    let shown = ComboBox::from_id_salt("colours").selected_text(reading.name()).width(CHOICE_WIDTH).show_ui(ui, |ui| {
+    let shown = ComboBox::from_id_salt("colours").selected_text(reading.name()).width(CHOICE_WIDTH).list_ui(ui, |ui| {
         let is_possible = |other: &ColourReading| has_palette || *other != ColourReading::Palette;
         for other in ColourReading::ALL.into_iter().filter(is_possible) {
             ui.selectable_value(&mut chosen, other, other.name());
@@ -121,7 +123,7 @@ pub(super) fn channel_ui(ui: &mut Ui, map: &MapSummary, chosen: Option<&str>) ->
     let name = ui.label("Channel").id;
     let mut other = None;
     let combo = ComboBox::from_id_salt("channel").selected_text(chosen.unwrap_or(&map.channel)).width(CHOICE_WIDTH);
-    let shown = combo.show_ui(ui, |ui| {
+    let shown = combo.list_ui(ui, |ui| {
         for channel in &map.channels {
             if ui.selectable_label(chosen.unwrap_or(&map.channel) == channel, channel).clicked() {
                 other = Some(channel.clone());
@@ -143,7 +145,7 @@ pub(super) fn holes_ui(ui: &mut Ui, holes: Holes, filling: HoleFilling) -> Optio
         (HoleFilling::OnlyDeclared, None) => "Declared only".to_string(),
     };
     let mut chosen = filling;
-    let shown = ComboBox::from_id_salt("holes").selected_text(text_of(filling)).width(CHOICE_WIDTH).show_ui(ui, |ui| {
+    let shown = ComboBox::from_id_salt("holes").selected_text(text_of(filling)).width(CHOICE_WIDTH).list_ui(ui, |ui| {
         for other in [HoleFilling::Interpolated, HoleFilling::Lowest] {
             ui.selectable_value(&mut chosen, other, text_of(other));
         }

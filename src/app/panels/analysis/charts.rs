@@ -146,7 +146,7 @@ fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, metric: Metri
         ui.weak(name).on_hover_text(doc);
         ui.label(written(value));
         ui.weak(format!("real mountains: {least} to {most}"))
-            .on_hover_text("In 43 windows of real terrain, with samples 80 m apart");
+            .on_hover_text("In 43 pieces of real mountain ranges, with samples 80 m apart");
     });
 }
 
@@ -160,13 +160,16 @@ pub(super) fn landforms_ui(ui: &mut Ui, forms: &LandformStats) {
     for form in Landform::ALL {
         share_ui(ui, form.label(), forms.landforms.share(*form), real(*form), most);
     }
-    ui.weak("The shading behind each bar is the range of 43 windows of real terrain, with samples 80 m apart");
+    ui.weak(
+        "The shading behind each bar is the range found in 43 pieces of real mountain ranges, with samples 80 m apart",
+    );
     ui.add_space(4.0);
     if let Some(hurst) = forms.hurst {
         let doc = "The Hurst exponent: how relief grows with distance; 1 is smooth, 0 is as rough as noise";
         number_ui(ui, "Hurst exponent", hurst, 2, Metric::Hurst, doc);
     }
-    number_ui(ui, "Pits ‰", forms.pits, 1, Metric::Pits, "Samples that are lower than all their neighbours");
+    let doc = "Samples that are lower than all eight neighbours, so that water cannot leave them";
+    number_ui(ui, "Undrained samples ‰", forms.pits, 1, Metric::Pits, doc);
 }
 
 /// A share as a bar on a scale that ends at `most`, over its range in real mountain ranges.

@@ -13,6 +13,7 @@ use egui::{Align, CollapsingHeader, Color32, ColorImage, ComboBox, Ui};
 use self::measures::report_ui;
 use self::rules::RuleEditor;
 pub(crate) use self::seeds::SeedPanel;
+use crate::app::widgets::ListUi;
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::app::widgets::theme::colours;
@@ -321,7 +322,7 @@ impl PlayPanel {
                 .width(ui.available_width() - 8.0)
                 .selected_text(chosen)
                 .truncate();
-            let shown = list.show_ui(ui, |ui| {
+            let shown = list.list_ui(ui, |ui| {
                 ui.selectable_value(&mut self.map, None, "None");
                 for map in maps(level) {
                     ui.selectable_value(&mut self.map, Some(map), title(map, level)).on_hover_text(doc(map));

@@ -11,6 +11,7 @@ use egui::{
 use egui_material_icons::icons::ICON_ADD;
 
 pub(crate) use self::kinds::KINDS;
+use self::kinds::Kind;
 use self::names::{avoid_ui, types_ui};
 use crate::app::commands::{Command, FileSlot};
 use crate::app::views::map_transform::MapTransform;
@@ -21,6 +22,7 @@ use crate::app::widgets::theme::colours;
 use crate::app::widgets::{grouped, icon_button};
 use crate::engine::Extent;
 use crate::engine::cast::ToFloat;
+use crate::engine::parameters::{Values, group_values};
 use crate::engine::play::Obstacles;
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
@@ -96,12 +98,7 @@ impl ScatterPanel {
     pub(crate) fn add(&mut self, recipe: &mut Recipe, kind: usize) {
         let Some(kind) = KINDS.get(kind) else { return };
         let (name, seed) = (unused_name(recipe, kind.name), unused_seed(recipe));
-        let mut layer = ScatterLayer { name, seed, ..kind.layer() };
-        // In a large world, instances are farther apart at first, so that they can be seen and counted at once.
-        let places = most_places(&layer, recipe.world.extent());
-        if places > MOST_NEW {
-            layer.spacing_m = (layer.spacing_m * (places / MOST_NEW).sqrt()).round();
-        }
+        let layer = ScatterLayer { name, seed, ..new_layer(recipe, kind) };
         recipe.scatter.push(layer);
         self.selected = Some(recipe.scatter.len() - 1);
         self.show();
@@ -335,7 +332,8 @@ impl ScatterPanel {
                 let text = format!("{} instances on this terrain", grouped(own.instances.len()));
                 ui.label(RichText::new(text).size(11.0).color(colours(ui).weak));
             }
-            let mut context = ParameterContext::new(parameters);
+            let mut context =
+                ParameterContext { defaults: defaults(recipe, layer), ..ParameterContext::new(parameters) };
             wants_file = group_ui(ui, layer, &ON_CARD, &mut context);
             types_ui(ui, layer, &recipe.texture, parameters);
             avoid_ui(ui, layer, &recipe.scatter[..i], parameters);
@@ -395,4 +393,23 @@ fn unused_name(recipe: &Recipe, name: &str) -> String {
 fn unused_seed(recipe: &Recipe) -> u32 {
     let is_free = |seed: &u32| recipe.scatter.iter().all(|layer| layer.seed != *seed);
     (0..).find(is_free).unwrap_or_default()
+}
+
+/// A layer of a kind for a world, without a name.
+fn new_layer(recipe: &Recipe, kind: &Kind) -> ScatterLayer {
+    let mut layer = kind.layer();
+    // In a large world, instances are farther apart at first, so that they can be seen and counted at once.
+    let places = most_places(&layer, recipe.world.extent());
+    if places > MOST_NEW {
+        layer.spacing_m = (layer.spacing_m * (places / MOST_NEW).sqrt()).round();
+    }
+    layer
+}
+
+/// What the reset of a parameter restores: the values of a new layer of the kind that its name says.
+fn defaults(recipe: &Recipe, layer: &ScatterLayer) -> Values {
+    let kind = KINDS.iter().find(|kind| layer.name.starts_with(kind.name));
+    let of_owner = |key: &str| ["name", "seed", "mask", "enabled"].contains(&key);
+    let values = kind.map(|kind| group_values(&new_layer(recipe, kind))).unwrap_or_default();
+    values.into_iter().filter(|(key, _)| !of_owner(key)).collect()
 }

@@ -3,6 +3,7 @@
 use egui::{Align, ComboBox, Layout, Ui};
 use egui_material_icons::icons::ICON_CLOSE;
 
+use crate::app::widgets::ListUi;
 use crate::app::widgets::icon_button;
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::engine::parameters::{Group, List};
@@ -52,7 +53,7 @@ fn named_ui<T: Group + Clone + PartialEq>(
         let left: Vec<&str> = names.iter().filter(is_left).copied().collect();
         let text = if items.is_empty() { none } else { "add another…" };
         ui.add_enabled_ui(!left.is_empty(), |ui| {
-            ComboBox::from_id_salt(label).selected_text(text).show_ui(ui, |ui| {
+            ComboBox::from_id_salt(label).selected_text(text).list_ui(ui, |ui| {
                 for name in left {
                     if ui.selectable_label(false, name).clicked() {
                         items.push(new(name));

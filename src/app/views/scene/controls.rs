@@ -10,6 +10,7 @@ use crate::app::commands::Command;
 use crate::app::views::overlay::text_background;
 use crate::app::views::scene::navigation::CameraPreset;
 use crate::app::views::scene::overlay::paint_compass;
+use crate::app::widgets::ListUi;
 use crate::app::widgets::icon_button;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
@@ -40,7 +41,7 @@ pub(super) fn controls_ui(
     let ui = &mut corner;
     ui.spacing_mut().item_spacing.x = 6.0;
     let shading = &mut settings.shading;
-    let combo = ComboBox::from_id_salt("shading").selected_text(shading.label()).width(124.0).show_ui(ui, |ui| {
+    let combo = ComboBox::from_id_salt("shading").selected_text(shading.label()).width(124.0).list_ui(ui, |ui| {
         for mode in ShadingMode::ALL {
             ui.selectable_value(shading, mode, mode.label()).on_hover_text(mode.tooltip());
         }

@@ -4,7 +4,7 @@ use egui::{Button, ComboBox, Key, PopupCloseBehavior, Response, Role, TextEdit, 
 
 use super::context::{ParameterContext, ParameterState};
 use super::label::label_ui;
-use crate::app::widgets::{capitalised, checkbox};
+use crate::app::widgets::{ListUi, capitalised, checkbox, close_if_picked};
 use crate::engine::parameters::{Colour, FileName, Group, Kind, Parameter, Value};
 use crate::files::import::SHIPPED_STAMPS;
 
@@ -33,7 +33,7 @@ pub(super) fn choice_ui(
     let chosen = choices.iter().find(|choice| choice.key == *key).map_or("", |choice| choice.label);
     let combo = ComboBox::from_id_salt(parameter.key).selected_text(chosen).width(ui.available_width()).wrap();
     let offered = context.offered.as_ref().filter(|(offered, _)| *offered == parameter.key).map(|(_, keys)| keys);
-    let shown = combo.show_ui(ui, |ui| {
+    let shown = combo.list_ui(ui, |ui| {
         for choice in choices.iter().filter(|choice| offered.is_none_or(|keys| keys.contains(&choice.key))) {
             if ui.selectable_label(choice.key == *key, choice.label).on_hover_text(choice.doc).clicked() {
                 *key = choice.key;
@@ -68,6 +68,10 @@ pub(super) fn text_ui(
     context: &mut ParameterContext,
 ) -> bool {
     let Value::Text(known) = value else { return false };
+    if parameter.is_mask_name {
+        mask_name_ui(ui, parameter.key, known, label, context);
+        return false;
+    }
     let id = ui.scope_id().with(("text", parameter.key));
     let mut text = context.state.typed.remove(&id).unwrap_or_else(|| known.clone());
     let response = ui.add(TextEdit::singleline(&mut text).desired_width(f32::INFINITY)).labelled_by(label.id);
@@ -80,6 +84,23 @@ pub(super) fn text_ui(
         context.state.typed.insert(id, text);
     }
     false
+}
+
+/// A list of the named masks.
+fn mask_name_ui(ui: &mut Ui, key: &str, chosen: &mut String, label: &Response, context: &mut ParameterContext) {
+    let text = if chosen.is_empty() { "Choose a mask" } else { chosen.as_str() };
+    let combo = ComboBox::from_id_salt(key).selected_text(text).width(ui.available_width()).truncate();
+    let shown = combo.list_ui(ui, |ui| {
+        for name in &context.state.mask_names {
+            if ui.selectable_label(chosen == name, name).clicked() {
+                chosen.clone_from(name);
+            }
+        }
+        if context.state.mask_names.is_empty() {
+            ui.weak("No mask is reusable yet");
+        }
+    });
+    context.state.take_focus(&shown.response.labelled_by(label.id));
 }
 
 /// A button with the name of the file; returns whether the user wants to choose another one.
@@ -106,6 +127,7 @@ pub(super) fn file_ui(
                 *value = Value::from(name);
             }
         }
+        close_if_picked(ui);
         wants_file
     });
     popup.is_some_and(|popup| popup.inner)
@@ -137,7 +159,7 @@ pub(crate) fn name_ui(
         let chosen = value.as_text().filter(|name| !name.is_empty()).map(String::from);
         let combo = ComboBox::from_id_salt(key).width(ui.available_width()).truncate();
         let combo = combo.selected_text(chosen.as_deref().unwrap_or(parameter.none));
-        let shown = combo.close_behavior(PopupCloseBehavior::CloseOnClickOutside).show_ui(ui, |ui| {
+        let shown = combo.close_behavior(PopupCloseBehavior::CloseOnClickOutside).list_ui(ui, |ui| {
             let mut picked = None;
             if ui.selectable_label(chosen.is_none(), parameter.none).clicked() {
                 picked = Some(if parameter.nullable { Value::None } else { Value::from("") });

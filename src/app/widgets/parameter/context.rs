@@ -70,6 +70,10 @@ pub(crate) struct ParameterState {
     /// Whether the next field requests the focus.
     pub(super) focus_next: bool,
     pub(super) message: Option<String>,
+    /// The names of the masks to choose from.
+    pub(super) mask_names: Vec<String>,
+    /// The slider of masks by elevation, which spans the terrain's heights.
+    elevation_m: Option<SliderOverride>,
     /// The step whose parameters were drawn last.
     last_step: Option<LastStep>,
 }
@@ -96,6 +100,16 @@ impl ParameterState {
         let id = same.map_or(seed, |last| last.id);
         self.last_step = Some(LastStep { place, operation, seed, id });
         id
+    }
+
+    /// Sets the heights of the terrain, metres, which the sliders of masks by elevation span.
+    pub(crate) fn set_heights_m(&mut self, range: Option<Range>) {
+        self.elevation_m = range.map(|range| SliderOverride { key: "elevation_m", range, unit: "m" });
+    }
+
+    /// Sets the names of the masks to choose from.
+    pub(crate) fn set_mask_names(&mut self, names: impl Iterator<Item = String>) {
+        self.mask_names = names.collect();
     }
 
     /// The message about the last typed number, if that number was not accepted as it was typed.
@@ -135,7 +149,7 @@ impl ParameterState {
 /// What the controls of a group read besides its table.
 pub(crate) struct ParameterContext<'a> {
     pub(crate) state: &'a mut ParameterState,
-    pub(crate) overrides: &'a [SliderOverride],
+    pub(crate) overrides: Vec<SliderOverride>,
     pub(crate) textures: Option<TextureChoices<'a>>,
     /// `None` where variations change nothing.
     pub(crate) locks: Option<Locks<'a>>,
@@ -151,8 +165,8 @@ impl<'a> ParameterContext<'a> {
     /// A context with nothing but the state.
     pub(crate) fn new(state: &'a mut ParameterState) -> Self {
         Self {
+            overrides: state.elevation_m.into_iter().collect(),
             state,
-            overrides: &[],
             textures: None,
             locks: None,
             reveal: None,

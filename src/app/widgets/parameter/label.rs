@@ -6,7 +6,7 @@ use egui_material_icons::icons::{ICON_LOCK, ICON_LOCK_OPEN};
 use super::context::{Locks, ParameterContext};
 use crate::app::widgets::small_icon_button;
 use crate::engine::mutation::can_mutate;
-use crate::engine::parameters::{Kind, Parameter, Value};
+use crate::engine::parameters::{Band, Kind, Parameter, Value};
 
 /// The width of the column of labels, points.
 pub(super) const LABEL_WIDTH: f32 = 120.0;
@@ -79,6 +79,9 @@ fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
     let text = match (default, parameter.kind) {
         (Value::None, _) => parameter.none.into(),
         (Value::Boolean(is_on), _) => if *is_on { "on" } else { "off" }.into(),
+        (Value::Band(Band { min, max }), _) if [*min, *max] == [parameter.hard.low, parameter.hard.high] => {
+            "all".into()
+        }
         (Value::Choice(key), Kind::Choice(choices)) => {
             choices.iter().find(|choice| choice.key == *key).map_or(*key, |choice| choice.label).into()
         }

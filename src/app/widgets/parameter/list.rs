@@ -6,7 +6,7 @@ use egui::collapsing_header::{CollapsingState, paint_default_icon};
 use egui::{Align, DragValue, Label, Layout, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE, ICON_VISIBILITY, ICON_VISIBILITY_OFF};
 
-use super::context::{ParameterContext, SliderOverride};
+use super::context::ParameterContext;
 use super::label::label_ui;
 use super::number::number_field;
 use super::row::{defaults_for, initial_value};
@@ -40,10 +40,10 @@ pub(super) fn list_header_ui(
 }
 
 /// A new item: a copy of the last one, if there is one.
-pub(super) fn new_item(parameter: &Parameter, item_kind: Kind, items: &Items, overrides: &[SliderOverride]) -> Value {
+pub(super) fn new_item(parameter: &Parameter, item_kind: Kind, items: &Items) -> Value {
     items.len().checked_sub(1).and_then(|last| items.get(last)).unwrap_or_else(|| match item_kind {
         Kind::Weighted => Value::Weighted(Weighted { value: parameter.slider.high * 0.1, weight: 1.0 }),
-        Kind::Group(table) => Value::Group(defaults_for(table(), overrides)),
+        Kind::Group(table) => Value::Group(defaults_for(table())),
         _ => initial_value(&Parameter { kind: item_kind, ..parameter.clone() }),
     })
 }

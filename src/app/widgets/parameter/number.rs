@@ -107,6 +107,16 @@ fn speed(parameter: &Parameter) -> f64 {
     (parameter.slider.high - parameter.slider.low) / 400.0
 }
 
+/// What the limit of a band is called that is beyond all that occurs, so that it limits nothing.
+fn open_limit(parameter: &Parameter, number: f64) -> Option<&'static str> {
+    let (hard, slider) = (parameter.hard, parameter.slider);
+    match parameter.kind {
+        Kind::Band if number <= hard.low && hard.low < slider.low => Some("lowest"),
+        Kind::Band if number >= hard.high && hard.high > slider.high => Some("highest"),
+        _ => None,
+    }
+}
+
 /// A field for a number, which is rounded so that it fits into the width. A typed number that is not valid, or outside
 /// the hard range, leaves it as it was and sets a message.
 pub(super) fn number_field(
@@ -120,7 +130,7 @@ pub(super) fn number_field(
     let (shown, message) = (RefCell::new(String::new()), RefCell::new(None));
     let formatter = ui.style().number_formatter.clone();
     let format = |number: f64, decimals| {
-        let text = formatter.format(number, decimals);
+        let text = open_limit(parameter, number).map_or_else(|| formatter.format(number, decimals), String::from);
         shown.borrow_mut().clone_from(&text);
         text
     };
@@ -140,7 +150,7 @@ pub(super) fn number_field(
         .speed(speed(parameter))
         .min_decimals(if is_coordinate(parameter) { decimals } else { 0 })
         .max_decimals(decimals)
-        .suffix(suffix(parameter))
+        .suffix(if open_limit(parameter, before).is_some() { String::new() } else { suffix(parameter) })
         .custom_formatter(format)
         .custom_parser(parse)
         .update_while_editing(false);
@@ -151,6 +161,10 @@ pub(super) fn number_field(
     inside.shrink_clip_rect(rect);
     inside.spacing_mut().button_padding.x = FIELD_PADDING - 1.0;
     let response = inside.add(field);
+    // A drag begins at the end of the slider.
+    if open_limit(parameter, before).is_some() && response.dragged() && *number != before {
+        *number = number.clamp(parameter.slider.low, parameter.slider.high);
+    }
     if let Some(message) = message.into_inner() {
         state.message = Some(message);
     }
@@ -269,6 +283,16 @@ fn is_grouped(number: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_beyond_all_terrain_is_open() {
+        let find = |key: &str| Mask::parameters().iter().find(|parameter| parameter.key == key).expect("a parameter");
+        let (elevation, slope) = (find("elevation_m"), find("slope_deg"));
+        let Value::Band(band) = elevation.default else { panic!("no band") };
+        let found = [band.min, band.max, 1200.0].map(|metres| open_limit(elevation, metres));
+        assert_eq!(found, [Some("lowest"), Some("highest"), None]);
+        assert_eq!([0.0, 90.0].map(|degrees| open_limit(slope, degrees)), [None; 2], "no surface is steeper");
+    }
 
     #[test]
     fn sums_and_products_are_calculated() {

@@ -2,7 +2,7 @@
 
 use egui::{Response, Ui};
 
-use super::context::{ParameterContext, SliderOverride};
+use super::context::ParameterContext;
 use super::label::label_ui;
 use crate::app::widgets::checkbox;
 use crate::engine::cast::ToInteger;
@@ -63,40 +63,15 @@ pub(crate) fn initial_value(parameter: &Parameter) -> Value {
             Value::List(vec![initial_value(&Parameter { kind: *of, ..parameter.clone() })].into())
         }
         Kind::List(_) => Value::List(Vec::new().into()),
-        Kind::Group(table) => Value::Group(defaults_for(table(), &[])),
+        Kind::Group(table) => Value::Group(defaults_for(table())),
     }
 }
 
-/// The defaults of a table, except that bands with an override span the range of its slider, and that lists that need
-/// an item have one.
-pub(super) fn defaults_for(table: &[Parameter], overrides: &[SliderOverride]) -> Values {
+/// The defaults of a table, except that lists that need an item have one: their default is empty, because no item would be
+/// right in every project.
+pub(super) fn defaults_for(table: &[Parameter]) -> Values {
     let value = |parameter: &Parameter| {
-        let found = overrides.iter().find(|found| found.key == parameter.key);
-        match (parameter.kind, found) {
-            (Kind::Band, Some(SliderOverride { range, .. })) => Value::Band(Band { min: range.low, max: range.high }),
-            // The default of such a list is empty, because no item would be right in every project.
-            _ if parameter.needs_items => initial_value(parameter),
-            _ => parameter.default.clone(),
-        }
+        if parameter.needs_items { initial_value(parameter) } else { parameter.default.clone() }
     };
     table.iter().map(|parameter| (parameter.key, value(parameter))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::mask::Mask;
-    use crate::engine::parameters::{Field, Parameters, Range};
-
-    #[test]
-    fn a_new_mask_by_elevation_spans_the_range_of_heights() {
-        let band = |overrides: &[SliderOverride]| {
-            let mask = Mask::from_value(&Value::Group(defaults_for(Mask::parameters(), overrides)));
-            mask.map(|mask| [mask.elevation_m.min, mask.elevation_m.max])
-        };
-        let range = Range { low: -340.0, high: 1210.0 };
-        let elevation = SliderOverride { key: "elevation_m", range, unit: "m" };
-        assert_eq!(band(&[elevation]), Some([-340.0, 1210.0]));
-        assert_eq!(band(&[]), Some([-100_000.0, 100_000.0]));
-    }
 }

@@ -135,7 +135,7 @@ fn list_ui(
     let (mut changed, mut removed, mut wants_file) = (Vec::new(), None, false);
     let mut heights = context.state.row_heights.remove(&list).unwrap_or_default();
     // Locks and textures are for the parameters of the outer group.
-    let overrides = context.overrides;
+    let overrides = context.overrides.clone();
     let mut inner = ParameterContext { overrides, ..ParameterContext::new(context.state) };
     let drawn = heights.rows_ui(ui, items.len(), |ui, i| {
         let before = items.get(i).unwrap_or(Value::None);
@@ -144,7 +144,9 @@ fn list_ui(
             Kind::Weighted => weighted_ui(ui, parameter, &mut item, &mut inner),
             Kind::Group(table) => {
                 let title = format!("{} {}", parameter.item_label(), i + 1);
-                let response = item_ui(ui, &title, table(), &mut item, unfolded.contains(&i), &mut inner);
+                // The first mask of a list has none above it with which it could be combined.
+                let hidden = if i == 0 { &[SWITCH, "combine"][..] } else { &[SWITCH] };
+                let response = item_ui(ui, &title, (table(), hidden), &mut item, unfolded.contains(&i), &mut inner);
                 if response.is_unfolded {
                     unfolded.insert(i);
                 } else {
@@ -191,11 +193,14 @@ fn list_ui(
         let end = items.len();
         context.state.added = Some((list, end));
         unfolded.insert(end);
-        items.splice(end..end, &[new_item(parameter, item_kind, items, overrides)]);
+        items.splice(end..end, &[new_item(parameter, item_kind, items)]);
     }
     context.state.unfolded.insert(list, unfolded);
     wants_file
 }
+
+/// The key of the parameter that switches an item of a list off, which its header has.
+const SWITCH: &str = "enabled";
 
 /// What the user did to a group in a list.
 struct ItemResponse {
@@ -208,12 +213,11 @@ struct ItemResponse {
 fn item_ui(
     ui: &mut Ui,
     title: &str,
-    table: &'static [Parameter],
+    (table, hidden): (&'static [Parameter], &[&str]),
     item: &mut Value,
     is_unfolded: bool,
     context: &mut ParameterContext,
 ) -> ItemResponse {
-    const SWITCH: &str = "enabled";
     let Value::Group(values) = item else { return ItemResponse { wants_file: false, removed: false, is_unfolded } };
     let name = match values.get("name") {
         Some(Value::Text(name)) if !name.is_empty() => Some(name.clone()),
@@ -227,7 +231,7 @@ fn item_ui(
     let (mut state, header, removed) = item_header_ui(ui, title, kind, switch, is_unfolded);
     let mut wants_file = false;
     state.show_body_indented(&header, ui, |ui| {
-        wants_file = table_ui(ui, table, values, &[SWITCH], context).is_some();
+        wants_file = table_ui(ui, table, values, hidden, context).is_some();
     });
     ItemResponse { wants_file, removed, is_unfolded: state.is_open() }
 }
@@ -245,7 +249,7 @@ fn optional_group_ui(
         let label = label_ui(ui, parameter, value, context);
         let mut on = !value.is_none();
         if checkbox(ui, &mut on, "").labelled_by(label.id).changed() {
-            *value = if on { Value::Group(defaults_for(table, context.overrides)) } else { Value::None };
+            *value = if on { Value::Group(defaults_for(table)) } else { Value::None };
         }
     });
     let Value::Group(values) = value else { return false };
