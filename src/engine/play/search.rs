@@ -93,7 +93,7 @@ pub struct CheckedAgain {
 impl fmt::Display for CheckedAgain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { samples, seeds, passing } = self;
-        write!(f, "; of the best {seeds}, {passing} at {samples} samples")
+        write!(f, "; {passing} of the best {seeds} at {samples} samples")
     }
 }
 
@@ -369,6 +369,6 @@ mod tests {
         assert_eq!(summary(3, &rules[..1]).to_string(), text);
         let again = Some(CheckedAgain { samples: 1025, seeds: 9, passing: 2 });
         let again = SearchSummary { again, ..summary(3, &rules[..1]) };
-        assert_eq!(again.to_string(), format!("{text}; of the best 9, 2 at 1025 samples"));
+        assert_eq!(again.to_string(), format!("{text}; 2 of the best 9 at 1025 samples"));
     }
 }
