@@ -93,7 +93,7 @@ impl Fairness {
     /// The ratio, or the difference with its unit.
     pub fn ratio_text(&self) -> String {
         match self.aspect {
-            Aspect::Height => format!("{:.1} m apart", self.ratio),
+            Aspect::Height => format!("\u{394} {:.1} m", self.ratio),
             Aspect::Time if self.values.iter().any(|value| value.is_nan()) => "\u{2013}".into(),
             _ => format!("{:.3}", self.ratio),
         }

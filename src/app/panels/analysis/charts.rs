@@ -169,7 +169,7 @@ pub(super) fn landforms_ui(ui: &mut Ui, forms: &LandformStats) {
         number_ui(ui, "Hurst exponent", hurst, 2, Metric::Hurst, doc);
     }
     let doc = "Samples that are lower than all eight neighbours, so that water cannot leave them";
-    number_ui(ui, "Undrained samples ‰", forms.pits, 1, Metric::Pits, doc);
+    number_ui(ui, "Undrained ‰", forms.pits, 1, Metric::Pits, doc);
 }
 
 /// A share as a bar on a scale that ends at `most`, over its range in real mountain ranges.

@@ -97,9 +97,11 @@ fn text_width(ui: &Ui, parameter: &Parameter, number: f64, max_decimals: usize) 
     let useful = libm::log10(precision).ceil().clamp(0.0, 15.0).to_usize();
     let least = if is_coordinate(parameter) { max_decimals } else { 0 };
     let style = ui.style();
-    let text = style.number_formatter.format(number, useful.clamp(least, max_decimals)..=max_decimals);
+    let formatted =
+        || style.number_formatter.format(number, useful.clamp(least, max_decimals)..=max_decimals) + &suffix(parameter);
+    let text = open_limit(parameter, number).map_or_else(formatted, String::from);
     let font = style.drag_value_text_style.resolve(style);
-    ui.painter().layout_no_wrap(text + &suffix(parameter), font, Color32::PLACEHOLDER).size().x
+    ui.painter().layout_no_wrap(text, font, Color32::PLACEHOLDER).size().x
 }
 
 /// The change of a number when its field is dragged by a point.
