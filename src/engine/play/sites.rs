@@ -50,7 +50,7 @@ impl Sites {
 }
 
 /// The places where a pad of these sides fits, in either direction, with no more than `cut_m` of cut and fill at the
-/// corners of the cells of a [`PadGrid`], on dry terrain. Pads are parallel to the borders of the map, and their sides are
+/// corners of the cells of a `PadGrid`, on dry terrain. Pads are parallel to the borders of the map, and their sides are
 /// rounded up to whole cells.
 pub fn sites(
     terrain: &Heightfield,
