@@ -22,8 +22,8 @@ parameters! {
         /// How the step is combined with the terrain below it. By default, operations that create terrain are added, and
         /// those that change it replace it.
         blend: Blend = Blend::Add, Spec::new("Blend");
-        /// How much of the step's effect is applied: 0 is none, 1 the step as it is; more
-        /// exaggerates it.
+        /// How much of the step's effect is applied: 0 is none, 1 the step as it is; more exaggerates
+        /// it.
         strength: f64 = 1.0, Spec::number("Strength", 0.0, 10.0).slider(0.0, 2.0);
         /// The difference in height below which a smooth maximum or minimum is rounded.
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")

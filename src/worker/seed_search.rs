@@ -103,7 +103,8 @@ impl Worker for SearchWorker {
         let published = Mutex::new(Instant::now());
         let report = |ranking: &Ranking| {
             let mut published = published.lock().unwrap_or_else(PoisonError::into_inner);
-            if published.elapsed() >= REPORT_INTERVAL {
+            // The last one says that all seeds were compared.
+            if published.elapsed() >= REPORT_INTERVAL || ranking.summary.seeds == seeds.len() {
                 *published = Instant::now();
                 (context.publish)(ranking.clone());
             }

@@ -14,7 +14,7 @@ use crate::app::document::Document;
 use crate::app::panels::analysis::Section;
 use crate::app::panels::hints;
 use crate::app::panels::materials::{MATERIALS, Material};
-use crate::app::panels::status::{CopyableText, Message};
+use crate::app::panels::status::CopyableText;
 use crate::app::panels::types;
 use crate::app::state::{CardList, Side};
 use crate::app::tasks::manual::open_manual;
@@ -380,7 +380,7 @@ impl App {
         if let Some(name) = project.recipe.share_mask(owner) {
             self.document.commit_as(format!("Make mask {name} reusable"), project);
             let text = format!("The mask is called {name} now. To use it elsewhere, choose Based on: Named mask.");
-            self.set_message(Message::new(text, false).about(self.document.current_edit()));
+            self.show_lasting_message(text);
         }
     }
 

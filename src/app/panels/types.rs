@@ -97,7 +97,11 @@ fn list_ui(
     let rows: Vec<CardRow> = indices.iter().copied().map(CardRow::single).collect();
     let action = cards_ui(ui, &rows, &mut heights, |ui, i| {
         let state = &mut *context.parameters;
-        let defaults = defaults(texture.settings.unit, range_m, &texture.types[i]);
+        // Only the selected card shows its parameters.
+        let defaults = match panel.selected == Some(i) {
+            true => defaults(texture.settings.unit, range_m, &texture.types[i]),
+            false => Values::default(),
+        };
         let mut parameters = ParameterContext { textures: Some(textures), defaults, ..ParameterContext::new(state) };
         parameters.overrides.extend(overrides);
         let of_mask = |mask: &Mask| mask.missing(named, &|name| context.files.contains_key(name));

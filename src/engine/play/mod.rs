@@ -31,7 +31,7 @@ pub use names::{quoted, rename_in_rules};
 pub use obstacles::{Obstacles, obstacle_bytes, obstacles};
 pub use report::{MarkerReport, Report, RouteReport, memory_bytes};
 pub use rules::{DEFAULT_CUT_M, Rule, RuleError, Verdict};
-pub use search::{ALL_COMPARED, CheckedAgain, Found, Ranking, Search, SearchStages, SearchSummary};
+pub use search::{CheckedAgain, Found, Ranking, Search, SearchStages, SearchSummary};
 pub use sites::{Site, Sites, sites};
 pub use territory::Territory;
 pub use travel::Travel;

@@ -182,9 +182,6 @@ impl SearchStages {
     }
 }
 
-/// The part of a search with several stages after which all seeds were compared.
-pub const ALL_COMPARED: f32 = 0.5;
-
 /// How many seeds are compared more closely for each that is returned.
 const CANDIDATES: usize = 3;
 
@@ -202,12 +199,11 @@ impl Search<'_> {
         let SearchStages { all, closer, last } = stages;
         let Some(last) = last else { return self.compare(seeds, all, count, progress, report) };
         let report = |ranking: &Ranking| report(&ranking.first(count));
-        let ranking =
-            progress.stage(0.0..ALL_COMPARED, || self.compare(seeds, all, CANDIDATES * count, progress, &report))?;
+        let ranking = progress.stage(0.0..0.5, || self.compare(seeds, all, CANDIDATES * count, progress, &report))?;
         let best = match closer.filter(|_| ranking.best.len() > count) {
             Some(closer) => {
                 let candidates: Vec<u32> = ranking.best.iter().map(|found| found.seed).collect();
-                progress.stage(ALL_COMPARED..0.7, || self.compare(&candidates, closer, count, progress, &|_| ()))?.best
+                progress.stage(0.5..0.7, || self.compare(&candidates, closer, count, progress, &|_| ()))?.best
             }
             None => ranking.first(count).best,
         };

@@ -72,7 +72,9 @@ pub fn sites(
     let grid = pad_grid.grid;
     let mut taken = vec![false; grid.samples()];
     let mut found = Vec::new();
-    for Candidate { sample, is_turned, range_m, middle_m } in flattest_first(candidates, cut_m, progress)?.concat() {
+    for Candidate { sample, is_turned, range_m, middle_m } in
+        flattest_first(candidates, cut_m, progress)?.into_iter().flatten()
+    {
         progress.check()?;
         let [columns, rows] = sides[usize::from(is_turned)];
         let (c, r) = (sample as usize % grid.width(), sample as usize / grid.width());

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use egui::{Align, ComboBox, DragValue, Label, Layout, RichText, Ui};
 
 use super::choices::{Choices, HeightmapFormat};
-use crate::app::widgets::ListUi;
-use crate::app::widgets::checkbox;
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
+use crate::app::widgets::{ListUi, checkbox};
 use crate::engine::Extent;
 use crate::engine::cast::ToFloat;
 use crate::files::export::TileEdges;

@@ -9,7 +9,7 @@ use crate::app::widgets::heading;
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
 use crate::engine::level::Level;
-use crate::engine::play::{ALL_COMPARED, Found, Ranking, RuleError, Verdict};
+use crate::engine::play::{Found, Ranking, RuleError, Verdict};
 use crate::engine::recipe::Recipe;
 use crate::worker::{InputFiles, JobError, SeedSearchRequest, SeedSearcher, ThumbnailRequest, ThumbnailStyle, Wake};
 
@@ -176,7 +176,7 @@ impl SeedPanel {
                         ui.add(ProgressBar::new(fraction).show_percentage());
                     });
                 });
-                ui.weak(if fraction < ALL_COMPARED {
+                ui.weak(if self.ranking.summary.seeds < self.count as usize {
                     "Comparing all seeds"
                 } else {
                     "Checking the best on more samples"

@@ -3,9 +3,8 @@
 use egui::{Align, ComboBox, Layout, Ui};
 use egui_material_icons::icons::ICON_CLOSE;
 
-use crate::app::widgets::ListUi;
-use crate::app::widgets::icon_button;
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
+use crate::app::widgets::{ListUi, icon_button};
 use crate::engine::parameters::{Group, List};
 use crate::engine::scatter::{Avoid, ScatterLayer, TypeShare};
 use crate::engine::texture::TextureRecipe;

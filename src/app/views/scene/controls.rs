@@ -10,9 +10,8 @@ use crate::app::commands::Command;
 use crate::app::views::overlay::text_background;
 use crate::app::views::scene::navigation::CameraPreset;
 use crate::app::views::scene::overlay::paint_compass;
-use crate::app::widgets::ListUi;
-use crate::app::widgets::icon_button;
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::{ListUi, icon_button};
 use crate::engine::cast::ToFloat;
 use crate::scene::ShadingMode;
 
