@@ -158,7 +158,7 @@ fn settings_ui(ui: &mut Ui, texture: &mut TextureRecipe, range_m: Band, state: &
     let covering = texture.active().filter(is_base);
     let names: Vec<String> = covering.map(|terrain_type| terrain_type.name.clone()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    name_ui(ui, &mut texture.settings, "fallback", &names, false, state);
+    name_ui(ui, &mut texture.settings, "fallback", &names, str::to_owned, false, state);
 }
 
 /// The heights from 0 to 100 percent: the fixed ones of the world, or those of the terrain that is shown.
@@ -468,7 +468,7 @@ fn card_ui(
             let hidden = [&ON_CARD[..], if before.is_some() { &[] } else { &OF_TEXTURE }].concat();
             wants_file = group_ui(ui, terrain_type, &hidden, &mut parameters);
             let sets: Vec<&str> = extras.sets.iter().filter_map(Option::as_deref).collect();
-            name_ui(ui, terrain_type, "set", &sets, true, parameters.state);
+            name_ui(ui, terrain_type, "set", &sets, capitalised, true, parameters.state);
             if let Some(what) = extras.missing {
                 let text = format!("{}. Until then the type does not appear.", capitalised(what));
                 ui.colored_label(ui.visuals().error_fg_color, text);

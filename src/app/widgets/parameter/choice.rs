@@ -142,12 +142,14 @@ fn file_title(name: &FileName) -> String {
     capitalised(&stem.replace('-', " "))
 }
 
-/// A row for a parameter that holds one of several names, or none of them. New names can be typed if it `takes_new`.
+/// A row for a parameter that holds one of several names, or none of them. Shows their titles; new names can be typed if
+/// it `takes_new`.
 pub(crate) fn name_ui(
     ui: &mut Ui,
     group: &mut dyn Group,
     key: &str,
     names: &[&str],
+    title: impl Fn(&str) -> String,
     takes_new: bool,
     state: &mut ParameterState,
 ) {
@@ -158,14 +160,14 @@ pub(crate) fn name_ui(
         let label = label_ui(ui, parameter, &mut value, &mut ParameterContext::new(state));
         let chosen = value.as_text().filter(|name| !name.is_empty()).map(String::from);
         let combo = ComboBox::from_id_salt(key).width(ui.available_width()).truncate();
-        let combo = combo.selected_text(chosen.as_deref().unwrap_or(parameter.none));
+        let combo = combo.selected_text(chosen.as_deref().map_or_else(|| parameter.none.into(), &title));
         let shown = combo.close_behavior(PopupCloseBehavior::CloseOnClickOutside).list_ui(ui, |ui| {
             let mut picked = None;
             if ui.selectable_label(chosen.is_none(), parameter.none).clicked() {
                 picked = Some(if parameter.nullable { Value::None } else { Value::from("") });
             }
             for name in names {
-                if ui.selectable_label(chosen.as_deref() == Some(*name), *name).clicked() {
+                if ui.selectable_label(chosen.as_deref() == Some(*name), title(name)).clicked() {
                     picked = Some(Value::from(*name));
                 }
             }
