@@ -31,7 +31,7 @@ parameters! {
         /// A fixed height range for exports and for elevations in percent. Off: from the lowest to the highest point
         /// of the terrain.
         height_range_m: Option<Band> = None,
-            Spec::number("Height range", -100_000.0, 100_000.0).slider(-1000.0, 5000.0).unit("m").none("as the terrain");
+            Spec::number("Height range", -100_000.0, 100_000.0).slider(-1000.0, 5000.0).unit("m").none("lowest to highest");
     }
 }
 

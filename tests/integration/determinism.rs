@@ -235,6 +235,18 @@ fn check_golden(recipes: &[(&'static str, Recipe)], golden: &[(&str, u64)]) {
 }
 
 #[test]
+fn the_step_seed_changes_the_operations_that_use_it_and_no_others() {
+    for operation in common::operations() {
+        let hash = |seed| {
+            let mut stack = common::on_fault_terrain(operation.clone(), 60);
+            stack[1].settings.seed = seed;
+            hash_of_heights(&terrain(&Recipe { stack, ..Default::default() }, 65, None))
+        };
+        assert_eq!(hash(1) != hash(2), operation.uses_seed(), "{}", operation.key());
+    }
+}
+
+#[test]
 fn recipes_have_their_golden_hashes() {
     check_golden(&recipes(), &GOLDEN);
 }

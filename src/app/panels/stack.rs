@@ -33,7 +33,7 @@ use crate::project::{Project, ProjectSettings};
 use crate::worker::InputFiles;
 
 /// Parameters of a step that have a control on its card.
-const ON_CARD: [&str; 1] = ["enabled"];
+const ON_CARD: &str = "enabled";
 
 /// Parameters of an operation that are set on the maps.
 const ON_MAP: [&str; 1] = ["skipped"];
@@ -277,8 +277,9 @@ fn selected_ui(
         [("blend", Value::Choice(step.operation.default_blend().key())), ("seed", Value::Integer(step.settings.seed))];
     let defaults = defaults.into_iter().collect();
     let mut settings = ParameterContext { reveal, defaults, ..ParameterContext::new(context.parameters) };
+    let hidden: &[&str] = if step.operation.uses_seed() { &[ON_CARD] } else { &[ON_CARD, "seed"] };
     let group = &mut step.settings;
-    let wants_mask = ui.push_id(("settings", id), |ui| group_ui(ui, group, &ON_CARD, &mut settings)).inner;
+    let wants_mask = ui.push_id(("settings", id), |ui| group_ui(ui, group, hidden, &mut settings)).inner;
     warnings_ui(ui, step.blend_warning().as_slice(), step.settings.table());
     missing_ui(ui, &step.settings, &recipe.masks, files);
     if let AnyOperation::Stamps(stamps) = &step.operation

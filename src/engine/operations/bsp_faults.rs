@@ -395,6 +395,10 @@ impl Operation for BspFaults {
     const LABEL: &'static str = "BSP faults";
     const WORDS: &'static str = "block plateau mesa badlands";
 
+    fn uses_seed(&self) -> bool {
+        true
+    }
+
     fn iterations(&self) -> u32 {
         self.count
     }

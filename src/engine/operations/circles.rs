@@ -68,6 +68,10 @@ impl Operation for Circles {
     const LABEL: &'static str = "Circles";
     const WORDS: &'static str = "hill mound bump dune";
 
+    fn uses_seed(&self) -> bool {
+        true
+    }
+
     fn is_pointwise(&self) -> bool {
         true
     }

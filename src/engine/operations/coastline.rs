@@ -253,6 +253,10 @@ impl Operation for Coastline {
     const LABEL: &'static str = "Coastline";
     const WORDS: &'static str = "island shore beach sea coast bay";
 
+    fn uses_seed(&self) -> bool {
+        true
+    }
+
     /// One per agent.
     fn iterations(&self) -> u32 {
         1 << self.halvings()

@@ -312,6 +312,10 @@ impl Operation for Faults {
     const LABEL: &'static str = "Faults";
     const WORDS: &'static str = "mountain range uplift block rift earthquake";
 
+    fn uses_seed(&self) -> bool {
+        true
+    }
+
     fn iterations(&self) -> u32 {
         self.count
     }

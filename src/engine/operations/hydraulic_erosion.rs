@@ -281,6 +281,10 @@ impl Operation for HydraulicErosion {
     const LABEL: &'static str = "Hydraulic erosion";
     const WORDS: &'static str = "rain water droplet gully erode";
 
+    fn uses_seed(&self) -> bool {
+        true
+    }
+
     fn role(&self) -> Role {
         Role::Modifier
     }

@@ -132,6 +132,10 @@ impl Operation for Midpoint {
     const LABEL: &'static str = "Midpoint displacement";
     const WORDS: &'static str = "fractal diamond-square plasma mountain";
 
+    fn uses_seed(&self) -> bool {
+        true
+    }
+
     /// The result, the terrain below and the lattice.
     fn peak_maps(&self, grid: Grid) -> f64 {
         let cells = cells(grid.extent());

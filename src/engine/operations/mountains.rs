@@ -175,6 +175,10 @@ impl Operation for Mountains {
     const LABEL: &'static str = "Mountains";
     const WORDS: &'static str = "peak mountain range ridge";
 
+    fn uses_seed(&self) -> bool {
+        true
+    }
+
     fn reads_below(&self) -> bool {
         true
     }

@@ -172,6 +172,10 @@ impl Operation for Noise {
     const LABEL: &'static str = "Noise";
     const WORDS: &'static str = "fractal fbm simplex hill detail";
 
+    fn uses_seed(&self) -> bool {
+        true
+    }
+
     fn is_pointwise(&self) -> bool {
         true
     }

@@ -119,6 +119,11 @@ pub trait Operation: Parameters {
         Vec::new()
     }
 
+    /// Whether the result depends on the step's random numbers, and so on the seed of the step.
+    fn uses_seed(&self) -> bool {
+        false
+    }
+
     /// Whether [`Self::reports`] says anything.
     fn has_reports(&self) -> bool {
         false

@@ -216,6 +216,10 @@ impl Operation for Particles {
     const LABEL: &'static str = "Particles";
     const WORDS: &'static str = "volcano heap sand dune deposit";
 
+    fn uses_seed(&self) -> bool {
+        true
+    }
+
     fn iterations(&self) -> u32 {
         self.count
     }

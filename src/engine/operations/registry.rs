@@ -73,6 +73,11 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.warnings(), )+ }
             }
 
+            /// See [`Operation::uses_seed`].
+            pub fn uses_seed(&self) -> bool {
+                match self { $( Self::$name(operation) => operation.uses_seed(), )+ }
+            }
+
             /// See [`Operation::has_reports`].
             pub fn has_reports(&self) -> bool {
                 match self { $( Self::$name(operation) => operation.has_reports(), )+ }

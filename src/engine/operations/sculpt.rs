@@ -63,11 +63,11 @@ parameters! {
                 .when("mode", &["flatten"]).sparse();
         /// Height at the beginning of the ramp. Off: that of the terrain there.
         from_height_m: Option<f64> = None,
-            Spec::number("Start height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("as the terrain")
+            Spec::number("Start height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("terrain there")
                 .when("mode", &["ramp"]).sparse();
         /// Height at the end of the ramp. Off: that of the terrain there.
         to_height_m: Option<f64> = None,
-            Spec::number("End height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("as the terrain")
+            Spec::number("End height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("terrain there")
                 .when("mode", &["ramp"]).sparse();
         /// Size of the largest bumps, from one to the next.
         wavelength_m: f64 = 60.0,
