@@ -26,7 +26,7 @@ parameters! {
     /// hills and dunes where it walks.
     pub struct Particles {
         /// Number of heaps dropped one after another, one per iteration.
-        count: u32 = 120, Spec::number("Count", 0.0, 100_000.0).slider(1.0, 2000.0).logarithmic();
+        count: u32 = 120, Spec::number("Heaps", 0.0, 100_000.0).slider(1.0, 2000.0).logarithmic();
         /// Number of particles in a heap. More particles make larger hills.
         drops: u32 = 5000, Spec::number("Particles per heap", 0.0, 10_000.0).slider(1.0, 10_000.0).logarithmic();
         /// Height that a particle adds to a sample of the simulation. Small particles make smooth hills; large ones

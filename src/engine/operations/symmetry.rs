@@ -75,8 +75,8 @@ parameters! {
         /// The part that is copied: the one in this direction from the middle. A direction along a mirror axis means
         /// the part clockwise of it.
         keep: Side = Side::West, Spec::new("Keep").when("method", &["fold"]);
-        /// Width of the transition along the borders of the parts. For sums: the distance within which hills of
-        /// different parts count as one.
+        /// Width of the transition along the borders of the parts. If the method sums the parts: hills of different
+        /// parts that are closer together than this count as one.
         blend_m: f64 = 200.0, Spec::number("Blend width", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m");
         /// Whether the map is made exactly symmetric again after the last step, because steps such as erosion treat
         /// the parts slightly differently.

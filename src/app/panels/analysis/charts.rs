@@ -99,7 +99,9 @@ pub(super) fn slopes_ui(ui: &mut Ui, slopes: &Slopes, limit_deg: &mut f64) {
         *limit_deg = response.transform.value_from_position(pointer).x.round().clamp(0.0, 90.0);
     }
     response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Slopes of the terrain"));
-    response.response.on_hover_text("Drag the line to set the steepest slope that counts as walkable");
+    response.response.on_hover_text(
+        "Drag the line to set the steepest slope that counts as walkable in this chart; agents have their own",
+    );
     let percent = |share: f32| format!("{:.0} %", 100.0 * share);
     ui.label(format!(
         "Walkable {}, the largest connected area {} of it",
