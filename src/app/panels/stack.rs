@@ -32,7 +32,7 @@ use crate::engine::recipe_masks::MaskOwner;
 use crate::project::{Project, ProjectSettings};
 use crate::worker::InputFiles;
 
-/// Parameters of a step that have a control on its card.
+/// The parameter of a step that has a control on its card.
 const ON_CARD: &str = "enabled";
 
 /// Parameters of an operation that are set on the maps.
