@@ -1,6 +1,7 @@
 //! Upthrust, a terrain editor that raises landscapes by fault formation.
 //!
-//! ARCHITECTURE.md lists the layers and their dependencies. The [`engine`] is pure; [`project`] holds the document.
+//! ARCHITECTURE.md lists the layers and their dependencies. The [`engine`], a package of its own, is pure; [`project`]
+//! holds the document.
 
 // Conversions that can change a value go through `engine::cast`. Tests convert small known numbers.
 #![cfg_attr(
@@ -17,7 +18,6 @@
 #[cfg(feature = "gui")]
 pub mod app;
 pub mod cli;
-pub mod engine;
 pub mod files;
 pub mod project;
 #[cfg_attr(
@@ -26,3 +26,5 @@ pub mod project;
 )]
 mod scene;
 pub mod worker;
+
+pub use upthrust_engine as engine;

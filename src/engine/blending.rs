@@ -10,7 +10,7 @@ use super::operations::EvalContext;
 use super::progress::Cancelled;
 use super::recipe::{Blend, StepSettings};
 use super::rounding::{smooth_maximum, smooth_minimum};
-use crate::engine::cast::ToFloat;
+use crate::cast::ToFloat;
 
 /// Blends the output of a step with the terrain below: below + strength · mask · (blend(below, own) − below).
 pub(super) fn blend(
@@ -76,10 +76,10 @@ pub(super) fn blend(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::inputs::Inputs;
-    use crate::engine::progress::Progress;
-    use crate::engine::random::Stream;
+    use crate::heightfield::{Extent, Grid};
+    use crate::inputs::Inputs;
+    use crate::progress::Progress;
+    use crate::random::Stream;
 
     #[test]
     fn blends_match_their_formulas() {

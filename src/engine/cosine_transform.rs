@@ -7,7 +7,7 @@ use num_complex::Complex;
 
 use super::fourier::{self, FourierTransform};
 
-use crate::engine::cast::ToFloat;
+use crate::cast::ToFloat;
 
 /// A cosine transform prepared for lines of one length. It is its own inverse.
 #[derive(Debug)]

@@ -367,7 +367,7 @@ fn end_slope([h0, d0]: [f64; 2], [h1, d1]: [f64; 2]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::random::Stream;
+    use crate::random::Stream;
 
     fn random_nodes(count: usize, seed: u32) -> Vec<[f64; 2]> {
         let mut rng = Stream::new(seed, 1).at(2);

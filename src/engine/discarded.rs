@@ -81,11 +81,11 @@ fn count(items: &[Vec<Point>], symmetry: &Symmetry, recipe: &Recipe) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::operations::group::StepGroup;
-    use crate::engine::operations::pads::Pads;
-    use crate::engine::operations::sculpt::{Sculpt, Stroke};
-    use crate::engine::operations::symmetry::{Kind, Method, Side};
-    use crate::engine::recipe::{Step, World};
+    use crate::operations::group::StepGroup;
+    use crate::operations::pads::Pads;
+    use crate::operations::sculpt::{Sculpt, Stroke};
+    use crate::operations::symmetry::{Kind, Method, Side};
+    use crate::recipe::{Step, World};
 
     #[test]
     fn items_outside_the_part_that_is_kept_are_counted_unless_they_have_images_in_it() {

@@ -12,7 +12,7 @@ use super::heightfield::{Grid, Heightfield};
 use super::progress::{Cancelled, Progress};
 use super::strips::{STRIP, strips};
 
-use crate::engine::cast::{ToFloat, ToInteger};
+use crate::cast::{ToFloat, ToInteger};
 
 /// The points at which curves cross the rows and columns of a grid.
 #[derive(Debug)]
@@ -237,8 +237,8 @@ pub fn lower_to_squared_distances(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
-    use crate::engine::random::Stream;
+    use crate::heightfield::Extent;
+    use crate::random::Stream;
 
     fn grid(width: usize, height: usize) -> Grid {
         Grid::new(Extent { width_m: 300.0, depth_m: 170.0 }, width, height)

@@ -3,7 +3,7 @@
 /// The weight of a value for a band: 1 within, falling linearly to 0 over `release` outside it; a release of 0 is a
 /// sharp edge.
 #[inline(always)]
-pub(in crate::engine) fn band_weight(value: f32, [min, max]: [f32; 2], release: f32) -> f32 {
+pub(crate) fn band_weight(value: f32, [min, max]: [f32; 2], release: f32) -> f32 {
     let (below, above) = (min - value, value - max);
     let outside = if below > above { below } else { above };
     // Branchless, so that the loop vectorizes.

@@ -13,7 +13,7 @@ use super::operations::symmetry::Symmetry;
 use super::operations::{AnyOperation, EvalContext, Operation};
 use super::progress::{Cancelled, Progress};
 use super::recipe::{Blend, Recipe, Step, StepSettings};
-use crate::engine::cast::ToFloat;
+use crate::cast::ToFloat;
 
 /// The symmetries to restore after the last step, in the order of their steps: those of active steps outside groups that
 /// other active steps follow.
@@ -116,11 +116,11 @@ impl FinalSymmetry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
-    use crate::engine::mask::MaskSource;
-    use crate::engine::operations::faults::Faults;
-    use crate::engine::operations::symmetry::{Kind, Method};
-    use crate::engine::stack::{Evaluator, evaluate, is_pointwise};
+    use crate::heightfield::Extent;
+    use crate::mask::MaskSource;
+    use crate::operations::faults::Faults;
+    use crate::operations::symmetry::{Kind, Method};
+    use crate::stack::{Evaluator, evaluate, is_pointwise};
 
     fn grid() -> Grid {
         Grid::new(Extent { width_m: 1000.0, depth_m: 800.0 }, 41, 33)

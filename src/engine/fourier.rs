@@ -12,7 +12,7 @@ use std::f64::consts::{PI, TAU};
 
 use num_complex::Complex;
 
-use crate::engine::cast::ToFloat;
+use crate::cast::ToFloat;
 
 /// A Fourier transform prepared for one length.
 #[derive(Debug)]

@@ -214,7 +214,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::engine::operations::faults::Faults;
+    use crate::operations::faults::Faults;
 
     /// Steps by name and depth; those whose names are capital letters are groups.
     fn stack(steps: &[(&str, usize)]) -> Vec<Step> {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::progress::{Cancelled, Progress};
 use super::simd::simd;
 
-use crate::engine::cast::{ToFloat, ToInteger};
+use crate::cast::{ToFloat, ToInteger};
 
 /// The size of the world in metres: x runs east over `width_m`, z runs south over `depth_m`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +66,7 @@ pub const SIDE_LIMITS: [usize; 2] = [2, 65_537];
 
 /// The value at a share of the way from `a` to `b`: exactly these at 0 and 1.
 #[inline(always)]
-pub(in crate::engine) fn mix(a: f64, b: f64, share: f64) -> f64 {
+pub(crate) fn mix(a: f64, b: f64, share: f64) -> f64 {
     (1.0 - share) * a + share * b
 }
 
@@ -419,7 +419,7 @@ impl Index<(usize, usize)> for Heightfield {
 /// Interpolates between the north-western, north-eastern, south-western and south-eastern values of a cell, at these
 /// shares of its width and its depth.
 #[inline(always)]
-pub(in crate::engine) fn bilinear([nw, ne, sw, se]: [f32; 4], u: f32, v: f32) -> f32 {
+pub(crate) fn bilinear([nw, ne, sw, se]: [f32; 4], u: f32, v: f32) -> f32 {
     let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
     mix(mix(nw, ne, u), mix(sw, se, u), v)
 }

@@ -8,7 +8,7 @@ use super::heightfield::Heightfield;
 use super::progress::{Cancelled, Progress};
 use super::simd::{round_to_u32, simd};
 
-use crate::engine::cast::{ToFloat, ToInteger};
+use crate::cast::{ToFloat, ToInteger};
 
 /// Samples per parallel task.
 const CHUNK: usize = 1 << 14;
@@ -27,6 +27,13 @@ pub struct Image {
 }
 
 impl Image {
+    /// An image of `width` pixels per row from its bytes: red, green and blue of each pixel.
+    pub fn from_rgb(width: usize, bytes: &[u8]) -> Self {
+        let pixels: Vec<[u8; 4]> =
+            bytes.as_chunks().0.iter().map(|&[red, green, blue]| [red, green, blue, 255]).collect();
+        Self { width, height: pixels.len() / width.max(1), pixels }
+    }
+
     /// Heights from black (lowest) to white (highest), one pixel per sample.
     pub fn greyscale(terrain: &Heightfield) -> Self {
         Self::greyscale_between(terrain, terrain.min_max())
@@ -56,6 +63,26 @@ impl Image {
     pub fn part(&self, [column, row]: [usize; 2], [width, height]: [usize; 2]) -> Self {
         let rows = self.pixels.chunks_exact(self.width).skip(row).take(height);
         Self { width, height, pixels: rows.flat_map(|pixels| &pixels[column..column + width]).copied().collect() }
+    }
+
+    /// The square of `side` × `side` pixels from column and row `origin` on, which the image must have, as `pixels` ×
+    /// `pixels`, each the mean of those it covers, or one of them where the result is the larger.
+    pub fn scaled_square(&self, [column, row]: [usize; 2], side: usize, pixels: usize) -> Self {
+        let covered = |at: usize| at * side / pixels..((at + 1) * side / pixels).max(at * side / pixels + 1);
+        let mean = |i: usize| {
+            let (columns, rows) = (covered(i % pixels), covered(i / pixels));
+            let count = (columns.len() * rows.len()).to_u32();
+            let mut sums = [0_u32; 3];
+            for j in rows {
+                let from = (row + j) * self.width + column;
+                for [red, green, blue, _] in &self.pixels[from + columns.start..from + columns.end] {
+                    sums.iter_mut().zip([red, green, blue]).for_each(|(sum, channel)| *sum += u32::from(*channel));
+                }
+            }
+            let [red, green, blue] = sums.map(|sum| ((sum + count / 2) / count).to_u8());
+            [red, green, blue, 255]
+        };
+        Self { width: pixels, height: pixels, pixels: (0..pixels * pixels).map(mean).collect() }
     }
 
     /// Replaces the pixels from column and row `origin` on by those of another image, which must fit.
@@ -155,7 +182,7 @@ pub(super) fn encode([red, green, blue]: &[Vec<f32>; 3], pixels: &mut [[u8; 4]])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     #[test]
     fn every_channel_survives_the_conversion_to_linear_light_and_back() {

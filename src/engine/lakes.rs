@@ -88,14 +88,14 @@ fn shore_height(lake: &Outline, shore_m: f64, terrain: &Heightfield) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Grid;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::operations::noise::Noise;
-    use crate::engine::operations::pads::{Pad, Shape};
-    use crate::engine::parameters::Point;
-    use crate::engine::progress::Progress;
-    use crate::engine::stack::evaluate;
-    use crate::engine::step::Step;
+    use crate::heightfield::Grid;
+    use crate::inputs::Inputs;
+    use crate::operations::noise::Noise;
+    use crate::operations::pads::{Pad, Shape};
+    use crate::parameters::Point;
+    use crate::progress::Progress;
+    use crate::stack::evaluate;
+    use crate::step::Step;
 
     #[test]
     fn drawn_lakes_have_their_water_within_their_outline() {

@@ -11,7 +11,7 @@ use super::heightfield::{Grid, Heightfield};
 use super::parameters::{Band, choices};
 use super::progress::{Cancelled, Progress};
 
-use crate::engine::cast::{ToFloat, ToInteger};
+use crate::cast::{ToFloat, ToInteger};
 
 choices! {
     /// The form of the terrain at a sample, from its lines of sight in eight directions.
@@ -260,7 +260,7 @@ impl Metrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
+    use crate::heightfield::Extent;
 
     #[track_caller]
     fn check(height: impl Fn(f32, f32) -> f32, expected: Landform) {

@@ -3,7 +3,7 @@
 use super::parameters::{Colour, Spec, parameters};
 use super::surface::{Sun, azimuth_vector};
 
-use crate::engine::cast::ToFloat;
+use crate::cast::ToFloat;
 
 parameters! {
     /// The sun and the sky that light the terrain.

@@ -14,7 +14,7 @@ use super::ramp::{ELEVATION, Ramp, SLOPE};
 use super::simd::simd;
 use super::texture::MIN_RIVER_CATCHMENT_SHARE;
 
-use crate::engine::cast::{ToFloat, ToInteger};
+use crate::cast::{ToFloat, ToInteger};
 
 /// The style of a map.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -360,7 +360,7 @@ fn crossing(from: f32, to: f32, interval_m: f32) -> Option<(f32, f32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     /// A terrain with a sample every metre.
     fn terrain(side: usize, height: impl FnMut(usize, usize) -> f32) -> Heightfield {

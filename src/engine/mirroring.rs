@@ -311,11 +311,11 @@ fn mirror_list<T: Drawn>(before: &List<T>, after: &mut List<T>, symmetries: &[Ma
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Grid, Heightfield};
-    use crate::engine::inputs::Inputs;
-    use crate::engine::operations::paths::PathNode;
-    use crate::engine::progress::Progress;
-    use crate::engine::stack::evaluate;
+    use crate::heightfield::{Grid, Heightfield};
+    use crate::inputs::Inputs;
+    use crate::operations::paths::PathNode;
+    use crate::progress::Progress;
+    use crate::stack::evaluate;
 
     fn point(x_m: f64, z_m: f64) -> Point {
         Point { x_m, z_m }
@@ -451,7 +451,7 @@ mod tests {
 
     #[test]
     fn the_first_item_of_a_new_step_and_the_paint_of_a_type_are_mirrored() {
-        let before = Recipe { texture: crate::engine::texture::TextureRecipe::starter(), ..Default::default() };
+        let before = Recipe { texture: crate::texture::TextureRecipe::starter(), ..Default::default() };
         let mut after = before.clone();
         let stroke = Stroke { points_m: vec![point(5.0, 6.0)].into(), ..Default::default() };
         after.stack.push(Step::new(Sculpt { strokes: vec![stroke].into() }));

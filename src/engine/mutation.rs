@@ -4,7 +4,7 @@ use super::parameters::{Band, Group, Kind, Parameter, Range, Scale, Value, Value
 use super::random::Rng;
 use super::recipe::Recipe;
 
-use crate::engine::cast::{ToFloat, ToInteger};
+use crate::cast::{ToFloat, ToInteger};
 
 /// The name under which a parameter of a step is locked. It contains the step's seed, so it remains valid when the
 /// stack is reordered.
@@ -130,9 +130,9 @@ fn shift_along_slider(slider: Range, scale: Scale, number: f64, shift: f64) -> f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::operations::AnyOperation;
-    use crate::engine::random::Stream;
-    use crate::engine::recipe::Step;
+    use crate::operations::AnyOperation;
+    use crate::random::Stream;
+    use crate::recipe::Step;
 
     /// Every operation once, with different seeds.
     fn all() -> Recipe {

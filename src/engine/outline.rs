@@ -204,7 +204,7 @@ fn nearest_of_edges(points: &[[f64; 2]], [x, z]: [f64; 2]) -> (bool, [f64; 2]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::random::Stream;
+    use crate::random::Stream;
 
     fn point([x_m, z_m]: [f64; 2]) -> Point {
         Point { x_m, z_m }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-use crate::engine::cast::ToFloat;
+use crate::cast::ToFloat;
 
 /// The computation was cancelled by its caller. This is the only error of engine functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

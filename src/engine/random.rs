@@ -7,7 +7,7 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng as _, SeedableRng};
 
-use crate::engine::cast::ToFloat;
+use crate::cast::ToFloat;
 
 /// The random numbers of one step of a recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

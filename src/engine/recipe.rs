@@ -395,9 +395,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::engine::operations::faults::Faults;
-    use crate::engine::operations::recursive_filter::RecursiveFilter;
-    use crate::engine::texture::Unit;
+    use crate::operations::faults::Faults;
+    use crate::operations::recursive_filter::RecursiveFilter;
+    use crate::texture::Unit;
 
     #[test]
     fn every_operation_round_trips_through_json() {
@@ -533,10 +533,10 @@ mod tests {
 
     #[test]
     fn a_step_scaled_to_a_small_world_has_the_same_shape() {
-        use crate::engine::heightfield::{Grid, Heightfield};
-        use crate::engine::inputs::Inputs;
-        use crate::engine::progress::Progress;
-        use crate::engine::stack;
+        use crate::heightfield::{Grid, Heightfield};
+        use crate::inputs::Inputs;
+        use crate::progress::Progress;
+        use crate::stack;
 
         let world = |side_m| World { width_m: side_m, depth_m: side_m, ..Default::default() };
         for operation in AnyOperation::all() {
@@ -556,8 +556,8 @@ mod tests {
 
     #[test]
     fn a_new_river_step_does_not_raise_imported_terrain() {
-        use crate::engine::operations::fluvial_erosion::FluvialErosion;
-        use crate::engine::operations::heightmap::Heightmap;
+        use crate::operations::fluvial_erosion::FluvialErosion;
+        use crate::operations::heightmap::Heightmap;
 
         let uplift_mm = |stack: Vec<Step>| {
             let recipe = Recipe { stack, ..Default::default() };

@@ -256,10 +256,10 @@ impl Recipe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::mask::PaintedStroke;
-    use crate::engine::operations::faults::Faults;
-    use crate::engine::scatter::layer::ScatterLayer;
-    use crate::engine::texture::TextureRecipe;
+    use crate::mask::PaintedStroke;
+    use crate::operations::faults::Faults;
+    use crate::scatter::layer::ScatterLayer;
+    use crate::texture::TextureRecipe;
 
     #[test]
     fn layers_follow_the_names_of_others_and_of_terrain_types() {

@@ -8,7 +8,7 @@ use super::parameters::{Band, Colour};
 use super::progress::{Cancelled, Progress};
 use super::texture::{PaintOnce, TerrainType, TextureRecipe, TextureSettings, Unit, paint_once};
 
-use crate::engine::cast::ToFloat;
+use crate::cast::ToFloat;
 
 /// The height range that is drawn, as a fraction of the longer side. Every terrain is scaled to it, so that gentle
 /// terrain shows its shape and steep terrain is not mostly in shadow.
@@ -50,8 +50,8 @@ fn greys() -> TextureRecipe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::image::{linear_from_srgb, srgb_from_linear};
+    use crate::heightfield::{Extent, Grid};
+    use crate::image::{linear_from_srgb, srgb_from_linear};
 
     fn drawn(width_m: f64, height: impl Fn(f32, f32) -> f32) -> Vec<u8> {
         let grid = Grid::new(Extent { width_m, depth_m: width_m }, 33, 33);

@@ -6,7 +6,7 @@ use super::heightfield::{Grid, Heightfield};
 use super::progress::{Cancelled, Progress};
 use super::simd::simd;
 
-use crate::engine::cast::{ToFloat, ToInteger};
+use crate::cast::{ToFloat, ToInteger};
 
 /// How samples are interpolated and extrapolated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,7 +249,7 @@ impl Heightfield {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
+    use crate::heightfield::Extent;
 
     const WORLD: Extent = Extent { width_m: 4100.7, depth_m: 977.3 };
 

@@ -4,7 +4,7 @@ use super::flow::Water;
 use super::heightfield::Grid;
 use super::progress::{Cancelled, Progress};
 
-use crate::engine::cast::ToInteger;
+use crate::cast::ToInteger;
 
 /// A river, from its head downstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,8 +81,8 @@ fn mouths_and_inflows(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::flow::Outlets;
-    use crate::engine::heightfield::{Extent, Heightfield};
+    use crate::flow::Outlets;
+    use crate::heightfield::{Extent, Heightfield};
 
     /// A plane with a sample every 8 m that falls to the south, with a valley along column 3 and a side valley along
     /// row 4 from the west.

@@ -10,7 +10,7 @@ use super::parameters::{
     Group, List, ParameterError, Problem, Spec, group_to_json, not_an_object, parameters, set_from_json,
 };
 use super::random::Stream;
-use crate::engine::cast::ToInteger;
+use crate::cast::ToInteger;
 
 parameters! {
     /// The parameters that all steps have.

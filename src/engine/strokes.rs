@@ -382,8 +382,8 @@ pub fn rows_between(grid: Grid, north_m: f64, south_m: f64) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
-    use crate::engine::random::Stream;
+    use crate::heightfield::Extent;
+    use crate::random::Stream;
 
     const BRUSH: Brush = Brush { radius_m: 10.0, hardness: 0.5 };
 

@@ -7,7 +7,6 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::job::{JobError, Wake};
 use super::runner::{JobContext, Policy, Runner, RunnerConfig, Worker};
-use crate::engine::cast::ToInteger;
 use crate::engine::relief::relief;
 use crate::engine::stack::Evaluator;
 use crate::engine::texture::paint_once;
@@ -194,22 +193,7 @@ fn draw_material(name: &str, bytes: &[u8], pixels: usize) -> Result<Image, FileE
     let texture = files::formats::image_decode::decode_texture(Path::new(name), bytes)?;
     let side = (texture.width.min(texture.height) / 2).max(1);
     let corner = [(texture.width - side) / 2, (texture.height - side) / 2];
-    // At least one pixel, even of a texture that is smaller than its thumbnail.
-    let covered = |at: usize| at * side / pixels..((at + 1) * side / pixels).max(at * side / pixels + 1);
-    let pixel = |i: usize| {
-        let (columns, rows) = (covered(i % pixels), covered(i / pixels));
-        let count = (columns.len() * rows.len()).to_u32();
-        let mut sums = [0_u32; 3];
-        for row in rows {
-            let from = (corner[1] + row) * texture.width + corner[0];
-            for [red, green, blue, _] in &texture.pixels[from + columns.start..from + columns.end] {
-                sums.iter_mut().zip([red, green, blue]).for_each(|(sum, channel)| *sum += u32::from(*channel));
-            }
-        }
-        let [red, green, blue] = sums.map(|sum| ((sum + count / 2) / count).to_u8());
-        [red, green, blue, 255]
-    };
-    Ok(Image { width: pixels, height: pixels, pixels: (0..pixels * pixels).map(pixel).collect() })
+    Ok(texture.scaled_square(corner, side, pixels))
 }
 
 fn draw_terrain(evaluator: &mut Evaluator, request: &ThumbnailRequest, progress: &Progress) -> Result<Image, JobError> {

@@ -1,6 +1,7 @@
 //! A recipe gives the same bytes with any number of threads, in one evaluation or stepwise, and in every version. With
 //! any parameters within their ranges, evaluation terminates with finite heights.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::common;
@@ -122,7 +123,7 @@ fn hash_of_texture(recipe: &Recipe, terrain: &Heightfield) -> u64 {
 #[test]
 fn thread_count_does_not_change_the_bytes() {
     for (name, recipe) in recipes().into_iter().chain(recipes_of_operations()) {
-        let hashes: Vec<[u64; 2]> = [1, 3, 7]
+        let hashes: Vec<[u64; 2]> = [1, 7]
             .into_iter()
             .map(|count| {
                 threads(count).install(|| {
@@ -143,12 +144,13 @@ fn check_stepping(name: &str, recipe: &Recipe, places: u32) {
     let stride = (end / places).max(1);
     let forwards: Vec<u32> = (0..=end).step_by(stride as usize).collect();
     let backwards = forwards.iter().rev();
+    let mut hashes = BTreeMap::new();
     for &position in forwards.iter().chain(backwards).chain(&[end, 1, end / 2, end / 2 + 1]) {
         let stepped = evaluator
             .evaluate(recipe, grid, Some(position), common::inputs(), &Progress::new())
             .expect("not cancelled");
-        let alone = terrain(recipe, 65, Some(position));
-        assert_eq!(hash_of_heights(&stepped), hash_of_heights(&alone), "{name} at {position}");
+        let alone = hashes.entry(position).or_insert_with(|| hash_of_heights(&terrain(recipe, 65, Some(position))));
+        assert_eq!(hash_of_heights(&stepped), *alone, "{name} at {position}");
     }
 }
 

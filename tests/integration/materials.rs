@@ -29,7 +29,9 @@ fn textures_tile_seamlessly() {
         assert_eq!(texture.dimensions(), (1024, 1024), "{name}");
         for (way, texture) in [("columns", texture.clone()), ("rows", image::imageops::rotate90(&texture))] {
             let last = texture.width() - 1;
-            let inside = (0..last).map(|x| column_difference(&texture, x, x + 1)).sum::<f64>() / f64::from(last);
+            let columns = (0..last).step_by(8);
+            let count = columns.len() as f64;
+            let inside = columns.map(|x| column_difference(&texture, x, x + 1)).sum::<f64>() / count;
             let seam = column_difference(&texture, last, 0);
             assert!(seam <= 1.3 * inside, "{name}, {way}: {seam:.2} at the seam, {inside:.2} inside");
         }
@@ -60,11 +62,11 @@ fn textures_differ_in_their_mean_colour() {
 fn thread_count_does_not_change_the_textures() {
     let made = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
-        pool.install(|| Material::ALL.map(|material| material.texture(64)))
+        pool.install(|| Material::ALL.map(|material| material.texture(32)))
     };
     let (one, seven) = (made(1), made(7));
     for (material, (a, b)) in Material::ALL.iter().zip(one.iter().zip(&seven)) {
         assert!(a == b, "{}", material.name);
-        assert!(material.metres > 0.0 && a.dimensions() == (64, 64), "{}", material.name);
+        assert!(material.metres > 0.0 && a.dimensions() == (32, 32), "{}", material.name);
     }
 }

@@ -11,15 +11,15 @@ use upthrust::project::{ProjectFile, presets};
 
 const SAMPLES: usize = 257;
 
-fn terrain(recipe: &Recipe) -> Heightfield {
+fn terrain(recipe: &Recipe, samples: usize) -> Heightfield {
     let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
-    let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
+    let grid = Grid::fitted(recipe.world.extent(), samples);
     evaluate(recipe, grid, None, &inputs, &Progress::new()).expect("not cancelled")
 }
 
 fn painted(recipe: &Recipe, terrain: &Heightfield) -> PaintedTexture {
     let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
-    let size = [SAMPLES; 2];
+    let size = [terrain.grid().width(), terrain.grid().height()];
     paint_once(terrain, recipe.painting(&inputs, None), size, &Progress::new()).expect("not cancelled")
 }
 
@@ -31,9 +31,19 @@ fn sets(recipe: &Recipe) -> Vec<Option<String>> {
 
 #[test]
 fn every_set_of_every_preset_covers_the_terrain() {
+    check_sets(129);
+}
+
+#[test]
+#[ignore = "slow: more samples"]
+fn nightly_every_set_of_every_preset_covers_the_terrain() {
+    check_sets(513);
+}
+
+fn check_sets(samples: usize) {
     for preset in presets() {
         let mut recipe = preset.project().expect(preset.name).recipe;
-        let terrain = terrain(&recipe);
+        let terrain = terrain(&recipe, samples);
         for set in sets(&recipe) {
             recipe.texture.settings.active_set = set.clone();
             let uncovered = painted(&recipe, &terrain).uncovered;
@@ -79,7 +89,7 @@ fn summer_is_active_winter_is_brighter_and_desert_is_redder() {
         }
         assert_eq!(recipe.texture.sets(), ["summer", "winter", "desert"], "{}", preset.name);
         assert_eq!(recipe.texture.settings.active_set.as_deref(), Some("summer"), "{}", preset.name);
-        let terrain = terrain(&recipe);
+        let terrain = terrain(&recipe, SAMPLES);
         let [summer, winter, desert] = ["summer", "winter", "desert"].map(|set| {
             recipe.texture.settings.active_set = Some(set.into());
             mean(&painted(&recipe, &terrain))
@@ -98,7 +108,7 @@ fn summer_is_active_winter_is_brighter_and_desert_is_redder() {
 #[test]
 fn default_terrain_types_paint_green_land_and_a_sandy_sea_floor() {
     let recipe = Recipe { stack: vec![Step::new(Coastline::default())], ..Default::default() };
-    let terrain = terrain(&recipe);
+    let terrain = terrain(&recipe, SAMPLES);
     let painting = painted(&recipe, &terrain);
     assert_eq!(painting.uncovered, 0.0);
     let [low, high] = terrain.min_max();
@@ -126,7 +136,7 @@ fn example_projects_open_and_have_no_problems() {
         let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
         assert_eq!(recipe.check(grid), Ok(()), "{path:?}");
         assert_eq!(file.terrain_changes(|_| None), None, "{path:?}");
-        let terrain = terrain(recipe);
+        let terrain = terrain(recipe, SAMPLES);
         if recipe.stack.iter().any(|step| step.operation.key() == "symmetry") {
             let (width, height) = (grid.width(), grid.height());
             let turned = Heightfield::from_fn(grid, |c, r| terrain[(width - 1 - c, height - 1 - r)]);

@@ -33,7 +33,8 @@ fn watched(job: impl FnOnce(&Progress)) -> Vec<f32> {
                 if is_last {
                     break;
                 }
-                std::hint::spin_loop();
+                // Leaves the processor to the job.
+                std::thread::yield_now();
             }
             seen
         });

@@ -131,12 +131,11 @@ fn check_filters(worlds: &[(Extent, [usize; 2])], filters: &[(Form, Sweeps)]) {
 
 #[test]
 fn filters_and_wind_agree_within_1_percent_of_the_range() {
-    // The square world has four times as many samples.
-    check_filters(&WORLDS[1..], &[(Form::Sequential, Sweeps::Four), (Form::Averaged, Sweeps::Two)]);
+    check_filters(&WORLDS[1..2], &[(Form::Sequential, Sweeps::Four), (Form::Averaged, Sweeps::Two)]);
 }
 
 #[test]
-#[ignore = "slow: includes the square world"]
+#[ignore = "slow: all worlds and forms"]
 fn nightly_filters_and_wind_agree_in_every_world() {
     let filters = [Form::Sequential, Form::Averaged].map(|form| [(form, Sweeps::Two), (form, Sweeps::Four)]);
     check_filters(&WORLDS, filters.as_flattened());

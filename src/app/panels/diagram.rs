@@ -10,7 +10,6 @@ use egui::{
 
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::image::{linear_from_srgb, srgb_from_linear};
 use crate::engine::parameters::Band;
 use crate::engine::texture::{CoverageDiagram, TerrainType, TextureRecipe, UNCOVERED_COLOUR, Unit};
 
@@ -162,7 +161,7 @@ pub(crate) fn diagram_ui(
     {
         *selected = Some(*i);
     }
-    let texture = diagram.texture(ui, recipe, range, &coverage, plot.size());
+    let texture = diagram.texture(ui, range, &coverage, plot.size());
     paint_regions(ui, recipe, axes, texture, &coverage.active, chosen);
     if let Some(i) = chosen {
         diagram.selected_ui(ui, &response, region(recipe, axes, i));
@@ -335,14 +334,7 @@ impl Diagram {
     }
 
     /// The image with one pixel per point, made again when anything changed.
-    fn texture(
-        &mut self,
-        ui: &Ui,
-        recipe: &TextureRecipe,
-        range: Band,
-        coverage: &Arc<Coverage>,
-        size: Vec2,
-    ) -> TextureId {
+    fn texture(&mut self, ui: &Ui, range: Band, coverage: &Arc<Coverage>, size: Vec2) -> TextureId {
         let size = image_size(size, coverage.active.len());
         if let Some((known, of_size, texture)) = &self.drawn
             && Arc::ptr_eq(known, coverage)
@@ -350,7 +342,7 @@ impl Diagram {
         {
             return texture.id();
         }
-        let image = image(recipe, range, coverage, size);
+        let image = image(range, &coverage.diagram, size);
         let texture = ui.ctx().load_texture("diagram", image, TextureOptions::LINEAR);
         let id = texture.id();
         self.drawn = Some((coverage.clone(), size, texture));
@@ -367,28 +359,16 @@ fn image_size(plot: Vec2, types: usize) -> [usize; 2] {
 
 /// The mixed colours of the types that cover each elevation and slope, as on the terrain; hatched in the warning colour
 /// where none does.
-fn image(recipe: &TextureRecipe, range: Band, coverage: &Coverage, [width, height]: [usize; 2]) -> ColorImage {
+fn image(range: Band, diagram: &CoverageDiagram, [width, height]: [usize; 2]) -> ColorImage {
     let along = |i: usize| range.min + (i.to_f64() + 0.5) / width.to_f64() * (range.max - range.min);
     let elevations: Vec<f32> = (0..width).map(|i| along(i).to_f32()).collect();
-    let covering: Vec<(usize, [f32; 3])> = coverage
-        .active
-        .iter()
-        .enumerate()
-        .filter(|(_, i)| recipe.types[**i].covers())
-        .map(|(at, i)| (at, recipe.types[*i].colour.0.map(linear_from_srgb)))
-        .collect();
     let mut pixels = Vec::with_capacity(width * height);
     for j in 0..height {
         let slope_deg = (1.0 - (j.to_f64() + 0.5) / height.to_f64()) * STEEPEST;
-        let row = coverage.diagram.row(&elevations, slope_deg);
-        pixels.extend((0..width).map(|i| {
-            let mut colour = [0.0; 3];
-            for (at, own) in &covering {
-                let weight = row.weights[*at][i];
-                colour.iter_mut().zip(own).for_each(|(sum, channel)| *sum += weight * channel);
-            }
-            let [red, green, blue] = colour.map(srgb_from_linear);
-            if row.covered[i] { Color32::from_rgb(red, green, blue) } else { hatching(i, j) }
+        let row = diagram.colours(&elevations, slope_deg).into_iter().enumerate();
+        pixels.extend(row.map(|(i, colour)| match colour {
+            Some([red, green, blue]) => Color32::from_rgb(red, green, blue),
+            None => hatching(i, j),
         }));
     }
     ColorImage::new([width, height], pixels)
@@ -419,7 +399,7 @@ mod tests {
         let types = vec![terrain_type([0; 3], 0.0, 50.0), terrain_type([255; 3], 25.0, 75.0)];
         let recipe = TextureRecipe { settings: TextureSettings::default(), types: types.into() };
         let range = Band { min: 0.0, max: 100.0 };
-        let found = image(&recipe, range, &Coverage::new(&recipe, range), [4, 2]);
+        let found = image(range, &CoverageDiagram::new(&recipe, range), [4, 2]);
         let grey = |level| Color32::from_gray(level);
         // The steeper half is hatched; below, black, half of each in linear light, white, and nothing.
         assert_eq!(found.pixels[..4], [0, 1, 2, 3].map(|i| hatching(i, 0)));

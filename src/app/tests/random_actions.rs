@@ -345,18 +345,18 @@ fn undo_all(editor: &mut Harness<'static, App>, first: &Project) {
 
 #[test]
 fn random_actions_can_all_be_undone() {
-    walk(act, 200, 33, 1);
+    walk(act, 120, 33, 1);
 }
 
 #[test]
 #[ignore = "slow: takes minutes"]
 fn nightly_random_actions_can_all_be_undone() {
-    walk(act, 10_000, 65, 2);
+    walk(act, 5000, 65, 2);
 }
 
 #[test]
 fn random_actions_of_tools_can_all_be_undone() {
-    walk(use_tools, 150, 33, 4);
+    walk(use_tools, 90, 33, 4);
 }
 
 #[test]

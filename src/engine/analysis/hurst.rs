@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::line_fit::fitted_slope;
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
 
 /// The Hurst exponent from the variogram: half the slope of log E[(h(p + lag) − h(p))²] over log lag, along rows and
 /// columns, for lags that double from 1 up to an eighth of the shorter side, which is included. `None` for terrain that
@@ -32,7 +32,7 @@ pub fn hurst_exponent(terrain: &Heightfield) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::analysis::testing::grid;
+    use crate::analysis::testing::grid;
 
     #[test]
     fn a_ramp_matches_values_computed_by_hand() {
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn white_noise_is_equally_rough_at_every_lag() {
-        let mut rng = crate::engine::random::Stream::new(0, 0).at(0);
+        let mut rng = crate::random::Stream::new(0, 0).at(0);
         let noise = Heightfield::from_fn(grid(256), |_, _| rng.unit() as f32);
         assert!(hurst_exponent(&noise).expect("rough").abs() < 0.02);
     }

@@ -1,6 +1,6 @@
 //! Linear regression.
 
-use crate::engine::cast::ToFloat;
+use crate::cast::ToFloat;
 
 /// The slope of the best-fit line through points [x, y]; `None` for fewer than two different x.
 pub(super) fn fitted_slope(points: &[[f64; 2]]) -> Option<f64> {

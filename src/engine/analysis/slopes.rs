@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::simd::simd;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Heightfield;
+use crate::simd::simd;
 
 /// The width of a bin of the slope histogram that `inspect` prints, degrees.
 pub const SLOPE_BIN_DEG: f32 = 5.0;
@@ -69,7 +69,7 @@ pub fn slope_histogram(terrain: &Heightfield, bin_deg: f32) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::analysis::testing::grid;
+    use crate::analysis::testing::grid;
 
     #[test]
     fn a_tilted_plane_is_in_one_bin() {

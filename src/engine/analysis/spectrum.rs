@@ -4,10 +4,10 @@ use num_complex::Complex;
 use rayon::prelude::*;
 
 use super::line_fit::fitted_slope;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::fourier::{FourierTransform, Workspace};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::fourier::{FourierTransform, Workspace};
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
 
 /// The minimum number of samples along a side.
 const MIN_SAMPLES: usize = 32;
@@ -177,7 +177,7 @@ impl Plane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     fn grid(side: usize) -> Grid {
         Grid::new(Extent { width_m: 10.0 * (side - 1) as f64, depth_m: 10.0 * (side - 1) as f64 }, side, side)
@@ -198,7 +198,7 @@ mod tests {
     fn a_wave_has_its_power_at_its_wavelength() {
         // 16 waves on 256 samples of 10 m, with an amplitude of 3 m: a wavelength of 160 m and a power of half of 3²
         // m². The window spreads the wave over three rings. A little noise keeps the other rings from being empty.
-        let (tau, mut rng) = (std::f64::consts::TAU, crate::engine::random::Stream::new(1, 0).at(0));
+        let (tau, mut rng) = (std::f64::consts::TAU, crate::random::Stream::new(1, 0).at(0));
         let rough = |c: usize, _| 3.0 * libm::sin(tau * 16.0 * c as f64 / 256.0) as f32 + 1e-3 * rng.unit() as f32;
         let spectrum = spectrum(&Heightfield::from_fn(grid(256), rough));
         let near = |point: &&[f64; 2]| (2560.0 / 17.5..2560.0 / 14.5).contains(&point[0]);
@@ -213,7 +213,7 @@ mod tests {
     fn the_power_of_white_noise_grows_with_the_wave_number() {
         // Its power is uniform over the plane of waves, so a ring's power grows with its circumference: slope 1.
         let of_seed = |seed| {
-            let mut rng = crate::engine::random::Stream::new(seed, 0).at(0);
+            let mut rng = crate::random::Stream::new(seed, 0).at(0);
             spectrum(&Heightfield::from_fn(grid(256), |_, _| rng.unit() as f32))
         };
         let all: Vec<Spectrum> = (0..8).map(of_seed).collect();
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn points_have_the_same_bits_on_every_machine() {
-        let mut rng = crate::engine::random::Stream::new(3, 0).at(0);
+        let mut rng = crate::random::Stream::new(3, 0).at(0);
         let rough = Heightfield::from_fn(grid(33), |c, r| (40.0 * rng.unit()) as f32 + (c * r % 11) as f32);
         let powers: Vec<u64> = spectrum(&rough).points.iter().map(|point| point[1].to_bits()).collect();
         let expected = [
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn ring_powers_agree_with_the_formula() {
-        let mut rng = crate::engine::random::Stream::new(5, 0).at(0);
+        let mut rng = crate::random::Stream::new(5, 0).at(0);
         let rough = Heightfield::from_fn(grid(35), |_, _| rng.unit() as f32);
         let found = ring_powers(&rough, 35, &Progress::new()).expect("not cancelled");
         let plane = Plane::fitted(&rough, 35, &Progress::new()).expect("not cancelled");

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::parameters::Band;
-use crate::engine::simd::{round_to_u32, simd};
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::parameters::Band;
+use crate::simd::{round_to_u32, simd};
 
 /// Heights that are processed together in SIMD lanes, and those in one parallel job.
 const LANES: usize = 8;
@@ -81,7 +81,7 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::analysis::testing::grid;
+    use crate::analysis::testing::grid;
 
     #[test]
     fn a_ramp_matches_values_computed_by_hand() {

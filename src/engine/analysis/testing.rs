@@ -1,6 +1,6 @@
 //! Helpers shared by the tests of the analysis module.
 
-use crate::engine::heightfield::{Extent, Grid};
+use crate::heightfield::{Extent, Grid};
 
 /// A square grid with samples one metre apart.
 pub(super) fn grid(side: usize) -> Grid {

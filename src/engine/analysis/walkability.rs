@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use super::slopes::{GradientSquares, squared_tangent};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// The default slope up to which terrain counts as walkable, degrees.
 pub const DEFAULT_WALKABLE_DEG: f64 = 45.0;
@@ -151,7 +151,7 @@ impl Areas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::analysis::testing::grid;
+    use crate::analysis::testing::grid;
 
     fn walked(terrain: &Heightfield) -> WalkableArea {
         walkable(terrain, DEFAULT_WALKABLE_DEG, &Progress::new()).expect("not cancelled")

@@ -3,8 +3,8 @@
 //! Displacements are multiples of 2⁻²⁰ m and are added up as integers. Sums are therefore exact: the result is
 //! bit-identical for any order of faults, number of threads and algorithm.
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Grid;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Grid;
 
 /// Fixed-point units per metre: 2²⁰.
 pub(super) const UNITS_PER_M: f64 = 1_048_576.0;
@@ -65,7 +65,7 @@ impl FixedHeights {
 #[cfg(test)]
 impl FixedHeights {
     /// Heights in fixed-point units.
-    pub(in crate::engine) fn from_units(units: &[i64]) -> Self {
+    pub(crate) fn from_units(units: &[i64]) -> Self {
         Self(units.to_vec())
     }
 }

@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use super::fixed_point::{to_metres, to_units};
 use super::profile::Profile;
-use crate::engine::cast::ToInteger;
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToInteger;
+use crate::heightfield::{Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
 
 /// A straight fault across the whole map: h += displacement · w((p − point)·normal).
 #[derive(Clone, Copy, Debug, PartialEq)]

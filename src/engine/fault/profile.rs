@@ -1,7 +1,7 @@
 //! The cross-sections of faults.
 
 use super::fixed_point::UNITS_PER_M;
-use crate::engine::parameters::choices;
+use crate::parameters::choices;
 
 choices! {
     /// The cross-section of a fault: the fraction of the displacement as a function of the distance from the line.
@@ -30,7 +30,7 @@ choices! {
 impl Profile {
     /// The keys of the profiles with a vertical offset between their sides: one side rises by the displacement, the
     /// other sinks by it.
-    pub(in crate::engine) const TWO_SIDED: &'static [&'static str] =
+    pub(crate) const TWO_SIDED: &'static [&'static str] =
         &["step", "ramp", "smooth", "exponential", "gaussian", "linear", "biweight"];
 
     /// Whether the profile depends on the width of the fault zone.
@@ -89,7 +89,7 @@ impl Profile {
     }
 
     /// |w| far from the line.
-    pub(in crate::engine) fn far_weight(self) -> f64 {
+    pub(crate) fn far_weight(self) -> f64 {
         match self {
             Self::Step | Self::Ramp | Self::Smooth => 1.0,
             Self::Sine | Self::Cosine | Self::Exponential | Self::Gaussian | Self::Linear | Self::Biweight => 0.0,
@@ -98,7 +98,7 @@ impl Profile {
 
     /// The distance in metres beyond which displacement · w, in fixed-point units, is ±displacement ·
     /// [`Self::far_weight`].
-    pub(in crate::engine) fn reach_m(self, displacement_m: f64, zone_m: f64) -> f64 {
+    pub(crate) fn reach_m(self, displacement_m: f64, zone_m: f64) -> f64 {
         if zone_m <= 0.0 {
             return 0.0;
         }

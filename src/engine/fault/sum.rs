@@ -8,10 +8,10 @@ use rayon::prelude::*;
 
 use super::fixed_point::{FixedHeights, to_metres};
 use super::line::{Fault, GridFault, column_positions};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// Faults per block. Cancellation is checked between blocks, because a row of a hundred thousand faults takes too long.
 const BLOCK: usize = 64;
@@ -231,10 +231,10 @@ impl FaultSum<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::fault::fixed_point::{quantized_displacement, to_units};
-    use crate::engine::fault::line::add_fault;
-    use crate::engine::fault::profile::Profile;
-    use crate::engine::heightfield::Extent;
+    use crate::fault::fixed_point::{quantized_displacement, to_units};
+    use crate::fault::line::add_fault;
+    use crate::fault::profile::Profile;
+    use crate::heightfield::Extent;
 
     fn grid(width: usize, height: usize) -> Grid {
         Grid::new(Extent { width_m: (width - 1) as f64, depth_m: (height - 1) as f64 }, width, height)
@@ -265,7 +265,7 @@ mod tests {
     fn the_sum_equals_a_double_loop_over_faults_and_samples() {
         let grid = Grid::new(Extent { width_m: 3000.0, depth_m: 1700.0 }, 97, 55);
         for profile in Profile::ALL {
-            let mut rng = crate::engine::random::Stream::new(1, 2).at(3);
+            let mut rng = crate::random::Stream::new(1, 2).at(3);
             let faults: Vec<Fault> = (0..60)
                 .map(|i| {
                     let azimuth = rng.between(0.0, std::f64::consts::TAU);

@@ -16,9 +16,9 @@ use rayon::prelude::*;
 
 use super::edges::Edges;
 use super::grid::{DonorOffsets, END, filled_vec, tie_break};
-use crate::engine::cast::ToInteger;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::ToInteger;
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// The basin of samples that drain to an outlet; basins of pits are numbered from 1.
 const OUTSIDE: u32 = 0;
@@ -393,7 +393,7 @@ mod tests {
     use super::super::grid::NEIGHBOURS;
     use super::super::mesh::Mesh;
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     #[test]
     fn the_tree_of_the_lowest_passes_is_that_of_all_passes() {

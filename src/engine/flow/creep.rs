@@ -12,18 +12,18 @@
 
 use rayon::prelude::*;
 
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
-use crate::engine::strips::{STRIP, strips};
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
+use crate::strips::{STRIP, strips};
 
 /// Rows that are solved together, in vector lanes.
 const BLOCK: usize = 16;
 
 /// A step of diffusion on a grid.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct Creep {
+pub(crate) struct Creep {
     /// D·Δt/Δx² along rows and along columns.
     shares: [f32; 2],
 }

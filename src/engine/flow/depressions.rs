@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::drainage::Drainage;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
 
 /// How much more a metre of fill counts than a metre of cut: a narrow cut is less visible than a raised floor.
 const FILL_WEIGHT: f32 = 3.0;

@@ -9,17 +9,17 @@ use super::edges::Edges;
 use super::grid::{DonorOffsets, END, NEIGHBOURS, PADDING, filled_vec, tie_break};
 use super::mesh::Mesh;
 use super::options::{Outlets, RoutingOptions};
-use crate::engine::cast::ToInteger;
-use crate::engine::heightfield::{Grid, Heightfield, copy_heights};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::ToInteger;
+use crate::heightfield::{Grid, Heightfield, copy_heights};
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// The drainage of a terrain: flow directions and basins. Can be reused for other terrains on the same mesh.
 ///
 /// The maps are padded by one sample around the terrain, so that every sample has eight neighbours. Unless stated
 /// otherwise, sample indices refer to the padded maps.
 #[derive(Debug)]
-pub(in crate::engine) struct Drainage {
+pub(crate) struct Drainage {
     grid: Grid,
     options: RoutingOptions,
     /// The distances to the neighbours in samples.

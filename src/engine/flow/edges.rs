@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::grid::{END, NEIGHBOURS, tie_break};
 use super::mesh::Mesh;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::{ToFloat, ToInteger};
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// For each direction: the map that has the edge (see [`Mesh::reciprocal_lengths`]), and the sample in it as columns
 /// and rows from the point.

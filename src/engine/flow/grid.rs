@@ -3,8 +3,8 @@
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
-use crate::engine::cast::ToInteger;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToInteger;
+use crate::progress::{Cancelled, Progress};
 
 /// The neighbours of a sample as columns eastward and rows southward, clockwise from north. The opposite of direction k
 /// is k ^ 4.

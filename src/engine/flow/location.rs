@@ -1,8 +1,8 @@
 //! Finds the triangles of a mesh that contain the points of a row, many at once.
 
 use super::mesh::{MAX_OFFSET, Mesh};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::simd::simd;
+use crate::cast::{ToFloat, ToInteger};
+use crate::simd::simd;
 
 /// Points that are located together.
 const BATCH: usize = 64;

@@ -10,18 +10,18 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Grid;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Grid;
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// The largest displacement of a point along each axis, in spacings of the grid. Below 0.5, quads remain simple polygons.
 /// At 0.35, fine relief along the axes is still half again as strong as across them.
-pub(in crate::engine) const MAX_OFFSET: f32 = 0.49;
+pub(crate) const MAX_OFFSET: f32 = 0.49;
 
 /// The points near the samples of a grid. Clones share the points.
 #[derive(Clone, Debug)]
-pub(in crate::engine) struct Mesh {
+pub(crate) struct Mesh {
     grid: Grid,
     /// The refinement level, which is part of the hash: 0 for the reference grid.
     level: u32,
@@ -418,7 +418,7 @@ mod tests {
     }
 
     fn origin(samples: usize, level: u32) -> Origin {
-        let extent = crate::engine::heightfield::Extent { width_m: 100.0, depth_m: 100.0 };
+        let extent = crate::heightfield::Extent { width_m: 100.0, depth_m: 100.0 };
         Origin { grid: Grid::new(extent, samples, samples), level, max_offset: 0.49 }
     }
 
@@ -447,7 +447,7 @@ mod tests {
 
     #[test]
     fn a_cached_mesh_is_the_same_and_a_cancelled_one_is_not_cached() {
-        let grid = Grid::new(crate::engine::heightfield::Extent { width_m: 77.0, depth_m: 55.0 }, 41, 31);
+        let grid = Grid::new(crate::heightfield::Extent { width_m: 77.0, depth_m: 55.0 }, 41, 31);
         let cancelled = Progress::new();
         cancelled.cancel();
         assert!(Mesh::new(grid, 5, 1.0, &cancelled).is_err());

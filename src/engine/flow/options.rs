@@ -1,7 +1,7 @@
 //! Options of flow routing: outlets, the sea and randomness.
 
-use crate::engine::heightfield::Grid;
-use crate::engine::parameters::choices;
+use crate::heightfield::Grid;
+use crate::parameters::choices;
 
 choices! {
     /// Where rivers leave the world.
@@ -23,7 +23,7 @@ choices! {
 
 /// Options of flow routing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::engine) struct RoutingOptions {
+pub(crate) struct RoutingOptions {
     /// Where flow leaves the terrain.
     pub outlets: Outlets,
     /// The level of the sea in metres; flow ends at samples at or below it.

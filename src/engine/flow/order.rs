@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::drainage::Drainage;
-use crate::engine::cast::ToInteger;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToInteger;
+use crate::progress::{Cancelled, Progress};
 
 /// Samples that a thread visits between two checks for cancellation.
 const CHUNK: usize = 1 << 11;
@@ -19,7 +19,7 @@ const CHUNK: usize = 1 << 11;
 /// Passes of one thread over all samples do not check for cancellation: the reference grids of erosion have at most 513²
 /// samples, which take a millisecond.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct FlowOrder {
+pub(crate) struct FlowOrder {
     /// Indices in the padded maps.
     samples: Vec<u32>,
     /// For each, the position of its receiver in the order; its own where flow ends.
@@ -143,7 +143,7 @@ mod tests {
     use super::super::options::{Outlets, RoutingOptions};
     use super::super::tests::{terrain, terrains};
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
+    use crate::heightfield::{Extent, Grid, Heightfield};
 
     fn ordered(terrain: &Heightfield, outlets: Outlets) -> (Drainage, FlowOrder) {
         ordered_on(&Mesh::regular(terrain.grid()), terrain, RoutingOptions { outlets, sea_m: None })

@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 
 use super::grid::NEIGHBOURS;
-use crate::engine::heightfield::Heightfield;
+use crate::heightfield::Heightfield;
 
 /// The level to which each sample is filled so that all water drains to the ends.
-pub(in crate::engine) fn filled(terrain: &Heightfield, ends: &[bool]) -> Vec<f32> {
+pub(crate) fn filled(terrain: &Heightfield, ends: &[bool]) -> Vec<f32> {
     let (width, height) = (terrain.grid().width(), terrain.grid().height());
     let mut levels = vec![f32::INFINITY; width * height];
     let key = |height: f32| if height.to_bits() >> 31 == 0 { height.to_bits() ^ (1 << 31) } else { !height.to_bits() };
@@ -31,7 +31,7 @@ pub(in crate::engine) fn filled(terrain: &Heightfield, ends: &[bool]) -> Vec<f32
 }
 
 /// The number of samples that drain through each, by following the receivers of every sample to its end.
-pub(in crate::engine) fn areas(receivers: &[u32]) -> Vec<u32> {
+pub(crate) fn areas(receivers: &[u32]) -> Vec<u32> {
     let mut areas = vec![0; receivers.len()];
     for start in 0..receivers.len() {
         let mut at = start;

@@ -16,9 +16,9 @@ use super::mesh::{Mesh, Triangle, hash};
 use super::options::RoutingOptions;
 use super::sampling::GridPlaces;
 use super::valley_floors::{smooth_margins, with_valley_floors};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield, bilinear};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Grid, Heightfield, bilinear};
+use crate::progress::{Cancelled, Progress};
 
 /// Points that drain fewer cells are no channels on any mesh.
 const MIN_CHANNEL_CELLS: f64 = 12.0;
@@ -35,7 +35,7 @@ const MAX_CELLS: u32 = 255;
 
 /// The limits of hillslopes, the same on all meshes.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct Hillslopes {
+pub(crate) struct Hillslopes {
     /// The tangent of the steepest slope that stands; infinite if all do.
     pub critical_slope: f32,
     /// The drainage area at which channels begin, m².
@@ -44,7 +44,7 @@ pub(in crate::engine) struct Hillslopes {
 
 /// How a level is refined.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct Refinement {
+pub(crate) struct Refinement {
     /// The exponent of the drainage area in the erosion law.
     pub area_exponent: f64,
     /// The dissection of the level: the share of its slope that a point loses in a sweep if it drains two cells.
@@ -55,7 +55,7 @@ pub(in crate::engine) struct Refinement {
 
 /// Terrain at the points of a mesh.
 #[derive(Debug)]
-pub(in crate::engine) struct MeshTerrain {
+pub(crate) struct MeshTerrain {
     mesh: Mesh,
     heights: Heightfield,
     source: Source,
@@ -67,7 +67,7 @@ pub(in crate::engine) struct MeshTerrain {
 
 /// Terrain at the points of a mesh, without depressions, and its drainage.
 #[derive(Debug)]
-pub(in crate::engine) struct DrainedTerrain {
+pub(crate) struct DrainedTerrain {
     terrain: MeshTerrain,
     /// The row-major index of the point that each drains to; the point itself where flow ends.
     receivers: Vec<u32>,
@@ -77,7 +77,7 @@ pub(in crate::engine) struct DrainedTerrain {
 
 /// The terrain before erosion, which has detail that a coarser mesh lacks.
 #[derive(Debug)]
-pub(in crate::engine) struct Source {
+pub(crate) struct Source {
     /// The heights at the points.
     pub heights: Heightfield,
     /// The share of the detail that erosion has left at each point.
@@ -629,8 +629,8 @@ fn erode(
 mod tests {
     use super::super::options::Outlets;
     use super::*;
-    use crate::engine::heightfield::Extent;
-    use crate::engine::random::Stream;
+    use crate::heightfield::Extent;
+    use crate::random::Stream;
 
     #[test]
     fn cached_triangles_give_the_same_heights() {

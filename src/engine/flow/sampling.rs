@@ -6,15 +6,15 @@ use rayon::prelude::*;
 
 use super::location::{Location, Places};
 use super::mesh::{Mesh, Triangle};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield, bilinear, copy_heights};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Grid, Heightfield, bilinear, copy_heights};
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// Changes the heights at the points of a mesh by work on the samples of its grid: along rows and columns. Keeps the
 /// triangles at the samples and its buffers, for repeated use.
 #[derive(Debug)]
-pub(in crate::engine) struct GridSampler {
+pub(crate) struct GridSampler {
     mesh: Mesh,
     /// `None` for a regular mesh, whose points are the samples.
     samples: Option<Samples>,
@@ -269,7 +269,7 @@ fn place(i: usize, samples: usize, own: usize) -> (usize, f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
+    use crate::heightfield::Extent;
 
     fn grid(width: usize, height: usize) -> Grid {
         Grid::new(Extent { width_m: 400.0, depth_m: 300.0 }, width, height)

@@ -1,7 +1,7 @@
 use super::*;
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::progress::Progress;
-use crate::engine::random::Stream;
+use crate::heightfield::{Extent, Grid, Heightfield};
+use crate::progress::Progress;
+use crate::random::Stream;
 
 const STEEPEST: RoutingOptions = RoutingOptions { outlets: Outlets::Border, sea_m: None };
 

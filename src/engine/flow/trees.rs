@@ -13,8 +13,8 @@ use rayon::prelude::*;
 
 use super::drainage::Drainage;
 use super::grid::donors;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::progress::{Cancelled, Progress};
 
 /// Samples that a thread visits between two checks for cancellation. Upstream, it then hands over a part of the rest.
 const SHARE: usize = 1 << 12;

@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use super::mesh::{AROUND, Mesh};
 use super::options::RoutingOptions;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// The heights around the points of a mesh, given those of the streams there. Streams are narrower than a spacing and
 /// lie below the mean of their surroundings, which are partly valley floors, partly slopes.
@@ -170,8 +170,8 @@ impl Neighbourhoods {
 mod tests {
     use super::super::tests::terrain;
     use super::*;
-    use crate::engine::flow::options::Outlets;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::flow::options::Outlets;
+    use crate::heightfield::{Extent, Grid};
 
     const NO_SEA: RoutingOptions = RoutingOptions { outlets: Outlets::Border, sea_m: None };
 

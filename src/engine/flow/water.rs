@@ -3,9 +3,9 @@
 use super::drainage::Drainage;
 use super::mesh::Mesh;
 use super::options::{Outlets, RoutingOptions};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
 
 /// The water on a terrain, as row-major maps.
 #[derive(Clone, Debug, PartialEq)]

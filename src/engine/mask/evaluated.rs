@@ -6,18 +6,18 @@ use super::painting::{Painting, PaintingRow};
 use super::polygon::{Polygon, PolygonRow};
 use super::shapes::ShapeMask;
 use super::sources::{Combine, Mask, MaskReferences, MaskSource};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::fade::band_weight;
-use crate::engine::flow::{Outlets, Water};
-use crate::engine::heightfield::{Grid, Heightfield, bilinear};
-use crate::engine::inputs::{Raster, SampleScale};
-use crate::engine::operations::EvalContext;
-use crate::engine::operations::gaussian_blur::GaussianBlur;
-use crate::engine::operations::noise::Fbm;
-use crate::engine::parameters::{Band, FileName};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::strokes::Columns;
-use crate::engine::surface;
+use crate::cast::{ToFloat, ToInteger};
+use crate::fade::band_weight;
+use crate::flow::{Outlets, Water};
+use crate::heightfield::{Grid, Heightfield, bilinear};
+use crate::inputs::{Raster, SampleScale};
+use crate::operations::EvalContext;
+use crate::operations::gaussian_blur::GaussianBlur;
+use crate::operations::noise::Fbm;
+use crate::parameters::{Band, FileName};
+use crate::progress::{Cancelled, Progress};
+use crate::strokes::Columns;
+use crate::surface;
 
 /// The height difference over which a mask by elevation fades out, unless it has another, metres.
 const ELEVATION_FEATHER_M: f64 = 100.0;
@@ -315,12 +315,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::engine::heightfield::Extent;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::mask::MaskShapes;
-    use crate::engine::parameters::{List, Point};
-    use crate::engine::progress::Progress;
-    use crate::engine::random::Stream;
+    use crate::heightfield::Extent;
+    use crate::inputs::Inputs;
+    use crate::mask::MaskShapes;
+    use crate::parameters::{List, Point};
+    use crate::progress::Progress;
+    use crate::random::Stream;
 
     fn grid() -> Grid {
         Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, 5, 3)

@@ -1,12 +1,12 @@
 //! Painted masks: strokes of a brush that add to the weight or take from it.
 //!
 //! Strokes act in order on the weight v, which begins as the ground. With a, the strength of a stroke times its
-//! [weight](crate::engine::strokes) at a place, painting gives (1 − a)·v + a and erasing (1 − a)·v.
+//! [weight](crate::strokes) at a place, painting gives (1 − a)·v + a and erasing (1 − a)·v.
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Grid;
-use crate::engine::parameters::{List, Point, Spec, parameters};
-use crate::engine::strokes::{self, Brush, Columns, RowWeights, StrokeLine, rows_between};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Grid;
+use crate::parameters::{List, Point, Spec, parameters};
+use crate::strokes::{self, Brush, Columns, RowWeights, StrokeLine, rows_between};
 
 parameters! {
     /// One stroke of the mask brush.
@@ -104,8 +104,8 @@ impl Painting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
-    use crate::engine::random::Stream;
+    use crate::heightfield::Extent;
+    use crate::random::Stream;
 
     fn stroke(points: &[[f64; 2]]) -> PaintedStroke {
         let points_m = points.iter().map(|&[x_m, z_m]| Point { x_m, z_m }).collect();

@@ -3,9 +3,9 @@
 //! Inside is where a ray crosses the outline an odd number of times. With the distance d from the outline, positive
 //! inside, and a feather f, the weight is the smoothstep 3t² − 2t³ of t = ½ + d/f, clamped to 0…1.
 
-use crate::engine::cast::ToFloat;
-use crate::engine::parameters::{MAX_COORDINATE_M, Point, Spec};
-use crate::engine::strokes::Columns;
+use crate::cast::ToFloat;
+use crate::parameters::{MAX_COORDINATE_M, Point, Spec};
+use crate::strokes::Columns;
 
 /// The declaration of the corners, a list of [`Point`].
 pub(super) const POINTS: Spec =
@@ -112,8 +112,8 @@ fn squared_distance([[x0, z0], [x1, z1]]: &[[f64; 2]; 2], x_m: f64, z_m: f64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::random::Stream;
+    use crate::heightfield::{Extent, Grid};
+    use crate::random::Stream;
 
     fn points(places: &[[f64; 2]]) -> Vec<Point> {
         places.iter().map(|&[x_m, z_m]| Point { x_m, z_m }).collect()

@@ -1,14 +1,14 @@
 //! Masks by paths and pads: full inside a carriageway, a bed or a building pad, fading out beyond its edge.
 
-use crate::engine::cast::ToFloat;
+use crate::cast::ToFloat;
 
-use crate::engine::heightfield::mix;
-use crate::engine::operations::pads::Pad;
-use crate::engine::operations::paths::{Path, PathKind};
-use crate::engine::outline::Outline;
-use crate::engine::parameters::choices;
-use crate::engine::rounding::smoothstep;
-use crate::engine::strokes::Columns;
+use crate::heightfield::mix;
+use crate::operations::pads::Pad;
+use crate::operations::paths::{Path, PathKind};
+use crate::outline::Outline;
+use crate::parameters::choices;
+use crate::rounding::smoothstep;
+use crate::strokes::Columns;
 
 choices! {
     /// The kind of paths that a mask is based on.
@@ -154,9 +154,9 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::operations::paths::PathNode;
-    use crate::engine::parameters::Point;
+    use crate::heightfield::{Extent, Grid};
+    use crate::operations::paths::PathNode;
+    use crate::parameters::Point;
 
     const WORLD: Extent = Extent { width_m: 100.0, depth_m: 40.0 };
 

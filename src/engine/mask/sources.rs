@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::painting::PaintedStroke;
 use super::polygon::POINTS;
 use super::shapes::{MaskShapes, PathsOf};
-use crate::engine::flow::Water;
-use crate::engine::parameters::{Band, FileName, List, Point, Spec, choices, parameters};
+use crate::flow::Water;
+use crate::parameters::{Band, FileName, List, Point, Spec, choices, parameters};
 
 choices! {
     /// The property that a mask depends on.

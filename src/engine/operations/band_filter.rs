@@ -11,13 +11,13 @@ use num_complex::Complex;
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::ToFloat;
-use crate::engine::cosine_transform::{CosineTransform, Workspace};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::parameters::{Spec, choices, parameters};
-use crate::engine::progress::{Cancelled, Progress, ProgressCounter};
-use crate::engine::rounding::smoothstep;
-use crate::engine::strips::{STRIP, strips};
+use crate::cast::ToFloat;
+use crate::cosine_transform::{CosineTransform, Workspace};
+use crate::heightfield::Heightfield;
+use crate::parameters::{Spec, choices, parameters};
+use crate::progress::{Cancelled, Progress, ProgressCounter};
+use crate::rounding::smoothstep;
+use crate::strips::{STRIP, strips};
 
 choices! {
     /// The directions along which wavelengths are measured.
@@ -236,7 +236,7 @@ mod tests {
 
     use super::super::testing::{modified, rough_terrain};
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     const WORLD: Extent = Extent { width_m: 4000.0, depth_m: 1500.0 };
 

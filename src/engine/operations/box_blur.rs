@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::strips::{STRIP, strips};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Heightfield;
+use crate::parameters::{Spec, parameters};
+use crate::progress::{Cancelled, Progress};
+use crate::strips::{STRIP, strips};
 
 parameters! {
     /// Averages the terrain over a square. Fast at every radius; three passes approximate a Gaussian blur.

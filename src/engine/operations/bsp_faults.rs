@@ -14,14 +14,14 @@ use super::faults::PointPair;
 use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation};
 use super::recursive_filter::RecursiveFilter;
 use super::stream_power_refinement::StreamPowerRefinement;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::fault::{
+use crate::cast::{ToFloat, ToInteger};
+use crate::fault::{
     FixedHeights, column_positions, quantized_displacement, to_exact_metres, to_metres, to_units,
 };
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::parameters::{Spec, choices, parameters};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::random::{Rng, Stream};
+use crate::heightfield::{Extent, Grid, Heightfield};
+use crate::parameters::{Spec, choices, parameters};
+use crate::progress::{Cancelled, Progress};
+use crate::random::{Rng, Stream};
 
 choices! {
     /// How the faults of a tree are arranged.
@@ -475,8 +475,8 @@ impl Operation for BspFaults {
 mod tests {
     use super::super::testing::{assert_subset, evaluated, resumed, stream};
     use super::*;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::progress::Progress;
+    use crate::inputs::Inputs;
+    use crate::progress::Progress;
 
     const SQUARE: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
     const OBLONG: Extent = Extent { width_m: 9000.0, depth_m: 700.0 };

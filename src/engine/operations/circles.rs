@@ -5,12 +5,12 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation};
-use crate::engine::cast::ToFloat;
-use crate::engine::fault::{Profile, column_positions, quantized_displacement};
-use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::Cancelled;
-use crate::engine::random::Stream;
+use crate::cast::ToFloat;
+use crate::fault::{Profile, column_positions, quantized_displacement};
+use crate::heightfield::{Extent, Heightfield};
+use crate::parameters::{Spec, parameters};
+use crate::progress::Cancelled;
+use crate::random::Stream;
 
 parameters! {
     /// Adds round hills and hollows at random places.
@@ -120,7 +120,7 @@ impl Operation for Circles {
 mod tests {
     use super::super::testing::{assert_subset, evaluated, stream};
     use super::*;
-    use crate::engine::heightfield::Grid;
+    use crate::heightfield::Grid;
 
     const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
 

@@ -5,11 +5,11 @@
 //! it is unchanged.
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::Cancelled;
-use crate::engine::rounding::{smooth_maximum, smooth_minimum};
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::parameters::{Spec, parameters};
+use crate::progress::Cancelled;
+use crate::rounding::{smooth_maximum, smooth_minimum};
 
 parameters! {
     /// Limits the heights to a range. Lower or higher terrain becomes level.
@@ -57,7 +57,7 @@ impl Operation for Clamp {
 mod tests {
     use super::super::testing::modified;
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     #[track_caller]
     fn check(low_m: Option<f64>, high_m: Option<f64>, expected: [f32; 6]) {

@@ -18,12 +18,12 @@ use rayon::prelude::*;
 use super::box_blur::BoxBlur;
 use super::gaussian_blur::GaussianBlur;
 use super::operation::{EvalContext, Keyframe, Operation};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::random::{Rng, Stream};
-use crate::engine::rounding::smoothstep;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Extent, Grid, Heightfield};
+use crate::parameters::{Spec, parameters};
+use crate::progress::{Cancelled, Progress};
+use crate::random::{Rng, Stream};
+use crate::rounding::smoothstep;
 
 parameters! {
     /// Grows an island with bays and capes out of the sea.

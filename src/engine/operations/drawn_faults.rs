@@ -6,11 +6,11 @@
 
 use super::fault_sequence::{Ends, FaultSequence, PlacedFault};
 use super::operation::{EvalContext, Keyframe, Operation};
-use crate::engine::fault::{Fault, FaultSum, Profile, quantized_displacement};
-use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::parameters::{List, MAX_COORDINATE_M, ParameterError, Point, Spec, parameters};
-use crate::engine::progress::Cancelled;
-use crate::engine::random::Stream;
+use crate::fault::{Fault, FaultSum, Profile, quantized_displacement};
+use crate::heightfield::{Extent, Heightfield};
+use crate::parameters::{List, MAX_COORDINATE_M, ParameterError, Point, Spec, parameters};
+use crate::progress::Cancelled;
+use crate::random::Stream;
 
 parameters! {
     /// A fault placed by hand. The terrain to the right of the direction from start to end goes up.
@@ -153,8 +153,8 @@ impl Operation for DrawnFaults {
 mod tests {
     use super::super::testing::evaluated;
     use super::*;
-    use crate::engine::heightfield::Grid;
-    use crate::engine::parameters::Field;
+    use crate::heightfield::Grid;
+    use crate::parameters::Field;
 
     const WORLD: Extent = Extent { width_m: 300.0, depth_m: 200.0 };
 

@@ -1,10 +1,10 @@
 //! Fades the terrain to a fixed height towards the border of the map.
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::Cancelled;
+use crate::cast::ToFloat;
+use crate::heightfield::{Grid, Heightfield};
+use crate::parameters::{Spec, parameters};
+use crate::progress::Cancelled;
 
 parameters! {
     /// Fades the terrain to a level height at the border of the map.
@@ -60,7 +60,7 @@ impl Operation for EdgeFade {
 mod tests {
     use super::super::testing::{assert_subset, modified};
     use super::*;
-    use crate::engine::heightfield::Extent;
+    use crate::heightfield::Extent;
 
     fn level(height: f32) -> Heightfield {
         let grid = Grid::new(Extent { width_m: 1600.0, depth_m: 400.0 }, 17, 9);

@@ -6,11 +6,11 @@ use super::operation::{EvalContext, Keyframe};
 use super::recursive_filter::{PreparedFilter, RecursiveFilter};
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_refinement::{StreamPowerRefinement, TerrainOnGrid, coarser};
-use crate::engine::cast::ToFloat;
-use crate::engine::flow::{GridSampler, Mesh, Outlets, RoutingOptions};
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToFloat;
+use crate::flow::{GridSampler, Mesh, Outlets, RoutingOptions};
+use crate::heightfield::{Grid, Heightfield};
+use crate::parameters::{Spec, parameters};
+use crate::progress::{Cancelled, Progress};
 
 parameters! {
     /// Rivers that cut valleys while the faults accumulate, so that the terrain grows together with its valleys. The

@@ -1,7 +1,7 @@
 //! The faults that an operation creates, for drawing and listing.
 
-use crate::engine::fault::{Fault, to_units};
-use crate::engine::rounding::smoothstep;
+use crate::fault::{Fault, to_units};
+use crate::rounding::smoothstep;
 
 /// The faults of an operation, in the order of its iterations.
 pub enum FaultSequence<'a> {

@@ -13,13 +13,13 @@ use super::fault_sequence::FaultSequence;
 use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation};
 use super::recursive_filter::RecursiveFilter;
 use super::stream_power_refinement::StreamPowerRefinement;
-use crate::engine::fault::{Fault, FaultSum, FixedHeights, Profile, add_fault, quantized_displacement, sum_of_faults};
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::parameters::{
+use crate::fault::{Fault, FaultSum, FixedHeights, Profile, add_fault, quantized_displacement, sum_of_faults};
+use crate::heightfield::{Extent, Grid, Heightfield};
+use crate::parameters::{
     List, MAX_COORDINATE_M, ParameterError, Point, Spec, Weighted, choices, parameters,
 };
-use crate::engine::progress::Cancelled;
-use crate::engine::random::{Rng, Stream};
+use crate::progress::Cancelled;
+use crate::random::{Rng, Stream};
 
 choices! {
     /// How the line of a fault is placed.
@@ -404,8 +404,8 @@ impl Operation for Faults {
 mod tests {
     use super::super::testing::{evaluated, resumed, stream};
     use super::*;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::progress::Progress;
+    use crate::inputs::Inputs;
+    use crate::progress::Progress;
 
     #[test]
     fn a_fault_that_is_taken_over_stays_as_it_is_until_it_is_changed() {
@@ -420,8 +420,8 @@ mod tests {
             }
             assert_eq!(terrain(&own), terrain(&random), "{profile:?}");
             // Also after it was saved and read.
-            let json = crate::engine::parameters::group_to_json(&own);
-            let read: Faults = crate::engine::parameters::group_from_json(&json.into()).expect("valid");
+            let json = crate::parameters::group_to_json(&own);
+            let read: Faults = crate::parameters::group_from_json(&json.into()).expect("valid");
             assert_eq!(terrain(&read), terrain(&random), "{profile:?}");
             own.own[0].point_m.x_m += 100.0;
             assert_ne!(terrain(&own), terrain(&random));
@@ -469,11 +469,11 @@ mod tests {
         let carved = faults(Some(FaultRivers { years: 20_000.0, ..Default::default() }));
         // Rivers work at the points of a mesh.
         let progress = Progress::new();
-        let mesh = crate::engine::flow::Mesh::new(grid, 0, 1.0, &progress).expect("not cancelled");
+        let mesh = crate::flow::Mesh::new(grid, 0, 1.0, &progress).expect("not cancelled");
         let plain = |until| mesh.at_points(&evaluated(&faults(None), grid, None, until), &progress);
         let first_faults = plain(4).expect("not cancelled");
         let (plain, eroded) = (plain(60).expect("not cancelled"), evaluated(&carved, grid, None, 60));
-        let pits = crate::engine::landforms::pits_per_thousand;
+        let pits = crate::landforms::pits_per_thousand;
         assert_ne!(plain, eroded);
         assert!(pits(&eroded) < 0.5 * pits(&plain), "{} and {}", pits(&eroded), pits(&plain));
         // The rebound keeps the mean height.
@@ -504,7 +504,7 @@ mod tests {
                     assert_eq!(continued, whole, "every {every}, from {iteration} to {until}");
                 }
                 let plain = Faults { rivers: None, ..faults.clone() };
-                let mesh = crate::engine::flow::Mesh::new(grid, 0, 1.0, &Progress::new()).expect("not cancelled");
+                let mesh = crate::flow::Mesh::new(grid, 0, 1.0, &Progress::new()).expect("not cancelled");
                 let uneroded = mesh.at_points(&evaluated(&plain, grid, None, until), &Progress::new());
                 let uneroded = uneroded.expect("not cancelled");
                 let differs = whole.heights().iter().zip(uneroded.heights()).any(|(a, b)| (a - b).abs() > 1e-2);

@@ -5,11 +5,11 @@ use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
 use super::recursive_filter::{Direction, mix, reference_spacing_m};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::Cancelled;
-use crate::engine::strips::strips;
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::parameters::{Spec, parameters};
+use crate::progress::Cancelled;
+use crate::strips::strips;
 
 parameters! {
     /// Softens the terrain by mixing each point with its neighbours. Rounds off edges without any far-reaching effect.
@@ -92,7 +92,7 @@ impl Operation for FiniteFilter {
 mod tests {
     use super::super::testing::{modified, rough_terrain};
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     /// A filter whose neighbour is one sample away on a map of that side.
     fn filter(k: f64, side: usize) -> FiniteFilter {

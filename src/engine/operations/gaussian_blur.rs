@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::strips::{STRIP, strips};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Heightfield;
+use crate::parameters::{Spec, parameters};
+use crate::progress::{Cancelled, Progress};
+use crate::strips::{STRIP, strips};
 
 parameters! {
     /// Smooths the terrain evenly in all directions. Small features disappear; hills and valleys stay in place.
@@ -109,7 +109,7 @@ impl Kernel {
 
 impl GaussianBlur {
     /// Blurs the terrain.
-    pub(in crate::engine) fn blur(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+    pub(crate) fn blur(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         let (grid, width) = (terrain.grid(), terrain.grid().width());
         let along_x = Kernel::new(self.radius_m, grid.spacing_x_m(), width);
         let along_z = Kernel::new(self.radius_m, grid.spacing_z_m(), grid.height());

@@ -1,12 +1,12 @@
 //! A group of steps, which is joined with the terrain below as a whole.
 //!
-//! What is in a group is decided by the stack (see [`groups`](crate::engine::groups)); its result is the terrain after
-//! its last member, which the [evaluator](crate::engine::stack::Evaluator) passes on.
+//! What is in a group is decided by the stack (see `groups`); its result is the terrain after its last member, which
+//! the evaluator passes on.
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::parameters::{Spec, choices, parameters};
-use crate::engine::progress::Cancelled;
+use crate::heightfield::Heightfield;
+use crate::parameters::{Spec, choices, parameters};
+use crate::progress::Cancelled;
 
 choices! {
     /// Where a group begins.
@@ -50,18 +50,18 @@ impl Operation for StepGroup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::cast::{ToFloat, ToInteger};
-    use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::inputs::Inputs;
-    use crate::engine::mask::{Mask, MaskSource};
-    use crate::engine::operations::faults::Faults;
-    use crate::engine::operations::gaussian_blur::GaussianBlur;
-    use crate::engine::operations::levels::Levels;
-    use crate::engine::progress::Progress;
-    use crate::engine::random::Stream;
-    use crate::engine::recipe::{Blend, Recipe};
-    use crate::engine::stack::{Evaluator, evaluate};
-    use crate::engine::step::Step;
+    use crate::cast::{ToFloat, ToInteger};
+    use crate::heightfield::{Extent, Grid};
+    use crate::inputs::Inputs;
+    use crate::mask::{Mask, MaskSource};
+    use crate::operations::faults::Faults;
+    use crate::operations::gaussian_blur::GaussianBlur;
+    use crate::operations::levels::Levels;
+    use crate::progress::Progress;
+    use crate::random::Stream;
+    use crate::recipe::{Blend, Recipe};
+    use crate::stack::{Evaluator, evaluate};
+    use crate::step::Step;
 
     fn grid() -> Grid {
         Grid::new(Extent { width_m: 1000.0, depth_m: 800.0 }, 41, 33)

@@ -1,12 +1,12 @@
 //! An imported heightmap or image as a step of the stack.
 
 use super::operation::{EvalContext, Keyframe, Operation};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::inputs::{Raster, SampleScale};
-use crate::engine::parameters::{FileName, Spec, choices, parameters};
-use crate::engine::progress::Cancelled;
-use crate::engine::resample::{Bicubic, Sampling};
+use crate::cast::ToFloat;
+use crate::heightfield::{Extent, Heightfield};
+use crate::inputs::{Raster, SampleScale};
+use crate::parameters::{FileName, Spec, choices, parameters};
+use crate::progress::Cancelled;
+use crate::resample::{Bicubic, Sampling};
 
 choices! {
     /// How to fit an image whose proportions differ from those of the map.
@@ -108,10 +108,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::engine::heightfield::Grid;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::progress::Progress;
-    use crate::engine::random::Stream;
+    use crate::heightfield::Grid;
+    use crate::inputs::Inputs;
+    use crate::progress::Progress;
+    use crate::random::Stream;
 
     const WORLD: Extent = Extent { width_m: 300.0, depth_m: 200.0 };
 

@@ -16,11 +16,11 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::fault::{to_exact_metres, to_units};
-use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::Cancelled;
+use crate::cast::{ToFloat, ToInteger};
+use crate::fault::{to_exact_metres, to_units};
+use crate::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
+use crate::parameters::{Spec, parameters};
+use crate::progress::Cancelled;
 
 parameters! {
     /// Erodes the terrain with simulated raindrops. Cuts gullies into slopes and deposits fans at their feet.
@@ -329,12 +329,12 @@ impl Operation for HydraulicErosion {
 mod tests {
     use super::super::testing::{evaluated, resumed};
     use super::*;
-    use crate::engine::fault::quantized_displacement;
-    use crate::engine::heightfield::Extent;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::operations::faults::Faults;
-    use crate::engine::progress::Progress;
-    use crate::engine::random::Stream;
+    use crate::fault::quantized_displacement;
+    use crate::heightfield::Extent;
+    use crate::inputs::Inputs;
+    use crate::operations::faults::Faults;
+    use crate::progress::Progress;
+    use crate::random::Stream;
 
     fn hills(side: usize) -> Heightfield {
         let grid = Grid::new(Extent { width_m: 2000.0, depth_m: 1500.0 }, side, side);

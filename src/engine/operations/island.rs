@@ -1,11 +1,11 @@
 //! Turns the terrain into an island in the middle of the map.
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::Cancelled;
-use crate::engine::rounding::smoothstep;
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::parameters::{Spec, parameters};
+use crate::progress::Cancelled;
+use crate::rounding::smoothstep;
 
 parameters! {
     /// Turns the terrain into an island. The middle of the map is unchanged; farther out the terrain falls off to the
@@ -66,7 +66,7 @@ impl Operation for Island {
 mod tests {
     use super::super::testing::modified;
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     fn level(height: f32) -> Heightfield {
         let grid = Grid::new(Extent { width_m: 1600.0, depth_m: 400.0 }, 17, 9);

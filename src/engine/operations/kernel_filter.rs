@@ -13,10 +13,10 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
-use crate::engine::parameters::{Matrix, Spec, parameters};
-use crate::engine::progress::Cancelled;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
+use crate::parameters::{Matrix, Spec, parameters};
+use crate::progress::Cancelled;
 
 parameters! {
     /// Convolves the terrain with a small kernel that smooths, sharpens, embosses or detects edges, depending on its
@@ -180,7 +180,7 @@ impl Operation for KernelFilter {
 mod tests {
     use super::super::testing::{modified, rough_terrain};
     use super::*;
-    use crate::engine::heightfield::Extent;
+    use crate::heightfield::Extent;
 
     /// A filter whose numbers are one sample apart on a map of that side.
     fn filter(kernel: Matrix, side: usize) -> KernelFilter {

@@ -1,10 +1,10 @@
 //! Redistributes the heights between two levels by a power curve.
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::Cancelled;
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::parameters::{Spec, parameters};
+use crate::progress::Cancelled;
 
 parameters! {
     /// Redistributes the heights between two levels by a power curve: wide valleys below steep peaks, or high plains
@@ -60,7 +60,7 @@ impl Operation for Levels {
 mod tests {
     use super::super::testing::modified;
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     #[track_caller]
     fn check(levels: &Levels, heights: [f32; 6], expected: [f32; 6]) {

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Grid;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Grid;
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// The kernel is cut off at this many standard deviations.
 const CUTOFF: f64 = 4.0;

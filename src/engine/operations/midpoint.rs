@@ -6,10 +6,10 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Extent, Grid, Heightfield, bilinear};
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::Cancelled;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Extent, Grid, Heightfield, bilinear};
+use crate::parameters::{Spec, parameters};
+use crate::progress::Cancelled;
 
 parameters! {
     /// Builds rough, fractal terrain by displacing the midpoints of ever smaller squares (diamond–square).

@@ -13,12 +13,12 @@ use std::f64::consts::{PI, TAU};
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::distance::{Crossings, lower_to_squared_distances};
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::Cancelled;
-use crate::engine::random::{Rng, Stream};
+use crate::cast::{ToFloat, ToInteger};
+use crate::distance::{Crossings, lower_to_squared_distances};
+use crate::heightfield::{Extent, Grid, Heightfield};
+use crate::parameters::{Spec, parameters};
+use crate::progress::Cancelled;
+use crate::random::{Rng, Stream};
 
 parameters! {
     /// Adds mountains to the island below: low along its coast and along random valleys, high in between.

@@ -17,12 +17,12 @@ use fastnoise_lite::{FastNoiseLite, NoiseType};
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::fault::column_positions;
-use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::parameters::{Spec, choices, parameters};
-use crate::engine::progress::Cancelled;
-use crate::engine::random::Stream;
+use crate::cast::{ToFloat, ToInteger};
+use crate::fault::column_positions;
+use crate::heightfield::{Extent, Heightfield};
+use crate::parameters::{Spec, choices, parameters};
+use crate::progress::Cancelled;
+use crate::random::Stream;
 
 choices! {
     /// The noise that each octave is made of.
@@ -149,20 +149,20 @@ impl Noise {
 }
 
 /// Fractional Brownian motion of five octaves of Perlin noise, each half as high and half as long as the one before.
-pub(in crate::engine) struct Fbm {
+pub(crate) struct Fbm {
     octaves: Vec<Octave>,
 }
 
 impl Fbm {
     /// The noise whose largest features have the given wavelength.
-    pub(in crate::engine) fn new(wavelength_m: f64, extent: Extent, stream: Stream) -> Self {
+    pub(crate) fn new(wavelength_m: f64, extent: Extent, stream: Stream) -> Self {
         let (kind, shape) = (Basis::Perlin, Shape::Fbm);
         let noise = Noise { kind, shape, octaves: 5, wavelength_m, lacunarity: 2.0, gain: 0.5, amplitude_m: 1.0 };
         Self { octaves: noise.octaves(noise.octaves, extent, stream) }
     }
 
     /// The noise at a place, in [−1, 1].
-    pub(in crate::engine) fn at(&self, x_m: f64, z_m: f64) -> f64 {
+    pub(crate) fn at(&self, x_m: f64, z_m: f64) -> f64 {
         self.octaves.iter().map(|octave| octave.share * octave.at(x_m, z_m)).sum()
     }
 }
@@ -216,7 +216,7 @@ impl Operation for Noise {
 mod tests {
     use super::super::testing::{assert_subset, evaluated, stream};
     use super::*;
-    use crate::engine::heightfield::Grid;
+    use crate::heightfield::Grid;
 
     const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
 

@@ -4,12 +4,12 @@ use rayon::prelude::*;
 
 use super::fault_sequence::FaultSequence;
 use super::report::PartReport;
-use crate::engine::fault::FixedHeights;
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::inputs::Inputs;
-use crate::engine::parameters::{ParameterError, Parameters};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::random::Stream;
+use crate::fault::FixedHeights;
+use crate::heightfield::{Extent, Grid, Heightfield};
+use crate::inputs::Inputs;
+use crate::parameters::{ParameterError, Parameters};
+use crate::progress::{Cancelled, Progress};
+use crate::random::Stream;
 
 /// The role of an operation: whether it creates or changes terrain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,11 +15,11 @@
 use std::f64::consts::TAU;
 
 use super::operation::{EvalContext, Keyframe, Operation};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::Cancelled;
-use crate::engine::random::{Rng, Stream};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Extent, Grid, Heightfield};
+use crate::parameters::{Spec, parameters};
+use crate::progress::Cancelled;
+use crate::random::{Rng, Stream};
 
 parameters! {
     /// Deposits particles that roll downhill and pile up. Makes volcanoes where the drop point stays, and chains of
@@ -260,8 +260,8 @@ impl Operation for Particles {
 mod tests {
     use super::super::testing::{evaluated, resumed, stream};
     use super::*;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::progress::Progress;
+    use crate::inputs::Inputs;
+    use crate::progress::Progress;
 
     const WORLD: Extent = Extent { width_m: 3000.0, depth_m: 1700.0 };
 

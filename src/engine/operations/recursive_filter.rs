@@ -7,12 +7,12 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield, copy_heights};
-use crate::engine::parameters::{Spec, choices, parameters};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
-use crate::engine::strips::{STRIP, strips};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Grid, Heightfield, copy_heights};
+use crate::parameters::{Spec, choices, parameters};
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
+use crate::strips::{STRIP, strips};
 
 choices! {
     /// How the sweeps of a recursive filter are combined.
@@ -400,7 +400,7 @@ impl Operation for RecursiveFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
+    use crate::heightfield::Extent;
 
     /// A grid with a spacing of one metre, which is also the reference spacing.
     fn grid(side: usize) -> Grid {

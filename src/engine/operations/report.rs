@@ -1,6 +1,6 @@
 //! What an operation says about its parts once they are built: lengths, grades, volumes.
 
-use crate::engine::heightfield::Heightfield;
+use crate::heightfield::Heightfield;
 
 /// The report on one part of a step, such as a road or a building pad.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,7 @@ pub(super) fn place([x_m, z_m]: [f64; 2]) -> String {
 /// The report on the differences between equal parts of the map that were removed after the last step; `None` for a
 /// step in a group, after which the symmetry is not restored. `is_partial` says that the step has a mask or not its
 /// full strength; `discarded` counts what was drawn in parts that are not kept.
-pub(in crate::engine) fn symmetry_report(removed_m: Option<f32>, is_partial: bool, discarded: &str) -> PartReport {
+pub(crate) fn symmetry_report(removed_m: Option<f32>, is_partial: bool, discarded: &str) -> PartReport {
     let text = match removed_m.map(f64::from) {
         _ if is_partial => "only where the mask of this step has its full weight, at a strength of 1".into(),
         None => "only what is in the group is symmetric: it is not restored after the last step".into(),

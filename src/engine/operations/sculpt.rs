@@ -1,6 +1,6 @@
 //! Strokes of a brush that raise, lower, flatten, smooth, roughen or grade the terrain.
 //!
-//! A stroke changes the height h at a place by its [weight](crate::engine::strokes) w there: h ± strength_m·w, or
+//! A stroke changes the height h at a place by its weight w there (see `strokes`): h ± strength_m·w, or
 //! (1 − a)·h + a·target with a = strength·w, so that a = 1 gives the target to the bit. Strokes act in order, each on
 //! what those before it left, and the step rounds to f32 once.
 
@@ -11,11 +11,11 @@ use rayon::prelude::*;
 use super::local_blur::LocalBlur;
 use super::noise::Fbm;
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Grid, Heightfield, MAX_HEIGHT_M, mix};
-use crate::engine::parameters::{List, Point, Spec, choices, parameters};
-use crate::engine::progress::Cancelled;
-use crate::engine::strokes::{self, Brush, Columns, RowWeights, StrokeLine, rows_between};
+use crate::cast::ToFloat;
+use crate::heightfield::{Grid, Heightfield, MAX_HEIGHT_M, mix};
+use crate::parameters::{List, Point, Spec, choices, parameters};
+use crate::progress::Cancelled;
+use crate::strokes::{self, Brush, Columns, RowWeights, StrokeLine, rows_between};
 
 choices! {
     /// What a stroke does to the terrain.
@@ -399,10 +399,10 @@ mod tests {
     use super::super::gaussian_blur::GaussianBlur;
     use super::super::testing::{assert_subset, evaluated, modified, rough_terrain, stream};
     use super::*;
-    use crate::engine::cast::ToInteger;
-    use crate::engine::heightfield::Extent;
-    use crate::engine::parameters::{group_from_json, group_to_json};
-    use crate::engine::random::Rng;
+    use crate::cast::ToInteger;
+    use crate::heightfield::Extent;
+    use crate::parameters::{group_from_json, group_to_json};
+    use crate::random::Rng;
 
     const WORLD: Extent = Extent { width_m: 160.0, depth_m: 80.0 };
 

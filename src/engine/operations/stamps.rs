@@ -9,18 +9,18 @@ use rayon::prelude::*;
 
 use super::heightmap::DEFAULT_HIGH_M;
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::blend::Blend;
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Extent, Grid, Heightfield, MAX_HEIGHT_M};
-use crate::engine::inputs::{Inputs, Raster, SampleScale};
-use crate::engine::outline::unit_vector;
-use crate::engine::parameters::{
+use crate::blend::Blend;
+use crate::cast::ToFloat;
+use crate::heightfield::{Extent, Grid, Heightfield, MAX_HEIGHT_M};
+use crate::inputs::{Inputs, Raster, SampleScale};
+use crate::outline::unit_vector;
+use crate::parameters::{
     Band, FileName, List, MAX_COORDINATE_M, ParameterError, Point, Spec, choices, parameters,
 };
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::resample::{Sampling, bicubic_at};
-use crate::engine::rounding::{smooth_maximum, smooth_minimum, smoothstep};
-use crate::engine::strokes::Columns;
+use crate::progress::{Cancelled, Progress};
+use crate::resample::{Sampling, bicubic_at};
+use crate::rounding::{smooth_maximum, smooth_minimum, smoothstep};
+use crate::strokes::Columns;
 
 choices! {
     /// How a stamp is mirrored.

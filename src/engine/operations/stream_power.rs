@@ -28,10 +28,10 @@
 
 use rayon::prelude::*;
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::flow::{Creep, Drainage, FlowOrder, GridSampler, Mesh, RoutingOptions};
-use crate::engine::heightfield::{Heightfield, MAX_HEIGHT_M};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::flow::{Creep, Drainage, FlowOrder, GridSampler, Mesh, RoutingOptions};
+use crate::heightfield::{Heightfield, MAX_HEIGHT_M};
+use crate::progress::{Cancelled, Progress};
 
 /// Samples that a thread prepares at a time.
 const CHUNK: usize = 1 << 12;

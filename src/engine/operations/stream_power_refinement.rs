@@ -4,10 +4,10 @@
 //! the small valleys and gullies between its channels (`flow::refinement`).
 
 use super::stream_power::StreamPowerLaw;
-use crate::engine::cast::ToFloat;
-use crate::engine::flow::{DrainedTerrain, Hillslopes, Mesh, Refinement, RoutingOptions, Source};
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToFloat;
+use crate::flow::{DrainedTerrain, Hillslopes, Mesh, Refinement, RoutingOptions, Source};
+use crate::heightfield::{Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
 
 /// The longest side, in samples, of the meshes that are refined.
 const MAX_SIDE: usize = 4097;
@@ -161,8 +161,8 @@ fn finer_grids(from: Grid, to: Grid) -> Vec<Grid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::flow::Outlets;
-    use crate::engine::heightfield::Extent;
+    use crate::flow::Outlets;
+    use crate::heightfield::Extent;
 
     /// The mean change of slope from sample to sample, on a grid with eight times the resolution of the reference.
     fn roughness(creep_m2: f64) -> f64 {

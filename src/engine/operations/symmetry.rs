@@ -8,10 +8,10 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Extent, Grid, Heightfield, MAX_HEIGHT_M};
-use crate::engine::parameters::{ParameterError, Spec, choices, parameters};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToFloat;
+use crate::heightfield::{Extent, Grid, Heightfield, MAX_HEIGHT_M};
+use crate::parameters::{ParameterError, Spec, choices, parameters};
+use crate::progress::{Cancelled, Progress};
 
 choices! {
     /// How the parts of a symmetric map correspond.
@@ -110,7 +110,7 @@ type Sample = [usize; 2];
 /// An isometry of the map: swaps east with south and west with north, or not, and then mirrors east–west and
 /// north–south, or not.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::engine) struct Isometry {
+pub(crate) struct Isometry {
     swaps: bool,
     mirrors: [bool; 2],
 }
@@ -130,7 +130,7 @@ const THREE_QUARTER_TURN: Isometry = isometry(true, [false, true]);
 
 impl Isometry {
     /// What is left without a symmetry.
-    pub(in crate::engine) const IDENTITY_ALONE: [Self; 1] = [IDENTITY];
+    pub(crate) const IDENTITY_ALONE: [Self; 1] = [IDENTITY];
 
     /// The sample onto which a sample is moved; `last` is the last column and row.
     fn moved(self, [c, r]: Sample, last: Sample) -> Sample {
@@ -139,7 +139,7 @@ impl Isometry {
     }
 
     /// The direction into which a direction is moved.
-    pub(in crate::engine) fn turned(self, [x, z]: [f64; 2]) -> [f64; 2] {
+    pub(crate) fn turned(self, [x, z]: [f64; 2]) -> [f64; 2] {
         let turned = if self.swaps { [z, x] } else { [x, z] };
         std::array::from_fn(|axis| if self.mirrors[axis] { -turned[axis] } else { turned[axis] })
     }
@@ -148,14 +148,14 @@ impl Isometry {
 impl Isometry {
     /// The place onto which a place of a map is moved, both in metres from its north-west corner. An isometry that swaps
     /// the axes needs a square map.
-    pub(in crate::engine) fn place_m(self, [x_m, z_m]: [f64; 2], extent: Extent) -> [f64; 2] {
+    pub(crate) fn place_m(self, [x_m, z_m]: [f64; 2], extent: Extent) -> [f64; 2] {
         let moved = if self.swaps { [z_m, x_m] } else { [x_m, z_m] };
         let sides_m = [extent.width_m, extent.depth_m];
         std::array::from_fn(|axis| if self.mirrors[axis] { sides_m[axis] - moved[axis] } else { moved[axis] })
     }
 
     /// The azimuth into which a direction from 0 to 360 degrees is moved.
-    pub(in crate::engine) fn azimuth_deg(self, azimuth_deg: f64) -> f64 {
+    pub(crate) fn azimuth_deg(self, azimuth_deg: f64) -> f64 {
         // Swapping east and south mirrors across the diagonal, which is the direction 135°.
         let swapped = if self.swaps { 270.0 - azimuth_deg } else { azimuth_deg };
         let [east_west, north_south] = self.mirrors;
@@ -165,12 +165,12 @@ impl Isometry {
     }
 
     /// Whether it swaps the axes, as quarter turns and diagonal mirrors do.
-    pub(in crate::engine) fn swaps_axes(self) -> bool {
+    pub(crate) fn swaps_axes(self) -> bool {
         self.swaps
     }
 
     /// Whether it makes mirror images, rather than turning.
-    pub(in crate::engine) fn reflects(self) -> bool {
+    pub(crate) fn reflects(self) -> bool {
         self.swaps ^ self.mirrors[0] ^ self.mirrors[1]
     }
 }
@@ -178,7 +178,7 @@ impl Isometry {
 impl Kind {
     /// The isometries, the identity first. Those that move a part onto a neighbour come before the half turn that
     /// follows from them.
-    pub(in crate::engine) fn isometries(self) -> &'static [Isometry] {
+    pub(crate) fn isometries(self) -> &'static [Isometry] {
         match self {
             Self::MirrorEastWest => &[IDENTITY, EAST_WEST],
             Self::MirrorNorthSouth => &[IDENTITY, NORTH_SOUTH],
@@ -445,7 +445,7 @@ impl Operation for Symmetry {
 mod tests {
     use super::super::testing::{modified, relative_rms, rough_terrain};
     use super::*;
-    use crate::engine::heightfield::Extent;
+    use crate::heightfield::Extent;
 
     fn grid(width: usize, height: usize) -> Grid {
         Grid::new(Extent { width_m: 400.0, depth_m: 400.0 }, width, height)

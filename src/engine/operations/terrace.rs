@@ -1,10 +1,10 @@
 //! Cuts the terrain into terraces.
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::Cancelled;
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::parameters::{Spec, parameters};
+use crate::progress::Cancelled;
 
 parameters! {
     /// Cuts the terrain into terraces: level treads at equal height intervals, with steep risers between them.
@@ -55,7 +55,7 @@ impl Operation for Terrace {
 mod tests {
     use super::super::testing::modified;
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     #[track_caller]
     fn check(sharpness: f64, heights: [f32; 6], expected: [f32; 6]) {

@@ -1,10 +1,10 @@
 //! Helpers for the tests of the operations.
 
 use super::operation::{EvalContext, Keyframe, Operation};
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::inputs::Inputs;
-use crate::engine::progress::Progress;
-use crate::engine::random::Stream;
+use crate::heightfield::{Extent, Grid, Heightfield};
+use crate::inputs::Inputs;
+use crate::progress::Progress;
+use crate::random::Stream;
 
 /// Random numbers for tests that accept any.
 pub(super) fn stream() -> Stream {

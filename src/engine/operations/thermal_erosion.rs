@@ -12,10 +12,10 @@ use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
 use super::thermal_refinement::{ThermalRefinement, UNLIMITED, Unit, distances_m, largest_height};
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::parameters::{Spec, parameters};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::heightfield::{Grid, Heightfield};
+use crate::parameters::{Spec, parameters};
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 parameters! {
     /// Lets steep rock crumble: cliffs turn into even slopes of scree (talus) at the angle of repose.
@@ -188,10 +188,10 @@ impl Operation for ThermalErosion {
 mod tests {
     use super::super::testing::{evaluated, evaluated_with, rectangular_grid, relative_rms};
     use super::*;
-    use crate::engine::heightfield::Extent;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::operations::faults::Faults;
-    use crate::engine::random::Stream;
+    use crate::heightfield::Extent;
+    use crate::inputs::Inputs;
+    use crate::operations::faults::Faults;
+    use crate::random::Stream;
 
     /// The tangent of the steepest slope between neighbours in eight directions.
     fn steepest(terrain: &Heightfield) -> f64 {
@@ -267,7 +267,7 @@ mod tests {
 
     fn cliffs(seed: u32, count: u32, grid: Grid) -> Heightfield {
         let faults =
-            Faults { profile: crate::engine::fault::Profile::Step, count, displacement_m: 12.0, ..Default::default() };
+            Faults { profile: crate::fault::Profile::Step, count, displacement_m: 12.0, ..Default::default() };
         evaluated_with(&faults, Stream::new(seed, 1), grid, None, count, None)
     }
 
@@ -322,9 +322,7 @@ mod tests {
     fn every_size_has_the_same_slopes_and_mass() {
         let thermal = ThermalErosion { repose_deg: 30.0, count: 300, reference_samples: 129 };
         check_sizes(1, &thermal, WORLD, &[65, 100, 129, 257]);
-        for seed in [2, 3] {
-            check_sizes(seed, &thermal, WORLD, &[65, 129, 257]);
-        }
+        check_sizes(2, &thermal, WORLD, &[65, 129, 257]);
         let oblong = Extent { width_m: 4100.7, depth_m: 977.3 };
         check_sizes(4, &ThermalErosion { repose_deg: 20.0, ..thermal.clone() }, oblong, &[65, 129, 333]);
     }
@@ -334,6 +332,7 @@ mod tests {
     fn nightly_every_size_has_the_same_slopes_and_mass() {
         let thermal = ThermalErosion { repose_deg: 30.0, count: 300, reference_samples: 129 };
         check_sizes(1, &thermal, WORLD, &[129, 500, 513]);
+        check_sizes(3, &thermal, WORLD, &[65, 129, 257]);
         for (seed, repose_deg) in [(1, 30.0), (4, 40.0)] {
             let thermal = ThermalErosion { repose_deg, count: 2000, ..Default::default() };
             check_sizes(seed, &thermal, WORLD, &[257, 1000, 1025]);

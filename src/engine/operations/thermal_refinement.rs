@@ -15,10 +15,10 @@
 use rayon::prelude::*;
 
 use super::operation::EvalContext;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// A slope this far above the angle of repose is steep enough on the reference grid to show that the rounds have not
 /// been enough there.
@@ -593,7 +593,7 @@ fn slide_along(row: &mut [i32], limits: &[i32], margin: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
+    use crate::heightfield::Extent;
 
     fn grid(width: usize, height: usize) -> Grid {
         Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, width, height)

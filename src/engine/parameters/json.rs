@@ -8,7 +8,7 @@ use super::table::{Choice, Kind, Parameter};
 use super::types::{Band, Colour, Limits, Matrix, Point, Range, Weighted};
 use super::value::{Value, Values};
 
-use crate::engine::cast::ToInteger;
+use crate::cast::ToInteger;
 
 /// The values of all parameters of `group` as written to a project, in the table's order.
 pub fn group_to_json(group: &dyn Group) -> Map<String, Json> {

@@ -115,7 +115,7 @@ impl<T: Field + Clone + PartialEq + fmt::Debug + Send + Sync + 'static> Field fo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::parameters::Weighted;
+    use crate::parameters::Weighted;
 
     fn list(numbers: &[f64]) -> List<Weighted> {
         numbers.iter().map(|&value| Weighted { value, weight: 1.0 }).collect()

@@ -8,6 +8,7 @@
 /// [`Group`]: super::Group
 /// [`Parameters`]: super::Parameters
 /// [`Field`]: super::Field
+#[macro_export]
 macro_rules! parameters {
     (
         $(#[doc = $struct_doc:literal])+
@@ -30,11 +31,11 @@ macro_rules! parameters {
             }
         }
 
-        impl $crate::engine::parameters::Parameters for $name {
+        impl $crate::parameters::Parameters for $name {
             const DOC: &'static str = concat!($($struct_doc),+).trim_ascii();
 
-            fn parameters() -> &'static [$crate::engine::parameters::Parameter] {
-                static TABLE: std::sync::LazyLock<Vec<$crate::engine::parameters::Parameter>> =
+            fn parameters() -> &'static [$crate::parameters::Parameter] {
+                static TABLE: std::sync::LazyLock<Vec<$crate::parameters::Parameter>> =
                     std::sync::LazyLock::new(|| {
                         let defaults = $name::default();
                         vec![ $( $spec.row(stringify!($key), concat!($($doc),+), &defaults.$key), )* ]
@@ -43,14 +44,14 @@ macro_rules! parameters {
             }
         }
 
-        impl $crate::engine::parameters::Group for $name {
-            fn table(&self) -> &'static [$crate::engine::parameters::Parameter] {
-                <Self as $crate::engine::parameters::Parameters>::parameters()
+        impl $crate::parameters::Group for $name {
+            fn table(&self) -> &'static [$crate::parameters::Parameter] {
+                <Self as $crate::parameters::Parameters>::parameters()
             }
 
-            fn get(&self, key: &str) -> Option<$crate::engine::parameters::Value> {
+            fn get(&self, key: &str) -> Option<$crate::parameters::Value> {
                 match key {
-                    $( stringify!($key) => Some($crate::engine::parameters::Field::to_value(&self.$key)), )*
+                    $( stringify!($key) => Some($crate::parameters::Field::to_value(&self.$key)), )*
                     _ => None,
                 }
             }
@@ -58,9 +59,9 @@ macro_rules! parameters {
             fn set(
                 &mut self,
                 key: &str,
-                value: &$crate::engine::parameters::Value,
-            ) -> Result<(), $crate::engine::parameters::ParameterError> {
-                let parameter = $crate::engine::parameters::find_parameter(self.table(), key)?;
+                value: &$crate::parameters::Value,
+            ) -> Result<(), $crate::parameters::ParameterError> {
+                let parameter = $crate::parameters::find_parameter(self.table(), key)?;
                 match key {
                     $( stringify!($key) => self.$key = parameter.checked_field(&self.$key, value)?, )*
                     _ => {}
@@ -69,24 +70,25 @@ macro_rules! parameters {
             }
         }
 
-        impl $crate::engine::parameters::Field for $name {
-            const KIND: $crate::engine::parameters::Kind = $crate::engine::parameters::Kind::Group(
-                <$name as $crate::engine::parameters::Parameters>::parameters,
+        impl $crate::parameters::Field for $name {
+            const KIND: $crate::parameters::Kind = $crate::parameters::Kind::Group(
+                <$name as $crate::parameters::Parameters>::parameters,
             );
 
-            fn to_value(&self) -> $crate::engine::parameters::Value {
-                $crate::engine::parameters::Value::Group($crate::engine::parameters::group_values(self))
+            fn to_value(&self) -> $crate::parameters::Value {
+                $crate::parameters::Value::Group($crate::parameters::group_values(self))
             }
 
-            fn from_value(value: &$crate::engine::parameters::Value) -> Option<Self> {
-                let $crate::engine::parameters::Value::Group(values) = value else { return None };
-                Some(Self { $( $key: $crate::engine::parameters::Field::from_value(values.get(stringify!($key))?)?, )* })
+            fn from_value(value: &$crate::parameters::Value) -> Option<Self> {
+                let $crate::parameters::Value::Group(values) = value else { return None };
+                Some(Self { $( $key: $crate::parameters::Field::from_value(values.get(stringify!($key))?)?, )* })
             }
         }
     };
 }
 
 /// Declares an enum whose variants are the choices of a parameter, in the order of the list in the editor.
+#[macro_export]
 macro_rules! choices {
     (
         $(#[doc = $enum_doc:literal])+
@@ -103,8 +105,8 @@ macro_rules! choices {
         impl $name {
             /// Every variant, in the order of its declaration.
             pub const ALL: &'static [Self] = &[ $( Self::$variant, )+ ];
-            const CHOICES: &'static [$crate::engine::parameters::Choice] = &[ $(
-                $crate::engine::parameters::Choice {
+            const CHOICES: &'static [$crate::parameters::Choice] = &[ $(
+                $crate::parameters::Choice {
                     key: $key,
                     label: $label,
                     doc: concat!($($doc),+).trim_ascii(),
@@ -122,20 +124,20 @@ macro_rules! choices {
             }
         }
 
-        impl $crate::engine::parameters::Field for $name {
-            const KIND: $crate::engine::parameters::Kind =
-                $crate::engine::parameters::Kind::Choice(Self::CHOICES);
+        impl $crate::parameters::Field for $name {
+            const KIND: $crate::parameters::Kind =
+                $crate::parameters::Kind::Choice(Self::CHOICES);
 
-            fn to_value(&self) -> $crate::engine::parameters::Value {
-                $crate::engine::parameters::Value::Choice(self.key())
+            fn to_value(&self) -> $crate::parameters::Value {
+                $crate::parameters::Value::Choice(self.key())
             }
 
-            fn from_value(value: &$crate::engine::parameters::Value) -> Option<Self> {
-                let $crate::engine::parameters::Value::Choice(key) = value else { return None };
+            fn from_value(value: &$crate::parameters::Value) -> Option<Self> {
+                let $crate::parameters::Value::Choice(key) = value else { return None };
                 Self::ALL.iter().copied().find(|variant| variant.key() == *key)
             }
         }
     };
 }
 
-pub(crate) use {choices, parameters};
+pub use {choices, parameters};

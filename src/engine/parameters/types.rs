@@ -19,7 +19,7 @@ impl Range {
 }
 
 /// The name of a heightmap, a mask image or a project that the recipe uses; its contents are in
-/// [`crate::engine::Inputs`].
+/// [`crate::Inputs`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileName(pub String);
 
@@ -40,7 +40,7 @@ impl FileName {
     }
 }
 
-/// The name of a tileable texture; its pixels are in [`crate::engine::Inputs`].
+/// The name of a tileable texture; its pixels are in [`crate::Inputs`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TextureName(pub String);
 
@@ -107,7 +107,7 @@ pub struct Weighted {
 }
 
 /// The largest coordinate of a point on the map, which is the longest side of a world.
-pub(in crate::engine) const MAX_COORDINATE_M: f64 = 1_000_000.0;
+pub(crate) const MAX_COORDINATE_M: f64 = 1_000_000.0;
 
 /// A position on the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use rayon::slice::ParallelSliceMut;
 
 use super::ground::Ground;
-use crate::engine::cast::ToInteger;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToInteger;
+use crate::progress::{Cancelled, Progress};
 
 /// The narrowest point of the widest route between two places.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,9 +119,9 @@ impl Areas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::level::Agent;
-    use crate::engine::play::MeasuredTerrain;
+    use crate::heightfield::{Extent, Grid, Heightfield};
+    use crate::level::Agent;
+    use crate::play::MeasuredTerrain;
 
     /// Two halls 100 m long, divided by a wall from x = 50 m to 54 m, with gates of 10 m and 20 m.
     fn halls() -> Heightfield {

@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use super::measured_terrain::MeasuredTerrain;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::distance::{Crossings, lower_to_squared_distances};
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::level::Agent;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::distance::{Crossings, lower_to_squared_distances};
+use crate::heightfield::{Grid, Heightfield};
+use crate::level::Agent;
+use crate::progress::{Cancelled, Progress};
 
 /// Why an agent cannot cross a cell, the square between four samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ fn cells(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
+    use crate::heightfield::Extent;
 
     /// A plane of 40 × 20 m with a step of so many metres between x = 20 m and x = 21 m; samples are 1 m apart.
     fn step(height_m: f32) -> Heightfield {

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use super::measures::Measures;
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Grid;
-use crate::engine::level::MarkerKind;
-use crate::engine::progress::Cancelled;
+use crate::cast::ToFloat;
+use crate::heightfield::Grid;
+use crate::level::MarkerKind;
+use crate::progress::Cancelled;
 
 /// The most islands that are listed.
 const MAX_ISLANDS: usize = 20;

@@ -3,10 +3,10 @@
 use super::measures::Measures;
 use super::travel::Travel;
 use super::viewshed::{Eye, seen_from};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::level::Level;
-use crate::engine::progress::Cancelled;
-use crate::engine::random::Stream;
+use crate::cast::{ToFloat, ToInteger};
+use crate::level::Level;
+use crate::progress::Cancelled;
+use crate::random::Stream;
 
 /// An overlay on the maps, or what it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What a level is played on.
 
 use super::obstacles::Obstacles;
-use crate::engine::heightfield::Heightfield;
+use crate::heightfield::Heightfield;
 
 /// A terrain with its water and its obstacles.
 #[derive(Clone, Copy, Debug)]

@@ -13,10 +13,10 @@ use super::sites::{Site, Sites, sites};
 use super::territory::Territory;
 use super::travel::{Timing, Travel};
 use super::viewshed::{Eye, seen_from};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::level::{Agent, Level, MarkerKind};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::level::{Agent, Level, MarkerKind};
+use crate::progress::{Cancelled, Progress};
 
 /// The height of a head above the terrain, metres: what is visible of somebody who stands there.
 pub const HEAD_M: f32 = 1.7;
@@ -461,9 +461,9 @@ fn kept<K: Ord + Clone, T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::level::{Marker, SlopeSpeed};
-    use crate::engine::parameters::Point;
+    use crate::heightfield::{Extent, Grid};
+    use crate::level::{Marker, SlopeSpeed};
+    use crate::parameters::Point;
 
     fn marker(kind: MarkerKind, team: &str, [x_m, z_m]: [f64; 2]) -> Marker {
         Marker {

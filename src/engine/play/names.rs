@@ -1,7 +1,7 @@
 //! Names of markers and teams in rules.
 
 use super::rules::Rule;
-use crate::engine::level::Level;
+use crate::level::Level;
 
 /// A name as a rule has it: in quotation marks unless it is a word. A number would be one.
 pub fn quoted(name: &str) -> String {
@@ -42,7 +42,7 @@ pub fn rename_in_rules(level: &mut Level, before: &Level, from: &str, to: &str) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::level::{Marker, MarkerKind};
+    use crate::level::{Marker, MarkerKind};
 
     fn level(spawns: &[[&str; 2]], rules: &[&str]) -> Level {
         let spawn = |[name, team]: &[&str; 2]| Marker {

@@ -1,11 +1,11 @@
 //! Scattered instances as obstacles: agents walk around them, and some block lines of sight.
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::inputs::Inputs;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::recipe::Recipe;
-use crate::engine::scatter::{Instance, ScatterLayer, Scattered, memory_bytes, scatter};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Grid, Heightfield};
+use crate::inputs::Inputs;
+use crate::progress::{Cancelled, Progress};
+use crate::recipe::Recipe;
+use crate::scatter::{Instance, ScatterLayer, Scattered, memory_bytes, scatter};
 
 /// Obstacles lower the clearance within at least this distance, metres, so gaps wider than twice this are not choke points.
 const REACH_M: f64 = 16.0;
@@ -139,10 +139,10 @@ pub fn obstacle_bytes(recipe: &Recipe, grid: Grid) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
-    use crate::engine::level::{Agent, Level, Marker};
-    use crate::engine::parameters::Point;
-    use crate::engine::play::{MeasuredTerrain, Measures};
+    use crate::heightfield::Extent;
+    use crate::level::{Agent, Level, Marker};
+    use crate::parameters::Point;
+    use crate::play::{MeasuredTerrain, Measures};
 
     /// A flat terrain of 100 × 100 m with samples every metre, and a wall of pillars at x = 50 m, one every
     /// `spacing_m` metres, of 1 m radius.
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn what_stands_at_the_eyes_or_at_the_target_does_not_hide() {
-        use crate::engine::play::viewshed::{Eye, seen_from};
+        use crate::play::viewshed::{Eye, seen_from};
         let terrain = Heightfield::flat(Grid::new(Extent { width_m: 640.0, depth_m: 640.0 }, 41, 41));
         let tree = |at_m: [f64; 2]| Obstacle { at_m, radius_m: 0.5, blocks: false, hides_m: 6.0 };
         let (eye, target) = ([160.0, 320.0], [480.0, 320.0]);

@@ -4,10 +4,10 @@ use super::islands::{Island, islands};
 use super::measures::{Aspect, Fairness, Measures};
 use super::rules::{Rule, RuleError, Verdict};
 use super::sites::PadGrid;
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Grid;
-use crate::engine::level::Level;
-use crate::engine::progress::Cancelled;
+use crate::cast::ToFloat;
+use crate::heightfield::Grid;
+use crate::level::Level;
+use crate::progress::Cancelled;
 
 /// All metrics of a level on a terrain.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,11 +170,11 @@ impl RouteReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Heightfield};
-    use crate::engine::level::{Marker, MarkerKind};
-    use crate::engine::parameters::Point;
-    use crate::engine::play::MeasuredTerrain;
-    use crate::engine::progress::Progress;
+    use crate::heightfield::{Extent, Heightfield};
+    use crate::level::{Marker, MarkerKind};
+    use crate::parameters::Point;
+    use crate::play::MeasuredTerrain;
+    use crate::progress::Progress;
 
     fn spawn(team: &str, x_m: f64, z_m: f64) -> Marker {
         Marker { name: team.into(), team: team.into(), at_m: Point { x_m, z_m }, ..Default::default() }

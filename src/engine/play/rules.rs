@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::measures::{Aspect, Measures};
 use super::metric_kind::MetricKind;
-use crate::engine::cast::ToInteger;
-use crate::engine::level::Level;
-use crate::engine::parameters::nearest_name;
-use crate::engine::progress::Cancelled;
+use crate::cast::ToInteger;
+use crate::level::Level;
+use crate::parameters::nearest_name;
+use crate::progress::Cancelled;
 
 /// The most cut and fill of a building pad unless the rule names another, metres.
 pub const DEFAULT_CUT_M: f64 = 1.0;
@@ -528,11 +528,11 @@ fn metres(argument: &Argument) -> Result<f64, Mistake> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::level::{Agent, Marker, MarkerKind};
-    use crate::engine::parameters::Point;
-    use crate::engine::play::MeasuredTerrain;
-    use crate::engine::progress::Progress;
+    use crate::heightfield::{Extent, Grid, Heightfield};
+    use crate::level::{Agent, Marker, MarkerKind};
+    use crate::parameters::Point;
+    use crate::play::MeasuredTerrain;
+    use crate::progress::Progress;
 
     fn marker(kind: MarkerKind, name: &str, team: &str, x_m: f64) -> Marker {
         Marker { kind, name: name.into(), team: team.into(), at_m: Point { x_m, z_m: 100.0 }, ..Default::default() }

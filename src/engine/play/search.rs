@@ -10,14 +10,14 @@ use super::measured_terrain::MeasuredTerrain;
 use super::measures::Measures;
 use super::obstacles::obstacles;
 use super::rules::{Rule, Verdict};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Grid;
-use crate::engine::inputs::Inputs;
-use crate::engine::lakes::water_depths;
-use crate::engine::level::Level;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::recipe::Recipe;
-use crate::engine::stack::evaluate;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Grid;
+use crate::inputs::Inputs;
+use crate::lakes::water_depths;
+use crate::level::Level;
+use crate::progress::{Cancelled, Progress};
+use crate::recipe::Recipe;
+use crate::stack::evaluate;
 
 /// What is searched.
 #[derive(Clone, Debug)]
@@ -271,11 +271,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::engine::level::Marker;
-    use crate::engine::operations::faults::Faults;
-    use crate::engine::parameters::Point;
-    use crate::engine::recipe::World;
-    use crate::engine::step::Step;
+    use crate::level::Marker;
+    use crate::operations::faults::Faults;
+    use crate::parameters::Point;
+    use crate::recipe::World;
+    use crate::step::Step;
 
     #[test]
     fn a_ranking_does_not_depend_on_the_order_of_the_seeds() {

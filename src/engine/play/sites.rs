@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Extent, Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
 
 /// A place where a level pad fits.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Which team gets to each place first.
 
 use super::travel::Travel;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::progress::{Cancelled, Progress};
 
 /// How many samples are compared before cancellation is checked.
 const CHECKED_EVERY: usize = 1 << 16;
@@ -57,11 +57,11 @@ impl Territory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::level::Agent;
-    use crate::engine::play::Ground;
-    use crate::engine::play::MeasuredTerrain;
-    use crate::engine::play::ground::NearSample;
+    use crate::heightfield::{Extent, Grid, Heightfield};
+    use crate::level::Agent;
+    use crate::play::Ground;
+    use crate::play::MeasuredTerrain;
+    use crate::play::ground::NearSample;
 
     #[test]
     fn a_strip_is_divided_in_the_middle() {

@@ -6,10 +6,10 @@
 //! of the directions.
 
 use super::ground::{Cell, Ground, NearSample};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Grid;
-use crate::engine::level::{Agent, SlopeSpeed};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Grid;
+use crate::level::{Agent, SlopeSpeed};
+use crate::progress::{Cancelled, Progress};
 
 /// The columns and rows of the moves into the first of eight octants: the others mirror them.
 const MOVES: [[isize; 2]; 7] = [[1, 0], [1, 1], [2, 1], [3, 1], [3, 2], [4, 1], [4, 3]];
@@ -336,8 +336,8 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Heightfield};
-    use crate::engine::play::MeasuredTerrain;
+    use crate::heightfield::{Extent, Heightfield};
+    use crate::play::MeasuredTerrain;
 
     fn grid(samples: usize) -> Grid {
         Grid::new(Extent { width_m: 200.0, depth_m: 200.0 }, samples, samples)

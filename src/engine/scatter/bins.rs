@@ -1,6 +1,6 @@
 //! Finds points near a place.
 
-use crate::engine::cast::{ToFloat, ToInteger};
+use crate::cast::{ToFloat, ToInteger};
 
 /// The most bins along a side.
 const MOST: usize = 2048;
@@ -70,7 +70,7 @@ impl Bins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::random::Stream;
+    use crate::random::Stream;
 
     #[test]
     fn near_points_are_found_as_by_looking_at_all() {

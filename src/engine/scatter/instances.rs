@@ -8,9 +8,9 @@ use super::layer::ScatterLayer;
 use super::packing::mixed;
 use super::placement::{Instance, Scattered};
 use super::shapes::{normal, triangles};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Extent;
-use crate::engine::image::linear_from_srgb;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Extent;
+use crate::image::linear_from_srgb;
 
 /// Tiles along the longer side of the map.
 const TILES: usize = 16;

@@ -1,7 +1,7 @@
 //! The parameters of a scatter layer.
 
-use crate::engine::mask::Mask;
-use crate::engine::parameters::{Band, Colour, List, Spec, choices, parameters};
+use crate::mask::Mask;
+use crate::parameters::{Band, Colour, List, Spec, choices, parameters};
 
 choices! {
     /// The direction that instances face.

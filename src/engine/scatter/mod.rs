@@ -6,7 +6,7 @@
 
 mod bins;
 mod instances;
-pub(in crate::engine) mod layer;
+pub(crate) mod layer;
 mod orbit;
 mod packing;
 mod placement;

@@ -3,10 +3,10 @@
 use std::f64::consts::SQRT_2;
 
 use super::packing::{Place, ROUNDING_M};
-use crate::engine::final_symmetry::final_symmetry;
-use crate::engine::heightfield::{Extent, Grid};
-use crate::engine::operations::symmetry::{Isometry, Kind};
-use crate::engine::recipe::Recipe;
+use crate::final_symmetry::final_symmetry;
+use crate::heightfield::{Extent, Grid};
+use crate::operations::symmetry::{Isometry, Kind};
+use crate::recipe::Recipe;
 
 /// The isometries that move instances onto their copies.
 pub(super) struct Orbit {
@@ -56,7 +56,7 @@ impl Orbit {
 mod tests {
     use super::super::packing::{Region, places};
     use super::*;
-    use crate::engine::progress::Progress;
+    use crate::progress::Progress;
 
     const SPACING_M: f64 = 7.0;
 

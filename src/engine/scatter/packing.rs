@@ -15,8 +15,8 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use rayon::prelude::*;
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::progress::{Cancelled, Progress};
 
 /// A side of a cell in the units in which positions within it are counted.
 const SIDE: i64 = 1 << 16;
@@ -395,7 +395,7 @@ pub(super) fn mixed(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::random::Stream;
+    use crate::random::Stream;
 
     fn square(from_m: f64, to_m: f64) -> Region {
         Region { from_m: [from_m; 2], to_m: [to_m; 2] }

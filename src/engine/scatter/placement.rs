@@ -6,13 +6,13 @@ use super::bins::Bins;
 use super::layer::{Avoid, ScatterLayer, Turn};
 use super::orbit::Orbit;
 use super::packing::{self, Place, Region, joined, mixed, places};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::inputs::Inputs;
-use crate::engine::operations::symmetry::Isometry;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::recipe::Recipe;
-use crate::engine::texture::{MaskScope, PaintInput, Points, RequiredMaps, SurfaceMaps, mask_weights, weight_maps};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Extent, Grid, Heightfield};
+use crate::inputs::Inputs;
+use crate::operations::symmetry::Isometry;
+use crate::progress::{Cancelled, Progress};
+use crate::recipe::Recipe;
+use crate::texture::{MaskScope, PaintInput, Points, RequiredMaps, SurfaceMaps, mask_weights, weight_maps};
 
 /// A scattered instance, such as a tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -309,15 +309,15 @@ fn type_shares(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::mask::{Mask, MaskSource};
-    use crate::engine::operations::box_blur::BoxBlur;
-    use crate::engine::operations::faults::Faults;
-    use crate::engine::operations::symmetry::{Kind, Symmetry};
-    use crate::engine::parameters::{Band, List};
-    use crate::engine::recipe::{Step, World};
-    use crate::engine::scatter::TypeShare;
-    use crate::engine::stack::evaluate;
-    use crate::engine::texture::{TerrainType, TextureRecipe};
+    use crate::mask::{Mask, MaskSource};
+    use crate::operations::box_blur::BoxBlur;
+    use crate::operations::faults::Faults;
+    use crate::operations::symmetry::{Kind, Symmetry};
+    use crate::parameters::{Band, List};
+    use crate::recipe::{Step, World};
+    use crate::scatter::TypeShare;
+    use crate::stack::evaluate;
+    use crate::texture::{TerrainType, TextureRecipe};
 
     const WORLD: Extent = Extent { width_m: 1000.0, depth_m: 500.0 };
 

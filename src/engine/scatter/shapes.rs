@@ -1,7 +1,7 @@
 //! The placeholder shapes of instances.
 
 use super::layer::{ScatterLayer, Shape};
-use crate::engine::cast::ToFloat;
+use crate::cast::ToFloat;
 
 /// The corners around a cone, a ball and a pillar.
 const AROUND: usize = 8;

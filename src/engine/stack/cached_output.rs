@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::engine::cast::ToFloat;
-use crate::engine::fault::FixedHeights;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::operations::{AnyOperation, EvalContext, Keyframe};
-use crate::engine::progress::Cancelled;
+use crate::cast::ToFloat;
+use crate::fault::FixedHeights;
+use crate::heightfield::Heightfield;
+use crate::operations::{AnyOperation, EvalContext, Keyframe};
+use crate::progress::Cancelled;
 
 /// The output of a step's operation before blending, by ascending number of iterations.
 #[derive(Debug, Default)]

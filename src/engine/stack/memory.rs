@@ -1,13 +1,13 @@
 //! The memory that the evaluation of a stack takes.
 
 use super::{KEYFRAME_BYTES, MAX_BYTES};
-use crate::engine::cast::ToFloat;
-use crate::engine::final_symmetry::{self, symmetries_to_restore};
-use crate::engine::heightfield::Grid;
-use crate::engine::mask::Mask;
-use crate::engine::recipe::{Recipe, Step};
+use crate::cast::ToFloat;
+use crate::final_symmetry::{self, symmetries_to_restore};
+use crate::heightfield::Grid;
+use crate::mask::Mask;
+use crate::recipe::{Recipe, Step};
 
-/// The maximum size of the cache of a new [`Evaluator`](crate::engine::stack::Evaluator) for a recipe on a grid, in bytes.
+/// The maximum size of the cache of a new [`Evaluator`](crate::stack::Evaluator) for a recipe on a grid, in bytes.
 pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
     let enabled = recipe.active_steps().map(|(_, step)| step);
     let with_keyframes = enabled.clone().filter(|step| step.operation.iterations() > 0).count().max(1);

@@ -26,7 +26,7 @@ use super::operations::{AnyOperation, EvalContext, PartReport, symmetry_report};
 use super::progress::{Cancelled, Progress};
 use super::recipe::{Blend, Recipe, StepSettings};
 use super::step::Step;
-use crate::engine::cast::{ToFloat, ToInteger};
+use crate::cast::{ToFloat, ToInteger};
 
 /// The terrain of a recipe after `position` iterations of its timeline (`None`: at the end).
 ///

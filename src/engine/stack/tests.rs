@@ -1,15 +1,15 @@
 //! Tests of the evaluation of stacks.
 
 use super::*;
-use crate::engine::heightfield::Extent;
-use crate::engine::operations::FaultRivers;
-use crate::engine::operations::faults::Faults;
-use crate::engine::operations::mountains::Mountains;
-use crate::engine::operations::pads::{Pad, Pads};
-use crate::engine::operations::recursive_filter::RecursiveFilter;
-use crate::engine::operations::symmetry::{Kind, Symmetry};
-use crate::engine::parameters::{Band, Point};
-use crate::engine::recipe::Blend;
+use crate::heightfield::Extent;
+use crate::operations::FaultRivers;
+use crate::operations::faults::Faults;
+use crate::operations::mountains::Mountains;
+use crate::operations::pads::{Pad, Pads};
+use crate::operations::recursive_filter::RecursiveFilter;
+use crate::operations::symmetry::{Kind, Symmetry};
+use crate::parameters::{Band, Point};
+use crate::recipe::Blend;
 
 fn grid() -> Grid {
     Grid::new(Extent { width_m: 1000.0, depth_m: 800.0 }, 41, 33)

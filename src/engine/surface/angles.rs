@@ -1,7 +1,7 @@
 //! Compass directions and angles.
 
 /// The unit vector of a compass direction in degrees, clockwise from north: east, south.
-pub(in crate::engine) fn azimuth_vector(azimuth_deg: f64) -> [f64; 2] {
+pub(crate) fn azimuth_vector(azimuth_deg: f64) -> [f64; 2] {
     let azimuth = azimuth_deg.to_radians();
     [libm::sin(azimuth), -libm::cos(azimuth)]
 }

@@ -7,10 +7,10 @@
 
 use rayon::prelude::*;
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::strips::strips;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
+use crate::strips::strips;
 
 /// The mean curvature in 1/m, smoothed over a length: positive in hollows, negative on ridges, 0 on every plane. A bowl
 /// of radius R has 1/R. The length is clamped between the spacing of the samples and half of the world. Beyond the

@@ -1,8 +1,8 @@
 //! The horizon in a compass direction.
 
 use super::sweep::{Sweep, SweepBuffers};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
 
 /// The tangent of the horizon's elevation angle at every sample, in a compass direction in degrees clockwise from
 /// north. The world is surrounded by level terrain far below, so no horizon is below 0.
@@ -18,8 +18,8 @@ pub fn horizon(terrain: &Heightfield, azimuth_deg: f64, progress: &Progress) -> 
 mod tests {
     use super::super::testing::{bumpy, difference, same_at_one_and_seven_threads, world};
     use super::*;
-    use crate::engine::heightfield::Grid;
-    use crate::engine::surface::angles::azimuth_vector;
+    use crate::heightfield::Grid;
+    use crate::surface::angles::azimuth_vector;
 
     fn horizons(terrain: &Heightfield, azimuth_deg: f64) -> Heightfield {
         horizon(terrain, azimuth_deg, &Progress::new()).expect("not cancelled")

@@ -17,9 +17,9 @@
 
 use super::curvature::{curvature, smoothed};
 use super::reference::resample_clamped;
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToFloat;
+use crate::heightfield::{Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
 
 /// Samples of the reference grid along the longer side of the world.
 const SAMPLES: usize = 257;

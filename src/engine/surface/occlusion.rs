@@ -14,9 +14,9 @@ use std::f32::consts::FRAC_PI_2;
 use super::angles::fast_atan;
 use super::reference::at_reference;
 use super::views::{View, sum_of_views};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
 
 /// The number of directions in which the horizon is found.
 const DIRECTIONS: usize = 16;
@@ -47,8 +47,8 @@ mod tests {
         assert_shares_on_extreme_terrain, bumpy, difference, same_at_one_and_seven_threads, world,
     };
     use super::*;
-    use crate::engine::heightfield::Grid;
-    use crate::engine::surface::angles::azimuth_vector;
+    use crate::heightfield::Grid;
+    use crate::surface::angles::azimuth_vector;
 
     fn occluded(terrain: &Heightfield) -> Heightfield {
         occlusion(terrain, &Progress::new()).expect("not cancelled")

@@ -1,7 +1,7 @@
 //! Computes slowly varying fields on a coarser grid.
 
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::heightfield::{Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
 
 /// The maximum number of samples along the longer side on which slowly varying fields are computed.
 const REFERENCE_SAMPLES: usize = 513;

@@ -21,9 +21,9 @@ use rayon::prelude::*;
 
 use super::curvature::smoothed;
 use super::reference::resample_clamped;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
 
 /// Samples of the reference grid along the longer side of the world.
 const SAMPLES: usize = 257;
@@ -126,7 +126,7 @@ fn field_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Extent;
+    use crate::heightfield::Extent;
 
     /// Parallel valleys with floors of a given width, and sides of 1 in 2 up to ridges between them.
     fn valleys(floor_m: f64, samples: usize) -> Heightfield {

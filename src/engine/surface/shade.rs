@@ -14,9 +14,9 @@ use std::f64::consts::PI;
 use super::angles::fast_atan;
 use super::reference::at_reference;
 use super::views::{View, sum_of_views};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
 
 const LATITUDE_DEG: f64 = 45.0;
 const POSITIONS: usize = 13;
@@ -97,7 +97,7 @@ mod tests {
         assert_shares_on_extreme_terrain, bumpy, difference, same_at_one_and_seven_threads, world,
     };
     use super::*;
-    use crate::engine::heightfield::Grid;
+    use crate::heightfield::Grid;
 
     fn shaded(terrain: &Heightfield) -> Heightfield {
         shade(terrain, &Progress::new()).expect("not cancelled")

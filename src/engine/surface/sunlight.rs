@@ -18,10 +18,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::sweep::Sweep;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::{round_to_u32, simd};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
+use crate::simd::{round_to_u32, simd};
 
 /// The position and size of the sun.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -302,7 +302,7 @@ mod tests {
     use super::super::horizon;
     use super::super::testing::{bumpy, same_at_one_and_seven_threads, world};
     use super::*;
-    use crate::engine::heightfield::Grid;
+    use crate::heightfield::Grid;
 
     fn sun(azimuth_deg: f64, altitude_deg: f64, size_deg: f64) -> Sun {
         Sun { azimuth_deg, altitude_deg, size_deg }

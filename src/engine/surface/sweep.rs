@@ -12,9 +12,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::angles::azimuth_vector;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
 
 /// Rows that are gathered together: where lines run from north to south, their results are in columns, and this many
 /// are read from the same stretch of memory.

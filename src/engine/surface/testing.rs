@@ -1,7 +1,7 @@
 //! Helpers shared by the tests of the surface module.
 
-use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::heightfield::{Extent, Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
 
 pub(super) fn world(width_m: f64, depth_m: f64) -> Extent {
     Extent { width_m, depth_m }

@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use super::angles::azimuth_vector;
 use super::sweep::{Sweep, SweepBuffers};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToFloat;
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
 
 /// The view from a sample in one direction: the rise of the surface and the horizon, both as tangents. The horizon is
 /// at least the rise, because the surface itself hides what is behind it.

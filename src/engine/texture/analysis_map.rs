@@ -5,12 +5,12 @@ use rayon::prelude::*;
 use super::points::Points;
 use super::sampler::{LineBuffers, Sampler};
 use super::type_weights::slope_degrees;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::flow::{Outlets, Water};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::{refill, round_to_u32, simd};
-use crate::engine::surface;
+use crate::cast::{ToFloat, ToInteger};
+use crate::flow::{Outlets, Water};
+use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
+use crate::simd::{refill, round_to_u32, simd};
+use crate::surface;
 
 /// Curvature is measured over the longer side of the world divided by this.
 const CURVATURE_LENGTHS: f64 = 128.0;
@@ -296,7 +296,7 @@ pub fn analysis_map(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     const WORLD: Extent = Extent { width_m: 640.0, depth_m: 320.0 };
 

@@ -6,7 +6,7 @@ use super::points::Points;
 use super::recipe::TypeBlend;
 use super::row::PaintRow;
 use super::type_weights::TypeWeights;
-use crate::engine::heightfield::Grid;
+use crate::heightfield::Grid;
 
 /// A cache of painted points: the texels, which do not depend on the terrain, and the weights, which are valid while
 /// the terrain stays the same.
@@ -111,18 +111,18 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::engine::heightfield::{Extent, Heightfield};
-    use crate::engine::image::Image;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::light::Light;
-    use crate::engine::parameters::{Colour, TextureName};
-    use crate::engine::progress::{Cancelled, Progress};
-    use crate::engine::texture::painter::PaintInput;
-    use crate::engine::texture::recipe::{TerrainType, TextureRecipe};
-    use crate::engine::texture::surface_maps::SurfaceMaps;
-    use crate::engine::texture::swatch::Swatch;
-    use crate::engine::texture::testing::{metres, terrain_type};
-    use crate::engine::texture::texture_view::{TextureView, paint_view};
+    use crate::heightfield::{Extent, Heightfield};
+    use crate::image::Image;
+    use crate::inputs::Inputs;
+    use crate::light::Light;
+    use crate::parameters::{Colour, TextureName};
+    use crate::progress::{Cancelled, Progress};
+    use crate::texture::painter::PaintInput;
+    use crate::texture::recipe::{TerrainType, TextureRecipe};
+    use crate::texture::surface_maps::SurfaceMaps;
+    use crate::texture::swatch::Swatch;
+    use crate::texture::testing::{metres, terrain_type};
+    use crate::texture::texture_view::{TextureView, paint_view};
 
     /// With texels small enough to be computed in advance, and not.
     #[test]

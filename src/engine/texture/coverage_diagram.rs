@@ -2,7 +2,8 @@
 
 use super::recipe::TextureRecipe;
 use super::type_weights::{SurfaceRow, TypeWeights};
-use crate::engine::parameters::Band;
+use crate::image::{linear_from_srgb, srgb_from_linear};
+use crate::parameters::Band;
 
 /// The weights of the active types by elevation and slope alone: humidity, shade and skew are ignored, and types with a
 /// mask, which appear only in some places, are left out.
@@ -11,13 +12,19 @@ pub struct CoverageDiagram {
     types: TypeWeights,
     /// Whether each active type has a mask.
     masked: Vec<bool>,
+    /// The colour of each active type in linear light.
+    colours: Vec<[f32; 3]>,
 }
 
 impl CoverageDiagram {
     /// The diagram of the active types of a recipe over a range of heights.
     pub fn new(recipe: &TextureRecipe, height_range_m: Band) -> Self {
         let types = TypeWeights::new(recipe, height_range_m).of_elevation_and_slope();
-        Self { types, masked: recipe.active().map(|terrain_type| !terrain_type.mask.is_empty()).collect() }
+        Self {
+            types,
+            masked: recipe.active().map(|terrain_type| !terrain_type.mask.is_empty()).collect(),
+            colours: recipe.active().map(|terrain_type| terrain_type.colour.0.map(linear_from_srgb)).collect(),
+        }
     }
 
     /// Computes the weights along a row of elevations at one slope. The weights of the types that cover the surface sum
@@ -35,6 +42,20 @@ impl CoverageDiagram {
         }
         CoverageRow { weights, covered }
     }
+
+    /// The sRGB colours of the types that cover the surface along a row of elevations at one slope, mixed as on the
+    /// terrain; `None` where no type covers it.
+    pub fn colours(&self, heights_m: &[f32], slope_deg: f64) -> Vec<Option<[u8; 3]>> {
+        let CoverageRow { weights, covered } = self.row(heights_m, slope_deg);
+        let mut sums = vec![[0.0; 3]; heights_m.len()];
+        let covering = weights.iter().zip(&self.colours).zip(&self.types.covers).filter(|(_, covers)| **covers);
+        for ((weights, colour), _) in covering {
+            for (sum, weight) in sums.iter_mut().zip(weights) {
+                sum.iter_mut().zip(colour).for_each(|(sum, channel)| *sum += weight * channel);
+            }
+        }
+        sums.iter().zip(covered).map(|(sum, covered)| covered.then(|| sum.map(srgb_from_linear))).collect()
+    }
 }
 
 /// A row of a [`CoverageDiagram`].
@@ -49,10 +70,10 @@ pub struct CoverageRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::mask::{Mask, MaskSource};
-    use crate::engine::parameters::Limits;
-    use crate::engine::texture::recipe::{SlopeMode, TerrainType};
-    use crate::engine::texture::testing::{limited_type, metres};
+    use crate::mask::{Mask, MaskSource};
+    use crate::parameters::Limits;
+    use crate::texture::recipe::{SlopeMode, TerrainType};
+    use crate::texture::testing::{limited_type, metres};
 
     const RANGE: Band = Band { min: 0.0, max: 255.0 };
 

@@ -7,9 +7,9 @@ use super::patches;
 use super::points::{Lattice, PointRow};
 use super::swatch::{FULL, MipLevel, Swatch, rows_around};
 use super::tiling::{CopyOffsets, LANES, StochasticTiling};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::{refill, round_to_u32};
+use crate::cast::{ToFloat, ToInteger};
+use crate::progress::{Cancelled, Progress};
+use crate::simd::{refill, round_to_u32};
 
 /// Points of a row that are computed together, or skipped together.
 pub(super) const BLOCK: usize = 32;
@@ -337,7 +337,7 @@ pub(super) fn covered_blocks(weights: &[f32]) -> impl Iterator<Item = Range<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::image::Image;
+    use crate::image::Image;
 
     #[test]
     fn every_position_falls_between_two_texels_of_its_row() {

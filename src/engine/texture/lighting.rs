@@ -2,10 +2,10 @@
 
 use super::row::{Colours, PaintRow};
 use super::type_weights::SurfaceRow;
-use crate::engine::cast::ToFloat;
-use crate::engine::image::linear_from_srgb;
-use crate::engine::light::Light;
-use crate::engine::parameters::Colour;
+use crate::cast::ToFloat;
+use crate::image::linear_from_srgb;
+use crate::light::Light;
+use crate::parameters::Colour;
 
 /// A light as factors on linear colours.
 #[derive(Clone, Copy, Debug)]

@@ -4,9 +4,9 @@ use super::layer::{BLOCK, MEAN_RELIEF, ONE, TexelRow, TextureLayer, any_positive
 use super::points::Lattice;
 use super::recipe::{TerrainType, TypeBlend};
 use super::row::{Colours, PaintRow};
-use crate::engine::cast::ToFloat;
-use crate::engine::image::linear_from_srgb;
-use crate::engine::inputs::Inputs;
+use crate::cast::ToFloat;
+use crate::image::linear_from_srgb;
+use crate::inputs::Inputs;
 
 /// The colour of terrain without any type, in linear light.
 const BARE: [f32; 3] = [0.25; 3];
@@ -189,12 +189,12 @@ pub(super) fn blend_by_relief(materials: &[Material], row: &mut PaintRow, count:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Grid, Heightfield};
-    use crate::engine::image::{luminance, srgb_from_linear};
-    use crate::engine::parameters::TextureName;
-    use crate::engine::progress::Progress;
-    use crate::engine::texture::paint::{PaintOnce, paint_once};
-    use crate::engine::texture::testing::{WORLD, board, metres, terrain_type, textured};
+    use crate::heightfield::{Grid, Heightfield};
+    use crate::image::{luminance, srgb_from_linear};
+    use crate::parameters::TextureName;
+    use crate::progress::Progress;
+    use crate::texture::paint::{PaintOnce, paint_once};
+    use crate::texture::testing::{WORLD, board, metres, terrain_type, textured};
 
     /// Level terrain in metres painted with some types, in linear light.
     fn colours(types: Vec<TerrainType>, inputs: &Inputs, size: [usize; 2]) -> Vec<[f32; 3]> {

@@ -11,14 +11,14 @@ use super::recipe::TextureRecipe;
 use super::row::{Colours, PaintRow};
 use super::surface_maps::{RequiredMaps, SurfaceMaps};
 use super::type_masks::MaskScope;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::image::{Image, encode};
-use crate::engine::inputs::Inputs;
-use crate::engine::light::Light;
-use crate::engine::parameters::Band;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Heightfield;
+use crate::image::{Image, encode};
+use crate::inputs::Inputs;
+use crate::light::Light;
+use crate::parameters::Band;
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// A painted texture of the terrain.
 #[derive(Clone, Debug, PartialEq)]
@@ -228,10 +228,10 @@ pub fn type_at(input: PaintInput, position_m: [f64; 2]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Grid;
-    use crate::engine::parameters::Colour;
-    use crate::engine::texture::recipe::{TerrainType, TypeBlend};
-    use crate::engine::texture::testing::{WORLD, board, metres, terrain_type, textured};
+    use crate::heightfield::Grid;
+    use crate::parameters::Colour;
+    use crate::texture::recipe::{TerrainType, TypeBlend};
+    use crate::texture::testing::{WORLD, board, metres, terrain_type, textured};
 
     fn painted(
         terrain: &Heightfield,

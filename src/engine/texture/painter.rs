@@ -10,11 +10,11 @@ use super::row::{Colours, PaintRow};
 use super::sampler::{LineBuffers, Sampler};
 use super::surface_maps::SurfaceMaps;
 use super::type_weights::TypeWeights;
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::inputs::Inputs;
-use crate::engine::parameters::Band;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::refill;
+use crate::heightfield::{Grid, Heightfield};
+use crate::inputs::Inputs;
+use crate::parameters::Band;
+use crate::progress::{Cancelled, Progress};
+use crate::simd::refill;
 
 /// The maximum number of texels that are computed in advance.
 const MAX_PREPARED_TEXELS: usize = 1 << 20;

@@ -6,8 +6,8 @@
 use std::sync::LazyLock;
 
 use super::swatch::{FULL, MipLevel};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::random::Stream;
+use crate::cast::{ToFloat, ToInteger};
+use crate::random::Stream;
 
 /// The width of a texel in metres; the finest patches are twice as wide.
 const TEXEL_M: f32 = 100.0;

@@ -1,7 +1,7 @@
 //! The points at which a terrain is painted: pixels of a texture, or the heightfield's samples.
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::Grid;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::Grid;
 
 /// The points at which a terrain is painted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

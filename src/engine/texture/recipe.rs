@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::heightfield::Heightfield;
-use crate::engine::mask::Mask;
-use crate::engine::parameters::{Band, Colour, Limits, List, Spec, TextureName, choices, parameters};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::heightfield::Heightfield;
+use crate::mask::Mask;
+use crate::parameters::{Band, Colour, Limits, List, Spec, TextureName, choices, parameters};
+use crate::progress::{Cancelled, Progress};
 
 choices! {
     /// The unit of elevation limits.

@@ -1,9 +1,9 @@
 //! Reads heights, gradients and surface maps at rows of points.
 
 use super::points::{PointRow, Points};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::simd::refill;
+use crate::cast::{ToFloat, ToInteger};
+use crate::heightfield::{Grid, Heightfield};
+use crate::simd::refill;
 
 /// Reads maps on the terrain's grid at points, one row at a time, by bilinear interpolation.
 #[derive(Clone, Debug)]

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::recipe::TextureRecipe;
 use super::type_masks::{MaskScope, TypeMaskCache, TypeMasks};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::light::Light;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::surface;
+use crate::heightfield::Heightfield;
+use crate::light::Light;
+use crate::progress::{Cancelled, Progress};
+use crate::surface;
 
 /// The surface maps that a recipe and a light require.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -143,7 +143,7 @@ fn get_or_compute(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
+    use crate::heightfield::{Extent, Grid};
 
     #[test]
     fn a_different_sun_recomputes_only_the_shadows() {

@@ -1,7 +1,7 @@
 //! A tileable texture of a material, with its mip levels.
 
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::image::{Image, linear_from_srgb, luminance};
+use crate::cast::{ToFloat, ToInteger};
+use crate::image::{Image, linear_from_srgb, luminance};
 
 /// A texel in linear light, 16 bits a channel: red, green, blue, and the relief, which is the luminance.
 pub(super) type Texel = [u16; 4];

@@ -8,11 +8,11 @@ use super::recipe::{TerrainType, TextureRecipe, TextureSettings, Unit};
 use super::surface_maps::SurfaceMaps;
 use super::swatch::Swatch;
 use super::weight_maps::{WeightMaps, weight_maps};
-use crate::engine::heightfield::{Extent, Heightfield};
-use crate::engine::image::Image;
-use crate::engine::inputs::Inputs;
-use crate::engine::parameters::{Band, Colour, TextureName};
-use crate::engine::progress::Progress;
+use crate::heightfield::{Extent, Heightfield};
+use crate::image::Image;
+use crate::inputs::Inputs;
+use crate::parameters::{Band, Colour, TextureName};
+use crate::progress::Progress;
 
 pub(super) const WORLD: Extent = Extent { width_m: 640.0, depth_m: 640.0 };
 

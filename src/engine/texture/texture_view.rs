@@ -7,10 +7,10 @@ use super::painter::{PaintInput, Painter};
 use super::points::Points;
 use super::row::{Colours, PaintRow};
 use super::surface_maps::RequiredMaps;
-use crate::engine::cast::ToInteger;
-use crate::engine::image::{linear_from_srgb, luminance};
-use crate::engine::light::Light;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToInteger;
+use crate::image::{linear_from_srgb, luminance};
+use crate::light::Light;
+use crate::progress::{Cancelled, Progress};
 
 /// A view of the painted terrain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,11 +136,11 @@ fn solo(painter: &Painter, active_index: Option<usize>, row: &PaintRow, colours:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::inputs::Inputs;
-    use crate::engine::parameters::{Band, Colour};
-    use crate::engine::texture::recipe::{TerrainType, TextureRecipe, TextureSettings, Unit};
-    use crate::engine::texture::surface_maps::SurfaceMaps;
+    use crate::heightfield::{Extent, Grid, Heightfield};
+    use crate::inputs::Inputs;
+    use crate::parameters::{Band, Colour};
+    use crate::texture::recipe::{TerrainType, TextureRecipe, TextureSettings, Unit};
+    use crate::texture::surface_maps::SurfaceMaps;
 
     /// Level terrain in the west, 100 m higher in the east; a type on each, and none between.
     fn step() -> (Heightfield, TextureRecipe) {

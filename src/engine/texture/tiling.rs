@@ -11,9 +11,9 @@ use rayon::prelude::*;
 
 use super::points::Lattice;
 use super::swatch::{FULL, MipLevel, channels_of_two, rows_around};
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::{round_to_u32, simd};
+use crate::cast::{ToFloat, ToInteger};
+use crate::progress::{Cancelled, Progress};
+use crate::simd::{round_to_u32, simd};
 
 /// Points that are processed together in SIMD lanes.
 pub(super) const LANES: usize = 8;
@@ -357,7 +357,7 @@ fn random_offset([i, j]: [i32; 2]) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::random::Stream;
+    use crate::random::Stream;
 
     fn noise(width: usize, height: usize) -> MipLevel {
         let mut rng = Stream::new(3, 1).at(0);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::recipe::{TerrainType, TextureRecipe};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::inputs::Inputs;
-use crate::engine::mask::{EvaluatedMasks, Mask, MaskReferences, MaskRow, NamedMasks};
-use crate::engine::operations::EvalContext;
-use crate::engine::parameters::List;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::random::Stream;
+use crate::heightfield::Heightfield;
+use crate::inputs::Inputs;
+use crate::mask::{EvaluatedMasks, Mask, MaskReferences, MaskRow, NamedMasks};
+use crate::operations::EvalContext;
+use crate::parameters::List;
+use crate::progress::{Cancelled, Progress};
+use crate::random::Stream;
 
 /// The step seed of the random numbers of masks of terrain types. Steps count theirs from 0.
 const SEED: u32 = u32::MAX;
@@ -146,11 +146,11 @@ impl TypeMaskCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::Grid;
-    use crate::engine::mask::{MaskSource, PaintedStroke};
-    use crate::engine::parameters::{Band, Point};
-    use crate::engine::texture::paint::{PaintOnce, paint_once};
-    use crate::engine::texture::testing::{WORLD, metres, terrain_type};
+    use crate::heightfield::Grid;
+    use crate::mask::{MaskSource, PaintedStroke};
+    use crate::parameters::{Band, Point};
+    use crate::texture::paint::{PaintOnce, paint_once};
+    use crate::texture::testing::{WORLD, metres, terrain_type};
 
     /// Snow that is painted west of the middle, over ground that is everywhere.
     fn painted_snow(snow: TerrainType) -> TextureRecipe {

@@ -2,11 +2,11 @@
 
 use super::recipe::{SlopeMode, TerrainType, TextureRecipe, TypeBlend, Unit};
 use super::type_masks::TypeMasks;
-use crate::engine::cast::ToFloat;
-use crate::engine::fade::band_weight;
-use crate::engine::parameters::{Band, Limits};
-use crate::engine::simd::refill;
-use crate::engine::surface::azimuth_vector;
+use crate::cast::ToFloat;
+use crate::fade::band_weight;
+use crate::parameters::{Band, Limits};
+use crate::simd::refill;
+use crate::surface::azimuth_vector;
 
 /// The properties of the surface along a row of points.
 #[derive(Debug, Default)]
@@ -349,8 +349,8 @@ impl TypeWeights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::texture::recipe::{TextureSettings, TypeBlend};
-    use crate::engine::texture::testing::{limited_type, metres};
+    use crate::texture::recipe::{TextureSettings, TypeBlend};
+    use crate::texture::testing::{limited_type, metres};
 
     const RANGE: Band = Band { min: 0.0, max: 255.0 };
 

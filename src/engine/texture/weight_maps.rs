@@ -7,9 +7,9 @@ use super::painter::{PaintInput, Painter};
 use super::points::Points;
 use super::recipe::TerrainType;
 use super::row::PaintRow;
-use crate::engine::cast::ToInteger;
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::simd::simd;
+use crate::cast::ToInteger;
+use crate::progress::{Cancelled, Progress};
+use crate::simd::simd;
 
 /// The weights of the active terrain types at every point.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,17 +91,17 @@ fn quantise(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::heightfield::{Grid, Heightfield};
-    use crate::engine::image::linear_from_srgb;
-    use crate::engine::inputs::Inputs;
-    use crate::engine::parameters::TextureName;
-    use crate::engine::texture::paint::{PaintOnce, paint_once};
-    use crate::engine::texture::recipe::TypeBlend;
-    use crate::engine::texture::testing::{WORLD, chessboard, metres, terrain_type, textured, weights};
+    use crate::heightfield::{Grid, Heightfield};
+    use crate::image::linear_from_srgb;
+    use crate::inputs::Inputs;
+    use crate::parameters::TextureName;
+    use crate::texture::paint::{PaintOnce, paint_once};
+    use crate::texture::recipe::TypeBlend;
+    use crate::texture::testing::{WORLD, chessboard, metres, terrain_type, textured, weights};
 
     #[test]
     fn values_sum_to_the_full_weight() {
-        let mut rng = crate::engine::random::Stream::new(4, 4).at(0);
+        let mut rng = crate::random::Stream::new(4, 4).at(0);
         for _ in 0..2000 {
             let drawn: Vec<f32> = (0..7).map(|_| rng.unit() as f32 * f32::from(u8::from(rng.chance(0.7)))).collect();
             let sum: f32 = drawn.iter().sum();

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Cursor, Seek};
 use std::path::Path;
 
-use image::{DynamicImage, GenericImageView, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgb, Rgba};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 
 use crate::engine::Image;
 use crate::files::io::error::FileError;
@@ -88,16 +88,11 @@ fn reader_of<'a>(
 
 /// The pixels of an image, without transparency.
 pub(crate) fn opaque_image(decoded: &DynamicImage) -> Image {
-    let pixels = match decoded {
-        DynamicImage::ImageRgb8(image) => {
-            image.pixels().map(|Rgb([red, green, blue])| [*red, *green, *blue, 255]).collect()
-        }
-        DynamicImage::ImageRgba8(image) => {
-            image.pixels().map(|Rgba([red, green, blue, _])| [*red, *green, *blue, 255]).collect()
-        }
-        _ => decoded.pixels().map(|(_, _, Rgba([red, green, blue, _]))| [red, green, blue, 255]).collect(),
-    };
-    Image { width: decoded.width() as usize, height: decoded.height() as usize, pixels }
+    let width = decoded.width() as usize;
+    match decoded {
+        DynamicImage::ImageRgb8(image) => Image::from_rgb(width, image),
+        _ => Image::from_rgb(width, &decoded.to_rgb8()),
+    }
 }
 
 /// Whether a JPEG is truncated. Its decoder fills the missing part with grey and reports no error.
@@ -108,12 +103,17 @@ pub(crate) fn is_truncated_jpeg(bytes: &[u8]) -> bool {
     // Skips from marker to marker, over segments and entropy-coded data, in which a byte FF is followed by 0 or starts
     // a restart marker. Data after the end marker, such as a video or a second image, is ignored.
     let has_no_segment = |marker: u8| matches!(marker, 0x00 | 0x01 | 0xD0..=START | 0xFF);
-    while let Some(at) = rest.windows(2).position(|pair| pair[0] == 0xFF && !has_no_segment(pair[1])) {
-        if rest[at + 1] == END {
+    // Slices are read without errors.
+    while rest.skip_until(0xFF).is_ok()
+        && let Some(&marker) = rest.first()
+    {
+        if marker == END {
             return false;
         }
-        let length = rest.get(at + 2..at + 4).map_or(0, |bytes| usize::from(bytes[0]) << 8 | usize::from(bytes[1]));
-        rest = rest.get(at + 2 + length..).unwrap_or_default();
+        if !has_no_segment(marker) {
+            let length = rest.get(1..3).map_or(0, |bytes| usize::from(bytes[0]) << 8 | usize::from(bytes[1]));
+            rest = rest.get(1 + length..).unwrap_or_default();
+        }
     }
     true
 }

@@ -90,16 +90,24 @@ impl Session {
         let run = home.path().join("run");
         std::fs::create_dir(&run).expect("made");
         std::fs::set_permissions(&run, std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("allowed");
-        let editor = editor(&display, home.path());
+        let editor = RefCell::new(editor(&display, home.path()));
         let window = wait_for(Duration::from_secs(120), || {
+            if let Some(status) = editor.borrow_mut().0.try_wait().expect("a child") {
+                return Some(Err(status));
+            }
             let found = xdotool(&display, &["search", "--name", "^Upthrust"])?;
             let window = found.lines().next()?.to_string();
-            xdotool(&display, &["windowfocus", &window]).map(|_| window)
+            xdotool(&display, &["windowfocus", &window]).map(|_| Ok(window))
         });
-        if window.is_none() {
-            println!("SKIPPED: no window opens; is there a graphics adapter, at least a software one?");
+        match window.expect("the editor opens its window or ends") {
+            Ok(window) => Some(Self { screen, display, home, editor: editor.into_inner(), window }),
+            Err(status) => {
+                println!(
+                    "SKIPPED: the editor ended with {status}; is there a graphics adapter, at least a software one?"
+                );
+                None
+            }
         }
-        Some(Self { screen, display, home, editor, window: window? })
     }
 
     /// Presses N, which changes the seed, until `probe` returns something. Keys can get lost during the first frames.

@@ -41,19 +41,14 @@ fn enabled_indices(recipe: &Recipe) -> impl Iterator<Item = FaultIndex> {
     drawn.chain(own).flat_map(|(step, count)| (0..count).map(move |fault| FaultIndex { step, fault }))
 }
 
-/// All drawn faults of enabled steps, and the random ones that are edited by hand as drawn ones.
-pub(super) fn enabled_faults(recipe: &Recipe) -> impl Iterator<Item = (FaultIndex, DrawnFault)> {
-    enabled_indices(recipe).filter_map(|index| Some((index, fault_at(recipe, index)?)))
-}
-
-/// The last of these faults, at most so many.
+/// The last of these faults, at most so many; random ones as drawn ones.
 pub(super) fn last_faults(recipe: &Recipe, most: usize) -> impl Iterator<Item = (FaultIndex, DrawnFault)> {
     let surplus = enabled_indices(recipe).count().saturating_sub(most);
     enabled_indices(recipe).skip(surplus).filter_map(|index| Some((index, fault_at(recipe, index)?)))
 }
 
 /// A fault that is edited by hand as a drawn one, across the map.
-fn as_drawn(own: &OwnFault, extent: Extent) -> DrawnFault {
+pub(super) fn as_drawn(own: &OwnFault, extent: Extent) -> DrawnFault {
     let fault = own.fault();
     let ([x, z], [east, south]) = (fault.point_m, fault.normal);
     let beside = |by: f64| [x + by * south, z - by * east];
@@ -201,6 +196,6 @@ mod tests {
         assert!(recipe.stack[0].settings.enabled, "the selected step is enabled");
         recipe.stack = vec![generator(), generator(), filter()];
         assert_eq!(step_for_faults(&mut recipe, 2), 2);
-        assert!(recipe.stack.len() == 4 && enabled_faults(&recipe).next().is_none());
+        assert!(recipe.stack.len() == 4 && last_faults(&recipe, 1).next().is_none());
     }
 }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use egui::{Id, Pos2, Rect};
 
-use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, enabled_faults, enabled_lists, enabled_own_lists};
-use crate::app::tools::fault_tool::handles::ends;
+use crate::app::tools::fault_tool::drawn_faults::{FaultIndex, as_drawn, enabled_lists, enabled_own_lists};
 use crate::app::views::map_transform::MapTransform;
 use crate::engine::operations::drawn_faults::DrawnFault;
 use crate::engine::operations::faults::OwnFault;
@@ -56,12 +55,24 @@ impl ShownFaults {
         if let Some(known) = self.maps.iter().find(|known| known.map == response.id && is_known(known)) {
             return known.faults.clone();
         }
-        let is_in_sight = |fault: &DrawnFault| {
-            let [from, to] = ends(fault, transform);
-            section.clip.intersects(Rect::from_two_pos(from, to).expand(MARGIN))
+        let seen = section.clip.expand(MARGIN);
+        let [north_west, south_east] = [seen.min, seen.max].map(|corner| transform.place_m(corner));
+        // Compared in metres, without a copy: there can be hundreds of thousands.
+        let is_in_sight = |DrawnFault { from_m: from, to_m: to, .. }: &DrawnFault| {
+            from.x_m.max(to.x_m) >= north_west[0]
+                && from.x_m.min(to.x_m) <= south_east[0]
+                && from.z_m.max(to.z_m) >= north_west[1]
+                && from.z_m.min(to.z_m) <= south_east[1]
         };
-        let in_sight = enabled_faults(recipe).filter(|(_, fault)| is_in_sight(fault)).map(|(index, _)| index);
-        let in_sight: Vec<FaultIndex> = in_sight.collect();
+        let mut in_sight: Vec<FaultIndex> = Vec::new();
+        for (step, faults) in enabled_lists(recipe) {
+            let places = faults.iter().enumerate().filter(|(_, fault)| is_in_sight(fault));
+            in_sight.extend(places.map(|(fault, _)| FaultIndex { step, fault }));
+        }
+        for (step, own) in enabled_own_lists(recipe) {
+            let places = own.iter().enumerate().filter(|(_, own)| is_in_sight(&as_drawn(own, recipe.world.extent())));
+            in_sight.extend(places.map(|(fault, _)| FaultIndex { step, fault }));
+        }
         let count = in_sight.len();
         let faults: Arc<[FaultIndex]> = in_sight[count.saturating_sub(MAX_SHOWN)..].into();
         self.maps.retain(|known| known.map != response.id);

@@ -11,14 +11,14 @@
 
 use rayon::prelude::*;
 
-use crate::engine::operations::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::engine::operations::report::{self, PartReport};
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::outline::{Centred, Outline};
-use crate::engine::parameters::{MAX_COORDINATE_M, List, ParameterError, Point, Spec, choices, parameters};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::surface::azimuth_vector;
+use crate::operations::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::operations::report::{self, PartReport};
+use crate::cast::ToFloat;
+use crate::heightfield::{Grid, Heightfield};
+use crate::outline::{Centred, Outline};
+use crate::parameters::{MAX_COORDINATE_M, List, ParameterError, Point, Spec, choices, parameters};
+use crate::progress::{Cancelled, Progress};
+use crate::surface::azimuth_vector;
 
 choices! {
     /// The outline of a pad.
@@ -160,7 +160,7 @@ struct PlacedPad {
 
 impl Pad {
     /// The outline; `None` if the pad has no effect.
-    pub(in crate::engine) fn outline(&self) -> Option<Outline> {
+    pub(crate) fn outline(&self) -> Option<Outline> {
         let turned = |shape| Outline::turned(self.centre_m, self.size_m, self.turn_deg, shape);
         let corners = || self.points_m.iter().map(|point| [point.x_m, point.z_m]).collect();
         match self.shape {

@@ -1,8 +1,8 @@
 //! Tests of building pads.
 
-use crate::engine::operations::testing::{assert_subset, modified, stream};
+use crate::operations::testing::{assert_subset, modified, stream};
 use super::*;
-use crate::engine::heightfield::Extent;
+use crate::heightfield::Extent;
 
 const WORLD: Extent = Extent { width_m: 300.0, depth_m: 200.0 };
 
@@ -65,8 +65,8 @@ fn a_lake_holds_its_water_on_a_slope_at_every_size() {
     ] {
         let grid = Grid::new(WORLD, samples[0], samples[1]);
         let terrain = modified(&pads(vec![lake(shape)]), &slope(grid));
-        let outlets = crate::engine::flow::Outlets::Border;
-        let water = crate::engine::flow::Water::on(&terrain, outlets, None, &Progress::new()).expect("not cancelled");
+        let outlets = crate::flow::Outlets::Border;
+        let water = crate::flow::Water::on(&terrain, outlets, None, &Progress::new()).expect("not cancelled");
         let levels = (0..grid.samples()).filter(|i| water.lakes_m[*i] > 0.0).map(|i| {
             terrain[(i % grid.width(), i / grid.width())] + water.lakes_m[i]
         });
@@ -106,7 +106,7 @@ fn banks_end_at_their_reach() {
     assert_eq!((limited[(29, 20)], unlimited[(29, 20)] < slope[(29, 20)]), (slope[(29, 20)], true));
     let warning = |reach_m| {
         let pads = Pads { pads: vec![pad(reach_m)].into() };
-        let (inputs, progress) = (crate::engine::Inputs::default(), Progress::new());
+        let (inputs, progress) = (crate::Inputs::default(), Progress::new());
         let context =
             EvalContext { grid, below: Some(&slope), stream: stream(), inputs: &inputs, progress: &progress };
         pads.reports(&context).expect("not cancelled")[0].warning.clone()

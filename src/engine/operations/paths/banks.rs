@@ -11,7 +11,7 @@
 //! overlap, and a point of the overlap counts with the heights of all its strips, not only of the nearest one: these
 //! differ by at most the grade times the length of curve along which the strips overlap.
 
-use crate::engine::curve::{Bounds, Piece, distance_m};
+use crate::curve::{Bounds, Piece, distance_m};
 
 /// The elements whose bounds are tested before them.
 const GROUP: usize = 64;

@@ -3,9 +3,9 @@
 use super::banks::UpperLimit;
 use super::terrain_map::{Block, TerrainMap};
 use super::stations::Stations;
-use crate::engine::curve::{Nearest, Polyline};
-use crate::engine::heightfield::mix;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::curve::{Nearest, Polyline};
+use crate::heightfield::mix;
+use crate::progress::{Cancelled, Progress};
 
 /// The highest place where banks from two stretches of a path meet in a wall, because they are too close.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -190,9 +190,9 @@ impl Carriageway {
 mod tests {
     use super::super::testing::{land, path};
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::operations::testing::rough_terrain;
-    use crate::engine::random::Stream;
+    use crate::heightfield::{Extent, Grid, Heightfield};
+    use crate::operations::testing::rough_terrain;
+    use crate::random::Stream;
 
     /// A winding carriageway with random heights, which bends back on itself.
     fn carriageway(is_closed: bool, depth_m: f64) -> Carriageway {
@@ -250,7 +250,7 @@ mod tests {
             if nearest.squared_m2.sqrt() <= nearest.value(&road.halves_m) {
                 continue;
             }
-            let cone = |(point, height): &([f64; 2], f64)| height + 0.7 * crate::engine::curve::distance_m(at, *point);
+            let cone = |(point, height): &([f64; 2], f64)| height + 0.7 * crate::curve::distance_m(at, *point);
             let sampled = points.iter().map(cone).fold(f64::INFINITY, f64::min);
             let found = road.limits[0].at(at, 0..road.limits[0].count());
             assert!((-0.1..0.6).contains(&(sampled - found)), "{at:?}: {found}, sampled {sampled}");

@@ -2,8 +2,8 @@
 
 use super::path::{Path, PathKind};
 use super::road::tangent;
-use crate::engine::curve::distance_m;
-use crate::engine::parameters::{ParameterError, ordinal};
+use crate::curve::distance_m;
+use crate::parameters::{ParameterError, ordinal};
 
 /// The least distance between neighbouring nodes.
 const MIN_DISTANCE_M: f64 = 0.001;
@@ -104,9 +104,9 @@ mod tests {
     use super::super::Paths;
     use super::super::testing::path;
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid};
-    use crate::engine::operations::operation::Operation;
-    use crate::engine::parameters::Group;
+    use crate::heightfield::{Extent, Grid};
+    use crate::operations::operation::Operation;
+    use crate::parameters::Group;
 
     #[track_caller]
     fn check(path: &Path, expected: &str) {

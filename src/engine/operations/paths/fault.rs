@@ -2,10 +2,10 @@
 
 use super::terrain_map::TerrainMap;
 use super::path::Path;
-use crate::engine::curve::{Nearest, Polyline};
-use crate::engine::fault::{quantized_displacement, to_exact_metres, to_units};
-use crate::engine::progress::{Cancelled, Progress};
-use crate::engine::rounding::smoothstep;
+use crate::curve::{Nearest, Polyline};
+use crate::fault::{quantized_displacement, to_exact_metres, to_units};
+use crate::progress::{Cancelled, Progress};
+use crate::rounding::smoothstep;
 
 /// How far a fault without a fade-out length goes on beyond its ends: across any world, from any node.
 const ACROSS_M: f64 = 4_000_000.0;
@@ -117,10 +117,10 @@ mod tests {
     use super::super::path::PathKind;
     use super::super::testing::{path, paths};
     use super::*;
-    use crate::engine::fault::Profile;
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::operations::drawn_faults::{DrawnFault, DrawnFaults};
-    use crate::engine::operations::testing::{assert_subset, evaluated, modified};
+    use crate::fault::Profile;
+    use crate::heightfield::{Extent, Grid, Heightfield};
+    use crate::operations::drawn_faults::{DrawnFault, DrawnFaults};
+    use crate::operations::testing::{assert_subset, evaluated, modified};
 
     const WORLD: Extent = Extent { width_m: 1024.0, depth_m: 1024.0 };
 

@@ -23,10 +23,10 @@ pub use self::path::{Path, PathKind, PathNode, RidgeProfile};
 pub use self::road::PathReport;
 use super::operation::{EvalContext, Keyframe, Operation, Role};
 use super::report::PartReport;
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::parameters::{List, ParameterError, Point, Spec, parameters};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToFloat;
+use crate::heightfield::{Grid, Heightfield};
+use crate::parameters::{List, ParameterError, Point, Spec, parameters};
+use crate::progress::{Cancelled, Progress};
 
 parameters! {
     /// Builds roads, rivers, ridges, valleys and faults along smooth curves.

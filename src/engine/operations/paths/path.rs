@@ -1,8 +1,8 @@
 //! The parameters of a path.
 
-use crate::engine::curve::{Curve, MonotoneCubic, PIECES_PER_SPAN, arc_lengths_m, curve_through};
-use crate::engine::fault::Profile;
-use crate::engine::parameters::{MAX_COORDINATE_M, List, Point, Spec, choices, parameters};
+use crate::curve::{Curve, MonotoneCubic, PIECES_PER_SPAN, arc_lengths_m, curve_through};
+use crate::fault::Profile;
+use crate::parameters::{MAX_COORDINATE_M, List, Point, Spec, choices, parameters};
 
 choices! {
     /// What a path makes of the terrain along its curve.
@@ -128,7 +128,7 @@ impl Path {
 
 /// A path's curve: its points and what is interpolated at them.
 #[derive(Clone, Debug)]
-pub(in crate::engine) struct PathCurve {
+pub(crate) struct PathCurve {
     /// The points; a closed curve ends where it starts.
     pub points: Vec<[f64; 2]>,
     /// The directions at the points, unit vectors.
@@ -161,7 +161,7 @@ impl Path {
     }
 
     /// The curve through the nodes. There are at least two.
-    pub(in crate::engine) fn curve(&self) -> PathCurve {
+    pub(crate) fn curve(&self) -> PathCurve {
         let nodes: Vec<[f64; 2]> = self.nodes.iter().map(|node| [node.at_m.x_m, node.at_m.z_m]).collect();
         let is_closed = self.is_closed();
         let Curve { points, tangents } = curve_through(&nodes, is_closed);

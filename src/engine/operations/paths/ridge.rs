@@ -5,9 +5,9 @@
 
 use super::terrain_map::TerrainMap;
 use super::path::Path;
-use crate::engine::curve::{Nearest, Polyline};
-use crate::engine::fault::{to_exact_metres, to_units};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::curve::{Nearest, Polyline};
+use crate::fault::{to_exact_metres, to_units};
+use crate::progress::{Cancelled, Progress};
 
 /// Adds a ridge, or subtracts a valley.
 pub(super) fn apply(path: &Path, is_valley: bool, land: &mut TerrainMap, progress: &Progress) -> Result<(), Cancelled> {
@@ -44,8 +44,8 @@ pub(super) fn apply(path: &Path, is_valley: bool, land: &mut TerrainMap, progres
 mod tests {
     use super::super::path::{PathKind, RidgeProfile};
     use super::super::testing::{path, paths};
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::operations::testing::{assert_subset, modified};
+    use crate::heightfield::{Extent, Grid, Heightfield};
+    use crate::operations::testing::{assert_subset, modified};
 
     const WORLD: Extent = Extent { width_m: 1024.0, depth_m: 1024.0 };
 

@@ -5,10 +5,10 @@ use super::terrain_map::TerrainMap;
 use super::path::{Path, PathCurve};
 use super::road::{PathReport, points, tangent, tightest_radius};
 use super::stations::Stations;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::curve::distance_m;
-use crate::engine::flow::{Outlets, Water};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::{ToFloat, ToInteger};
+use crate::curve::distance_m;
+use crate::flow::{Outlets, Water};
+use crate::progress::{Cancelled, Progress};
 
 /// Builds a river.
 pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> Result<PathReport, Cancelled> {
@@ -67,8 +67,8 @@ mod tests {
     use super::super::path::PathKind;
     use super::super::testing::{land, path, paths, with_context};
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::operations::testing::modified;
+    use crate::heightfield::{Extent, Grid, Heightfield};
+    use crate::operations::testing::modified;
 
     const WORLD: Extent = Extent { width_m: 1000.0, depth_m: 1000.0 };
 

@@ -4,9 +4,9 @@ use super::carriageway::{Carriageway, Earthworks};
 use super::terrain_map::TerrainMap;
 use super::path::{Path, PathCurve, PathKind};
 use super::stations::Stations;
-use crate::engine::curve::{Piece, distance_m};
-use crate::engine::operations::report::{self, LinePoint, PartLine, PartReport};
-use crate::engine::progress::{Cancelled, Progress};
+use crate::curve::{Piece, distance_m};
+use crate::operations::report::{self, LinePoint, PartLine, PartReport};
+use crate::progress::{Cancelled, Progress};
 
 /// The height of a wall between two stretches that is worth a warning.
 const MIN_WALL_M: f64 = 1.0;
@@ -183,11 +183,11 @@ pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> 
 mod tests {
     use super::super::testing::{land, path, paths, with_context};
     use super::*;
-    use crate::engine::heightfield::{Extent, Grid, Heightfield};
-    use crate::engine::operations::noise::Noise;
-    use crate::engine::operations::operation::Operation;
-    use crate::engine::operations::testing::{evaluated_with, modified};
-    use crate::engine::random::Stream;
+    use crate::heightfield::{Extent, Grid, Heightfield};
+    use crate::operations::noise::Noise;
+    use crate::operations::operation::Operation;
+    use crate::operations::testing::{evaluated_with, modified};
+    use crate::random::Stream;
 
     const WORLD: Extent = Extent { width_m: 4096.0, depth_m: 4096.0 };
 

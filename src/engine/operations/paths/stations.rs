@@ -2,9 +2,9 @@
 
 use super::terrain_map::TerrainMap;
 use super::path::PathCurve;
-use crate::engine::cast::{ToFloat, ToInteger};
-use crate::engine::curve::{PIECES_PER_SPAN, Piece};
-use crate::engine::heightfield::mix;
+use crate::cast::{ToFloat, ToInteger};
+use crate::curve::{PIECES_PER_SPAN, Piece};
+use crate::heightfield::mix;
 
 /// About the most stations that are added between the points of a curve.
 const MAX_STATIONS: f64 = 32_768.0;
@@ -335,7 +335,7 @@ impl<'a> Integral<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::random::Stream;
+    use crate::random::Stream;
 
     /// Stations every metre along a straight line, closed or not.
     fn stations(count: usize, is_closed: bool) -> Stations {

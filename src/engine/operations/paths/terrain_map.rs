@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::{Grid, Heightfield};
-use crate::engine::operations::operation::EvalContext;
-use crate::engine::progress::{Cancelled, Progress};
+use crate::cast::ToFloat;
+use crate::heightfield::{Grid, Heightfield};
+use crate::operations::operation::EvalContext;
+use crate::progress::{Cancelled, Progress};
 
 /// The samples along a side of a block.
 const SIDE: usize = 16;

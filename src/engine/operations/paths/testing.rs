@@ -3,12 +3,12 @@
 use super::Paths;
 use super::terrain_map::TerrainMap;
 use super::path::{Path, PathKind, PathNode};
-use crate::engine::heightfield::Heightfield;
-use crate::engine::inputs::Inputs;
-use crate::engine::operations::operation::EvalContext;
-use crate::engine::operations::testing::stream;
-use crate::engine::parameters::Point;
-use crate::engine::progress::Progress;
+use crate::heightfield::Heightfield;
+use crate::inputs::Inputs;
+use crate::operations::operation::EvalContext;
+use crate::operations::testing::stream;
+use crate::parameters::Point;
+use crate::progress::Progress;
 
 /// A path through the nodes, with default parameters.
 pub(super) fn path(kind: PathKind, nodes: &[[f64; 2]]) -> Path {

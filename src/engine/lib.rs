@@ -1,8 +1,20 @@
 //! The engine: evaluates a recipe on a grid to a heightfield, and computes textures, maps and statistics from it.
 //!
-//! The engine is pure: it uses no files, clock, windows or channels, and imports no other module of the crate. Its
-//! functions fail only when [cancelled](progress::Cancelled): parameters are validated where they are set, by the
-//! tables that declare them.
+//! The engine is pure: it uses no files, clock, windows or channels, and no other part of the program. Its functions
+//! fail only when [cancelled](progress::Cancelled): parameters are validated where they are set, by the tables that
+//! declare them.
+
+// Conversions that can change a value go through `cast`. Tests convert small known numbers.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::cast_lossless,
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss
+    )
+)]
 
 pub mod analysis;
 mod blend;
