@@ -205,6 +205,21 @@ mod tests {
     }
 
     #[test]
+    fn a_scaled_square_has_the_means_of_what_its_pixels_cover() {
+        // Rows of four: a border around a square of 2 × 2.
+        let greys = [[9, 9, 9, 9], [9, 10, 20, 9], [9, 30, 41, 9]];
+        let bytes: Vec<u8> = greys.as_flattened().iter().flat_map(|grey| [*grey, 0, 255]).collect();
+        let image = Image::from_rgb(4, &bytes);
+        assert_eq!((image.width, image.height, image.pixels[5]), (4, 3, [10, 0, 255, 255]));
+        let reds = |pixels| -> Vec<u8> {
+            image.scaled_square([1, 1], 2, pixels).pixels.iter().map(|pixel| pixel[0]).collect()
+        };
+        assert_eq!(reds(1), [25], "the mean of 25.25");
+        assert_eq!(reds(2), [10, 20, 30, 41]);
+        assert_eq!(reds(3), [10, 10, 20, 10, 10, 20, 30, 30, 41], "larger than the square");
+    }
+
+    #[test]
     fn heights_beyond_black_and_white_do_not_wrap_around() {
         let terrain = Heightfield::from_fn(Grid::new(Extent { width_m: 4.0, depth_m: 1.0 }, 5, 2), |c, _| c as f32);
         let image = Image::greyscale_between(&terrain, [1.0, 3.0]);

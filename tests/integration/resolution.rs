@@ -326,8 +326,7 @@ fn check_rivers(recipes: impl Iterator<Item = (String, Recipe)>, factors: &[usiz
 
 #[test]
 fn rivers_agree_within_1_percent_of_the_range() {
-    let recipes = [0, 3].into_iter().map(|number| (format!("rivers {number}"), random_rivers(number)));
-    check_rivers(recipes, &[FACTOR], [0.01, 0.003]);
+    check_rivers([("rivers 3".into(), random_rivers(3))].into_iter(), &[FACTOR], [0.01, 0.003]);
 }
 
 /// A number from the environment.

@@ -348,10 +348,15 @@ fn random_actions_can_all_be_undone() {
     walk(act, 120, 33, 1);
 }
 
+/// The number of actions of the slow walks; `UPTHRUST_ACTIONS=10000` for more.
+fn nightly_actions() -> u64 {
+    std::env::var("UPTHRUST_ACTIONS").ok().and_then(|value| value.parse().ok()).unwrap_or(3000)
+}
+
 #[test]
 #[ignore = "slow: takes minutes"]
 fn nightly_random_actions_can_all_be_undone() {
-    walk(act, 5000, 65, 2);
+    walk(act, nightly_actions(), 65, 2);
 }
 
 #[test]
@@ -362,7 +367,7 @@ fn random_actions_of_tools_can_all_be_undone() {
 #[test]
 #[ignore = "slow: takes minutes"]
 fn nightly_random_actions_of_tools_can_all_be_undone() {
-    walk(use_tools, 10_000, 65, 5);
+    walk(use_tools, nightly_actions(), 65, 5);
 }
 
 /// Measures the processor time of the interface thread per frame, without painting. A virtual machine also counts time
