@@ -283,12 +283,22 @@ fn value_text(parameter: &Parameter, value: &Value) -> Option<String> {
         }
         Value::Number(number) if parameter.is_percent => format!("{} %", short(percent_of(*number))),
         Value::Integer(_) | Value::Number(_) => format!("{}{unit}", short(value.as_number()?)),
-        Value::Band(Band { min, max }) => format!("{}–{}{unit}", short(*min), short(*max)),
+        Value::Band(band) => band_text(parameter, *band, &unit),
         Value::Text(text) if text.is_empty() => "none".into(),
         Value::Text(text) => text.clone(),
         Value::Colour(colour) => colour.to_string(),
         Value::Limits(_) | Value::Weighted(_) | Value::Point(_) | Value::Matrix(_) | Value::List(_) => return None,
     })
+}
+
+/// The limits of a band, of which those that limit nothing are named, with the unit after the last number.
+fn band_text(parameter: &Parameter, Band { min, max }: Band, unit: &str) -> String {
+    match [min, max].map(|limit| parameter.open_limit(limit)) {
+        [None, None] => format!("{}–{}{unit}", short(min), short(max)),
+        [Some(lowest), None] => format!("{lowest} to {}{unit}", short(max)),
+        [None, Some(highest)] => format!("{}{unit} to {highest}", short(min)),
+        [Some(lowest), Some(highest)] => format!("{lowest} to {highest}"),
+    }
 }
 
 /// A number with at most four decimals, without trailing zeros.
@@ -301,10 +311,12 @@ fn short(number: f64) -> String {
 mod tests {
     use super::*;
     use crate::engine::Step;
+    use crate::engine::mask::Mask;
     use crate::engine::operations::AnyOperation;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
     use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
+    use crate::engine::parameters::{Parameters, find_parameter};
     use crate::project::ProjectFile;
 
     fn project() -> Project {
@@ -337,6 +349,16 @@ mod tests {
         check("light.azimuth_deg=90", "light.sun", "Sun azimuth 315° to 90°");
         check("texture.fallback=\"Rock\"", "texture.fallback", "Uncovered terrain nearest type to Rock");
         check("light.ambient=0.5", "light.ambient", "Ambient light 0.35 to 0.5");
+    }
+
+    #[test]
+    fn limits_that_limit_nothing_are_named() {
+        let elevation = find_parameter(Mask::parameters(), "elevation_m").expect("a parameter");
+        let text = |min, max| value_text(elevation, &Value::Band(Band { min, max })).expect("a text");
+        assert_eq!(text(-100_000.0, 100_000.0), "lowest to highest");
+        assert_eq!(text(-100_000.0, 1200.0), "lowest to 1200 m");
+        assert_eq!(text(200.0, 100_000.0), "200 m to highest");
+        assert_eq!(text(200.0, 1200.0), "200–1200 m");
     }
 
     #[test]

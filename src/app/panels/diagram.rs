@@ -186,7 +186,8 @@ pub(crate) fn diagram_ui(
 
 /// The elevations and slopes of a type.
 fn region(recipe: &TextureRecipe, axes: Axes, i: usize) -> Rect {
-    axes.region(recipe.types[i].elevation, recipe.types[i].slope_deg)
+    let region = axes.region(recipe.types[i].elevation, recipe.types[i].slope_deg);
+    Rect::from_min_max(axes.plot.clamp(region.min), axes.plot.clamp(region.max))
 }
 
 /// Types by index, with their weights.

@@ -1,6 +1,6 @@
 //! The history: every edit by its name, with the current one highlighted and undone ones greyed; a click goes there.
 
-use egui::{Align, Button, Layout, RichText, ScrollArea, Ui, Vec2};
+use egui::{Align, Button, Color32, Layout, RichText, ScrollArea, TextStyle, Ui, Vec2};
 use egui_material_icons::icons::{ICON_CHEVRON_RIGHT, ICON_EXPAND_MORE};
 
 use crate::app::commands::Command;
@@ -70,7 +70,10 @@ impl HistoryState {
                     let text = RichText::new(name);
                     let text = if i > current { text.color(colours(ui).weak) } else { text };
                     let entry = Button::selectable(i == current, text).truncate().min_size(Vec2::new(0.0, ROW));
-                    if ui.add(entry).clicked() {
+                    let is_cut = text_width(ui, name) > ui.available_width() - 2.0 * ui.spacing().button_padding.x;
+                    let entry = ui.add(entry);
+                    let entry = if is_cut { entry.on_hover_text(name) } else { entry };
+                    if entry.clicked() {
                         command = Some(Command::GoToEntry(i));
                     }
                 }
@@ -78,4 +81,10 @@ impl HistoryState {
         });
         command
     }
+}
+
+/// The width of the text of a button.
+fn text_width(ui: &Ui, text: &str) -> f32 {
+    let font = TextStyle::Button.resolve(ui.style());
+    ui.painter().layout_no_wrap(text.into(), font, Color32::PLACEHOLDER).size().x
 }

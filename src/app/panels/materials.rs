@@ -44,8 +44,8 @@ const fn material(
     Material { texture, repeat_m, colour, heights, slope_deg }
 }
 
-/// The highest elevation that a type can have.
-const LIMIT_M: f64 = 100_000.0;
+/// The elevations of a type without limits: the widest that it can have, so it stays where the terrain grows.
+pub(super) const UNLIMITED: Band = Band { min: -100_000.0, max: 100_000.0 };
 
 /// The width of the fade at the limits of elevation, as a fraction of the range, and at those of slope, degrees.
 const FALLOFF: f64 = 0.08;
@@ -68,10 +68,8 @@ impl Material {
         let range = all.max - all.min;
         let at = |percent: u8| (all.min + f64::from(percent) / 100.0 * range).round();
         let [low, high] = self.heights;
-        // Without a limit it stays when the terrain grows beyond its range.
-        let limit = |metres: f64| metres.clamp(-LIMIT_M, LIMIT_M);
-        let min = if low == 0 { limit((all.min - range).floor()) } else { at(low) };
-        let max = if high == 100 { limit((all.max + range).ceil()) } else { at(high) };
+        let min = if low == 0 { UNLIMITED.min } else { at(low) };
+        let max = if high == 100 { UNLIMITED.max } else { at(high) };
         let [gentle, steep] = self.slope_deg.map(f64::from);
         TerrainType {
             colour: Colour(self.colour),
@@ -116,7 +114,7 @@ mod tests {
     fn snow_lies_high_and_has_no_upper_limit() {
         let snow = MATERIALS.iter().find(|material| material.title() == "Snow").expect("a material");
         let found = snow.terrain_type(Band { min: 100.0, max: 1100.0 });
-        assert_eq!((found.elevation, found.elevation_release), (Band { min: 750.0, max: 2100.0 }, 80.0));
+        assert_eq!((found.elevation, found.elevation_release), (Band { min: 750.0, max: UNLIMITED.max }, 80.0));
         assert_eq!((found.slope_deg, found.blend), (Band { min: 0.0, max: 42.0 }, TypeBlend::Height));
     }
 }

@@ -6,7 +6,7 @@ use egui_material_icons::icons::ICON_ADD;
 use crate::app::commands::{Command, FileSlot};
 use crate::app::panels::diagram::diagram_ui;
 use crate::app::panels::masks::share_ui;
-use crate::app::panels::materials::{MATERIALS, Material, material_menu_ui};
+use crate::app::panels::materials::{MATERIALS, Material, UNLIMITED, material_menu_ui};
 use crate::app::panels::texture_panel::{TextureDisplay, TexturePanelState};
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, CardRow, DropPlace, cards_ui};
@@ -196,7 +196,7 @@ fn new_type(unit: Unit, range_m: Band, material: Option<&Material>) -> TerrainTy
     };
     material.map_or_else(
         || TerrainType {
-            elevation: all,
+            elevation: UNLIMITED,
             elevation_release: (0.1 * (all.max - all.min)).round(),
             ..TerrainType::default()
         },
@@ -543,10 +543,10 @@ mod tests {
         add_type(&mut texture, &mut panel, Band { min: -40.4, max: 359.6 }, None);
         let new = texture.types.last().expect("a type");
         assert_eq!((new.name.as_str(), new.elevation_release), ("Type 2", 40.0));
-        assert_eq!(new.elevation, Band { min: -41.0, max: 360.0 });
+        assert_eq!(new.elevation, UNLIMITED);
         assert_eq!(panel.selected, Some(texture.types.len() - 1));
         add_type(&mut texture, &mut panel, Band { min: 0.0, max: 0.0 }, None);
-        assert_eq!(texture.types.last().expect("a type").elevation, DEFAULT_RANGE_M, "before the uplift");
+        assert_eq!(texture.types.last().expect("a type").elevation_release, 100.0, "before the uplift");
         for name in ["Mud", "Mud 2"] {
             let mud = MATERIALS.iter().find(|material| material.title() == "Mud");
             add_type(&mut texture, &mut panel, Band { min: 0.0, max: 100.0 }, mud);

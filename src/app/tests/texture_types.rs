@@ -190,7 +190,9 @@ fn new_projects_and_new_types_are_in_metres() {
     editor.get_by_label("Plain colour").click();
     editor.run_steps(3);
     let types = &editor.state().document.project().recipe.texture.types;
-    assert_eq!(types.last().expect("a type").elevation, Band { min: 0.0, max: 1000.0 }, "the terrain is level");
+    let last = types.last().expect("a type");
+    assert_eq!(last.elevation, Band { min: -100_000.0, max: 100_000.0 }, "lowest to highest");
+    assert_eq!(last.elevation_release, 100.0, "the terrain is level");
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
     assert!(after.walkable < before && after.walkable > 0.0, "{} after {before}", after.walkable);
     editor.run_steps(2);
     editor.get_by_label(&format!(
-        "Walkable {:.0} %, the largest connected area {:.0} % of it",
+        "{:.0} % is at most {limit:.0}° steep; the largest connected area is {:.0} % of that",
         100.0 * after.walkable,
         100.0 * after.connected
     ));

@@ -125,11 +125,6 @@ impl MarkerTool {
         {
             self.selected = marker_at(view, level, at).or_else(|| self.put(level, place_m(at)?));
         }
-        if let Some(marker) = self.selected.and_then(|i| level.markers.get(i)).filter(|_| response.contains_pointer()) {
-            let corner = response.rect.min + Vec2::new(8.0, 36.0);
-            let text = format!("{}: {:.0} m east, {:.0} m south", marker.name, marker.at_m.x_m, marker.at_m.z_m);
-            note(ui, view.painter(), Align2::LEFT_TOP, corner, &text);
-        }
     }
 
     /// Places a marker; returns its index.
@@ -241,6 +236,14 @@ impl MarkerTool {
                     painter.text(place, Align2::CENTER_BOTTOM, &marker.name, font.clone(), colour);
                 }
             }
+        }
+        // Over the markers.
+        let response = view.response();
+        let selected = self.selected.filter(|_| is_active && response.contains_pointer());
+        if let Some(marker) = selected.and_then(|i| level.markers.get(i)) {
+            let corner = response.rect.min + Vec2::new(8.0, 36.0);
+            let text = format!("{}: {:.0} m east, {:.0} m south", marker.name, marker.at_m.x_m, marker.at_m.z_m);
+            note(ui, view.painter(), Align2::LEFT_TOP, corner, &text);
         }
     }
 }

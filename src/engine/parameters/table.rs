@@ -220,6 +220,15 @@ impl Parameter {
         self.when.is_none_or(|condition| holds(condition, values))
     }
 
+    /// What the limit of a band is called that is beyond all that occurs, so that it limits nothing.
+    pub fn open_limit(&self, limit: f64) -> Option<&'static str> {
+        match self.kind {
+            Kind::Band if limit <= self.hard.low && self.hard.low < self.slider.low => Some("lowest"),
+            Kind::Band if limit >= self.hard.high && self.hard.high > self.slider.high => Some("highest"),
+            _ => None,
+        }
+    }
+
     /// The vertical offset of the two sides that a displacement moves apart: twice its amount; `None` for any other
     /// number.
     pub fn throw(&self, values: &Values) -> Option<f64> {

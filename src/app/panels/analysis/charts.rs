@@ -100,12 +100,14 @@ pub(super) fn slopes_ui(ui: &mut Ui, slopes: &Slopes, limit_deg: &mut f64) {
     }
     response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Slopes of the terrain"));
     response.response.on_hover_text(
-        "Drag the line to set the steepest slope that counts as walkable in this chart; agents have their own",
+        "Drag the line to set the steepest slope of this chart and of the map style Walkable terrain; agents have \
+         limits of their own",
     );
     let percent = |share: f32| format!("{:.0} %", 100.0 * share);
     ui.label(format!(
-        "Walkable {}, the largest connected area {} of it",
+        "{} is at most {:.0}° steep; the largest connected area is {} of that",
         percent(slopes.walkable),
+        slopes.limit_deg,
         percent(slopes.connected)
     ));
 }

@@ -99,7 +99,7 @@ fn text_width(ui: &Ui, parameter: &Parameter, number: f64, max_decimals: usize) 
     let style = ui.style();
     let formatted =
         || style.number_formatter.format(number, useful.clamp(least, max_decimals)..=max_decimals) + &suffix(parameter);
-    let text = open_limit(parameter, number).map_or_else(formatted, String::from);
+    let text = parameter.open_limit(number).map_or_else(formatted, String::from);
     let font = style.drag_value_text_style.resolve(style);
     ui.painter().layout_no_wrap(text, font, Color32::PLACEHOLDER).size().x
 }
@@ -107,16 +107,6 @@ fn text_width(ui: &Ui, parameter: &Parameter, number: f64, max_decimals: usize) 
 /// The change of a number when its field is dragged by a point.
 fn speed(parameter: &Parameter) -> f64 {
     (parameter.slider.high - parameter.slider.low) / 400.0
-}
-
-/// What the limit of a band is called that is beyond all that occurs, so that it limits nothing.
-fn open_limit(parameter: &Parameter, number: f64) -> Option<&'static str> {
-    let (hard, slider) = (parameter.hard, parameter.slider);
-    match parameter.kind {
-        Kind::Band if number <= hard.low && hard.low < slider.low => Some("lowest"),
-        Kind::Band if number >= hard.high && hard.high > slider.high => Some("highest"),
-        _ => None,
-    }
 }
 
 /// A field for a number, which is rounded so that it fits into the width. A typed number that is not valid, or outside
@@ -132,7 +122,7 @@ pub(super) fn number_field(
     let (shown, message) = (RefCell::new(String::new()), RefCell::new(None));
     let formatter = ui.style().number_formatter.clone();
     let format = |number: f64, decimals| {
-        let text = open_limit(parameter, number).map_or_else(|| formatter.format(number, decimals), String::from);
+        let text = parameter.open_limit(number).map_or_else(|| formatter.format(number, decimals), String::from);
         shown.borrow_mut().clone_from(&text);
         text
     };
@@ -152,7 +142,7 @@ pub(super) fn number_field(
         .speed(speed(parameter))
         .min_decimals(if is_coordinate(parameter) { decimals } else { 0 })
         .max_decimals(decimals)
-        .suffix(if open_limit(parameter, before).is_some() { String::new() } else { suffix(parameter) })
+        .suffix(if parameter.open_limit(before).is_some() { String::new() } else { suffix(parameter) })
         .custom_formatter(format)
         .custom_parser(parse)
         .update_while_editing(false);
@@ -164,7 +154,7 @@ pub(super) fn number_field(
     inside.spacing_mut().button_padding.x = FIELD_PADDING - 1.0;
     let response = inside.add(field);
     // A drag begins at the end of the slider.
-    if open_limit(parameter, before).is_some() && response.dragged() && *number != before {
+    if parameter.open_limit(before).is_some() && response.dragged() && *number != before {
         *number = number.clamp(parameter.slider.low, parameter.slider.high);
     }
     if let Some(message) = message.into_inner() {
@@ -200,8 +190,8 @@ fn decimals_for(parameter: &Parameter, number: f64) -> usize {
     let magnitude = number.abs();
     let least = match parameter.kind {
         Kind::Integer => 0,
-        // Two digits of a very small number.
-        _ if magnitude > 0.0 && magnitude < 0.1 => (1.0 - libm::floor(libm::log10(magnitude))).min(9.0).to_usize(),
+        // Three digits of a very small number.
+        _ if magnitude > 0.0 && magnitude < 0.1 => (2.0 - libm::floor(libm::log10(magnitude))).min(9.0).to_usize(),
         _ if magnitude < 10.0 => 2,
         _ => 0,
     };
@@ -291,9 +281,9 @@ mod tests {
         let find = |key: &str| Mask::parameters().iter().find(|parameter| parameter.key == key).expect("a parameter");
         let (elevation, slope) = (find("elevation_m"), find("slope_deg"));
         let Value::Band(band) = elevation.default else { panic!("no band") };
-        let found = [band.min, band.max, 1200.0].map(|metres| open_limit(elevation, metres));
+        let found = [band.min, band.max, 1200.0].map(|metres| elevation.open_limit(metres));
         assert_eq!(found, [Some("lowest"), Some("highest"), None]);
-        assert_eq!([0.0, 90.0].map(|degrees| open_limit(slope, degrees)), [None; 2], "no surface is steeper");
+        assert_eq!([0.0, 90.0].map(|degrees| slope.open_limit(degrees)), [None; 2], "no surface is steeper");
     }
 
     #[test]
