@@ -190,8 +190,12 @@ fn decimals_for(parameter: &Parameter, number: f64) -> usize {
     let magnitude = number.abs();
     let least = match parameter.kind {
         Kind::Integer => 0,
-        // Three digits of a very small number.
-        _ if magnitude > 0.0 && magnitude < 0.1 => (2.0 - libm::floor(libm::log10(magnitude))).min(9.0).to_usize(),
+        // Two digits of a very small number, or three where two would round it.
+        _ if magnitude > 0.0 && magnitude < 0.1 => {
+            let two = (1.0 - libm::floor(libm::log10(magnitude))).min(8.0);
+            let scaled = magnitude * libm::pow(10.0, two);
+            two.to_usize() + usize::from((scaled - scaled.round()).abs() > 1e-6)
+        }
         _ if magnitude < 10.0 => 2,
         _ => 0,
     };
