@@ -110,3 +110,8 @@ pub fn wait_for<T>(deadline: Duration, probe: impl Fn() -> Option<T>) -> Option<
         }
     }
 }
+
+/// A number from the environment.
+pub fn setting<T: std::str::FromStr>(name: &str, default: T) -> T {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}

@@ -329,19 +329,14 @@ fn rivers_agree_within_1_percent_of_the_range() {
     check_rivers([("rivers 3".into(), random_rivers(3))].into_iter(), &[FACTOR], [0.01, 0.003]);
 }
 
-/// A number from the environment.
-fn setting<T: std::str::FromStr>(name: &str, default: T) -> T {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
-}
-
 /// More cases: `UPTHRUST_VARIATIONS=100` for a hundred of each, `UPTHRUST_STRENGTH=0.3` for smaller mutations, and
 /// `UPTHRUST_FACTOR=16` for 4097 samples. At the largest strength, a few variations still differ by more: plains of a few
 /// metres, and rough terrain that rivers have hardly eroded.
 #[test]
 #[ignore = "slow: many maps"]
 fn nightly_rivers_of_variations_agree_within_1_percent_of_the_range() {
-    let count = setting("UPTHRUST_VARIATIONS", 3);
-    let (strength, factor) = (setting("UPTHRUST_STRENGTH", 1.0), setting("UPTHRUST_FACTOR", FACTOR));
+    let count = common::setting("UPTHRUST_VARIATIONS", 3);
+    let (strength, factor) = (common::setting("UPTHRUST_STRENGTH", 1.0), common::setting("UPTHRUST_FACTOR", FACTOR));
     let presets = ["alpine-range", "young-fault-range", "rolling-hills", "canyon", "volcanic-island"];
     let variations = presets.into_iter().flat_map(move |name| {
         (1..=count).map(move |number| (format!("{name} {number}"), river_variation(name, number, strength)))

@@ -216,7 +216,7 @@ fn malformed_files_are_read_or_refused() {
 #[test]
 #[ignore = "slow: reads many files"]
 fn nightly_many_malformed_files_are_read_or_refused() {
-    let files = std::env::var("UPTHRUST_FILES").ok().and_then(|value| value.parse().ok()).unwrap_or(3000);
+    let files = crate::common::setting("UPTHRUST_FILES", 3000);
     let today =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs() / 86_400;
     let name = "malformed::nightly_many_malformed_files_are_read_or_refused";
