@@ -70,8 +70,9 @@ impl HistoryState {
                     let text = RichText::new(name);
                     let text = if i > current { text.color(colours(ui).weak) } else { text };
                     let entry = Button::selectable(i == current, text).truncate().min_size(Vec2::new(0.0, ROW));
-                    let is_cut = text_width(ui, name) > ui.available_width() - 2.0 * ui.spacing().button_padding.x;
                     let entry = ui.add(entry);
+                    let room = entry.rect.width() - 2.0 * ui.spacing().button_padding.x;
+                    let is_cut = entry.hovered() && text_width(ui, name) > room;
                     let entry = if is_cut { entry.on_hover_text(name) } else { entry };
                     if entry.clicked() {
                         command = Some(Command::GoToEntry(i));
