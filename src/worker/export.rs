@@ -159,7 +159,7 @@ mod tests {
     fn a_cancelled_export_leaves_no_file() {
         let folder = tempfile::tempdir().expect("folder");
         let exporter = Exporter::start(no_wake()).expect("thread");
-        exporter.export(plan(order(folder.path(), "a.png", 1_000_000, 1025)), InputFiles::new());
+        exporter.export(plan(order(folder.path(), "a.png", 300_000, 1025)), InputFiles::new());
         let deadline = Instant::now() + Duration::from_secs(30);
         while exporter.status().is_none_or(|status| status.fraction == 0.0) {
             assert!(Instant::now() < deadline, "the export did not start");

@@ -15,6 +15,7 @@ use upthrust::engine::{
     AnyOperation, Extent, Grid, Heightfield, Image, Inputs, Progress, Raster, Recipe, SampleScale, Step,
 };
 use upthrust::files::export::load_inputs;
+use upthrust::project::{ProjectFile, preset_projects};
 
 /// The material texture in [`inputs`].
 const GRASS: &str = "assets/grass.jpg";
@@ -43,6 +44,20 @@ pub fn textured(recipe: &TextureRecipe, repeat_m: f64) -> TextureRecipe {
         (material.texture, material.repeat_m) = (Some(TextureName(GRASS.into())), repeats * repeat_m);
     }
     recipe
+}
+
+/// Every preset with its terrain, evaluated once.
+pub fn preset_terrains() -> &'static [(ProjectFile, Heightfield)] {
+    static TERRAINS: LazyLock<Vec<(ProjectFile, Heightfield)>> = LazyLock::new(|| {
+        let evaluated = preset_projects().iter().map(|(_, file)| {
+            let recipe = &file.project.recipe;
+            let inputs = load_inputs(recipe, &file.project.files).expect("readable");
+            let grid = Grid::fitted(recipe.world.extent(), 129);
+            (file.clone(), evaluate(recipe, grid, None, &inputs, &Progress::new()).expect("not cancelled"))
+        });
+        evaluated.collect()
+    });
+    &TERRAINS
 }
 
 /// Every operation with default parameters. Those that read a file read the raster in [`inputs`].

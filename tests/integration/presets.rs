@@ -7,7 +7,9 @@ use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{PaintedTexture, Unit, paint_once};
 use upthrust::engine::{Grid, Heightfield, Progress, Recipe, Step};
 use upthrust::files::export::load_inputs;
-use upthrust::project::{ProjectFile, presets};
+use upthrust::project::{ProjectFile, preset_projects, presets};
+
+use crate::common::preset_terrains;
 
 const SAMPLES: usize = 257;
 
@@ -31,23 +33,22 @@ fn sets(recipe: &Recipe) -> Vec<Option<String>> {
 
 #[test]
 fn every_set_of_every_preset_covers_the_terrain() {
-    check_sets(129);
+    check_sets(preset_terrains().iter().cloned());
 }
 
 #[test]
 #[ignore = "slow: more samples"]
 fn nightly_every_set_of_every_preset_covers_the_terrain() {
-    check_sets(513);
+    check_sets(preset_projects().iter().map(|(_, file)| (file.clone(), terrain(&file.project.recipe, 513))));
 }
 
-fn check_sets(samples: usize) {
-    for preset in presets() {
-        let mut recipe = preset.project().expect(preset.name).recipe;
-        let terrain = terrain(&recipe, samples);
+fn check_sets(terrains: impl Iterator<Item = (ProjectFile, Heightfield)>) {
+    for (file, terrain) in terrains {
+        let mut recipe = file.project.recipe.clone();
         for set in sets(&recipe) {
             recipe.texture.settings.active_set = set.clone();
             let uncovered = painted(&recipe, &terrain).uncovered;
-            assert_eq!(uncovered, 0.0, "{}, {set:?}", preset.name);
+            assert_eq!(uncovered, 0.0, "{}, {set:?}", file.project.name);
         }
     }
 }

@@ -14,6 +14,8 @@ use upthrust::files::formats::heightmap::{self, ReadOptions, RowOrder};
 use upthrust::files::import::open_heightmap;
 use upthrust::files::targets::{self, Target};
 
+use crate::common::preset_terrains;
+
 /// An order for asymmetric terrain: a slope that rises to the south-east, with a block in the north-west corner.
 fn asymmetric(target: &'static Target, folder: &Path, longer: usize, counts: [usize; 2]) -> (Order, Heightfield) {
     let side = 65;
@@ -236,12 +238,8 @@ fn tiles_for_programs_that_lay_them_side_by_side_join_to_the_whole_map() {
 
 #[test]
 fn the_import_steps_of_every_preset_ask_for_nothing_that_a_dialog_refuses() {
-    for (_, file) in upthrust::project::preset_projects() {
-        let recipe = &file.project.recipe;
-        let extent = recipe.world.extent();
-        let inputs = upthrust::files::export::load_inputs(recipe, &file.project.files).expect("readable");
-        let coarse = Grid::fitted(extent, 65);
-        let terrain = stack::evaluate(recipe, coarse, None, &inputs, &Progress::new()).expect("not cancelled");
+    for (file, terrain) in preset_terrains() {
+        let extent = file.project.recipe.world.extent();
         let [min, max] = terrain.min_max().map(f64::from);
         for target in targets::ALL {
             let longer = target.nearest(extent, file.settings.export.samples as usize, [1, 1]);

@@ -207,7 +207,7 @@ fn kill(chains: u32, kills: u32) -> u32 {
 
 #[test]
 fn a_killed_editor_loses_nothing_older_than_five_seconds() {
-    kill(1, 2);
+    kill(1, 1);
 }
 
 /// The number of kills in each of ten folders.

@@ -345,7 +345,7 @@ fn undo_all(editor: &mut Harness<'static, App>, first: &Project) {
 
 #[test]
 fn random_actions_can_all_be_undone() {
-    walk(act, 120, 33, 1);
+    walk(act, 90, 33, 1);
 }
 
 /// The number of actions of the slow walks; `UPTHRUST_ACTIONS=10000` for more.
@@ -361,7 +361,7 @@ fn nightly_random_actions_can_all_be_undone() {
 
 #[test]
 fn random_actions_of_tools_can_all_be_undone() {
-    walk(use_tools, 90, 33, 4);
+    walk(use_tools, 60, 33, 4);
 }
 
 #[test]

@@ -437,7 +437,7 @@ mod tests {
     }
 
     /// One row, one column, one pixel, one band and less, several bands, rows longer than a band.
-    const SIZES: [[usize; 2]; 7] = [[1, 1], [1, 700], [700, 1], [13, 11], [1024, 513], [777, 1025], [60_000, 9]];
+    const SIZES: [[usize; 2]; 7] = [[1, 1], [1, 700], [700, 1], [13, 11], [1024, 130], [300, 513], [70_000, 3]];
 
     #[test]
     fn another_reader_reads_every_pixel() {
@@ -457,7 +457,7 @@ mod tests {
     fn the_file_does_not_depend_on_threads_or_strips() {
         let layout = layout([1024, 2801], Channels::Rgb, BitDepth::Eight);
         let whole = written(layout);
-        for threads in [1, 2, 7] {
+        for threads in [1, 7] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             let mut bytes = Vec::new();
             pool.install(|| {
