@@ -29,7 +29,7 @@ parameters! {
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("blend", &["smooth_maximum", "smooth_minimum"]);
         /// Selects the step's random numbers, if it has any, together with the project's seed: steps with different seeds
-        /// differ. In a file, a step without one has its position among all steps.
+        /// differ. The default is the step's position among all steps.
         seed: u32 = 0, Spec::number("Step seed", 0.0, 4_294_967_295.0).slider(0.0, 100.0);
         /// Where the step has an effect: by the height or slope of the terrain below, by strokes of a brush, by an image
         /// and more, and by several of these together. Empty: everywhere.

@@ -24,7 +24,7 @@ parameters! {
             Spec::number("Walkable up to", 0.0, 90.0).slider(5.0, 70.0).unit("°");
         /// The symmetry by which the tools repeat what is drawn; empty: none.
         mirror: Option<Symmetry> = None, Spec::new("Mirror edits").none("none");
-        /// The parameters that variations do not change: the seed of their step, and their key.
+        /// The parameters that variations do not change, each by the seed of its step and its key.
         locked: List<String> = List::default(), Spec::new("Locked parameters");
     }
 }
@@ -32,7 +32,8 @@ parameters! {
 parameters! {
     /// The water shown over the terrain.
     pub struct Water {
-        /// The level of the water in the views; empty: none. It does not change the terrain; import steps state it.
+        /// The level of the water in the views; empty: none. It does not change the terrain, and is stated in
+        /// the import steps of exports.
         water_m: Option<f64> = None, Spec::number("Water level", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m");
     }
 }

@@ -17,13 +17,13 @@ choices! {
         /// A ridge along the line, as wide as the fault zone.
         Cosine = "cosine", "Cosine ridge";
         /// A cliff that decays exponentially.
-        Exponential = "exponential", "Exponential decay";
+        Exponential = "exponential", "Cliff, exponential falloff";
         /// A cliff that decays like a bell curve.
-        Gaussian = "gaussian", "Gaussian decay";
+        Gaussian = "gaussian", "Cliff, Gaussian falloff";
         /// A cliff that decays linearly and ends at the edge of the fault zone.
-        Linear = "linear", "Linear decay";
+        Linear = "linear", "Cliff, linear falloff";
         /// A cliff that decays smoothly and ends at the edge of the fault zone.
-        Biweight = "biweight", "Biweight decay";
+        Biweight = "biweight", "Cliff, biweight falloff";
     }
 }
 

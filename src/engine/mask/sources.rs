@@ -82,9 +82,9 @@ parameters! {
         /// The angle over which the effect fades out on gentler and steeper slopes.
         feather_deg: f64 = 10.0,
             Spec::number("Falloff", 0.0, 90.0).slider(0.0, 45.0).unit("°").when("source", &["slope"]);
-        /// The distance from the border at which the effect is full.
+        /// The distance from the border of the map at which the effect is full; it fades out to the border.
         border_m: f64 = 500.0,
-            Spec::number("Border", 0.0, 1_000_000.0).slider(1.0, 4000.0).unit("m").logarithmic()
+            Spec::number("Distance", 0.0, 1_000_000.0).slider(1.0, 4000.0).unit("m").logarithmic()
                 .when("source", &["border"]);
         /// The image: the effect is full where it is white, and none where it is black.
         file: FileName = FileName::default(), Spec::new("Image").when("source", &["image"]);

@@ -35,15 +35,15 @@ choices! {
 }
 
 parameters! {
-    /// Builds terrain from trees of faults. Each fault divides the terrain, and each part is divided again at half the
-    /// height.
+    /// Builds terrain from trees of faults. Each fault divides the terrain, and each part is divided again by a fault
+    /// half as high.
     pub struct BspFaults {
         /// Number of trees, one per iteration. Few trees give distinct blocks; many give rugged detail.
         count: u32 = 100, Spec::number("Count", 0.0, 10_000.0).slider(1.0, 1000.0).logarithmic();
         /// Levels of each tree. 1 is a single fault; every further level halves the blocks and their cliffs.
         depth: u32 = 5, Spec::number("Depth", 1.0, 8.0).unit("levels");
-        /// Height by which the first fault of a tree raises one side and lowers the other. Every level below moves half
-        /// as far.
+        /// Height by which the first fault of a tree raises one side and lowers the other. Each further level moves
+        /// half as far as the one before.
         displacement_m: f64 = 15.0,
             Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 500.0).unit("m").logarithmic()
                 .both_sides("layout", &["structured", "unstructured"]);
@@ -51,8 +51,8 @@ parameters! {
         layout: Layout = Layout::Structured, Spec::new("Layout");
         /// Fades the displacement towards the border of the map, which makes an island on level terrain.
         edge_fade: bool = false, Spec::new("Edge fade");
-        /// Height below which faults never lower the terrain. Leaves wide plains between the highlands. Off: no
-        /// floor.
+        /// Lowest height of what this step builds, before it is combined with the terrain below. Leaves wide plains
+        /// between the highlands. Off: no floor.
         floor_m: Option<f64> = None, Spec::number("Floor", -100_000.0, 100_000.0).slider(-500.0, 500.0).unit("m");
         /// Directional smoothing that runs after every tree, so that old faults are smoother than recent ones.
         wind: Option<RecursiveFilter> = Some(RecursiveFilter { k: 0.2, ..Default::default() }),

@@ -15,14 +15,14 @@ use crate::random::Stream;
 parameters! {
     /// Adds round hills and hollows at random places.
     pub struct Circles {
-        /// Number of hills, one per iteration.
+        /// Number of hills and hollows, one per iteration.
         count: u32 = 400, Spec::number("Count", 0.0, 1_000_000.0).slider(1.0, 3000.0).logarithmic();
-        /// Radius of a hill.
+        /// Radius of a hill or hollow.
         radius_m: f64 = 400.0,
             Spec::number("Radius", 1.0, 1_000_000.0).slider(10.0, 4000.0).unit("m").logarithmic();
         /// Random variation of the radius, as a fraction of it. At 0 all hills are equal.
         radius_spread: f64 = 0.6, Spec::number("Radius variation", 0.0, 1.0);
-        /// Height of a hill. Smaller hills are lower in proportion.
+        /// Height of a hill, or depth of a hollow, of the given radius. Smaller and larger ones are in proportion.
         displacement_m: f64 = 30.0,
             Spec::number("Displacement", 0.0, 10_000.0).slider(0.1, 300.0).unit("m").logarithmic();
         /// Probability of a hill rather than a hollow.

@@ -16,7 +16,7 @@ parameters! {
     pub struct Clamp {
         /// Minimum height; lower terrain is filled up to it, as by a lake. Off: no limit.
         low_m: Option<f64> = Some(0.0), Spec::number("Minimum", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("unlimited");
-        /// Maximum height; higher terrain is cut off at it, as by a plateau. Off: no limit. Takes precedence over a
+        /// Maximum height; higher terrain is cut off, which leaves a plateau. Off: no limit. Takes precedence over a
         /// higher minimum.
         high_m: Option<f64> = None, Spec::number("Maximum", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m").none("unlimited");
         /// Range of heights on each side of a limit over which the edge is rounded. 0 leaves a sharp edge; values

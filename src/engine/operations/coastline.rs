@@ -50,7 +50,7 @@ parameters! {
         height_m: f64 = 60.0, Spec::number("Height", 0.0, 20_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Depth of the sea away from the coast. The coast is at height 0.
         depth_m: f64 = 60.0, Spec::number("Sea depth", 0.0, 20_000.0).slider(0.0, 1000.0).unit("m");
-        /// Samples along the longer side of the grid on which the island grows, whatever the size of the map. Higher
+        /// Samples along the longer side of the grid on which the island grows, whatever the resolution of the map. Higher
         /// values make a finer coast.
         reference_samples: u32 = 257, Spec::number("Simulation resolution", 17.0, 513.0).slider(65.0, 513.0).fixed();
     }

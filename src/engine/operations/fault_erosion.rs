@@ -16,8 +16,8 @@ parameters! {
     /// Rivers that cut valleys while the faults accumulate, so that the terrain grows together with its valleys. The
     /// whole terrain rises by the average amount that the rivers remove.
     pub struct FaultRivers {
-        /// Number of faults between two river steps.
-        every: u32 = 5, Spec::number("Every N faults", 1.0, 10_000.0).slider(1.0, 100.0).unit("faults").logarithmic();
+        /// Number of faults between two river steps; of BSP faults, the number of trees.
+        every: u32 = 5, Spec::number("Every N faults", 1.0, 10_000.0).slider(1.0, 100.0).logarithmic();
         /// Duration of a river step. Longer steps erode more of the faults.
         years: f64 = 2000.0,
             Spec::number("Duration", 1.0, 10_000_000.0).slider(100.0, 100_000.0).unit("years").logarithmic();
@@ -34,7 +34,7 @@ parameters! {
             Spec::number("Hillslope length", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Diffusivity of the soil. Creep rounds off ridges and valley edges, and keeps small channels from forming.
         creep: f64 = 0.0015, Spec::number("Soil creep", 0.0, 1000.0).slider(0.0, 0.05).unit("m²/year");
-        /// How much of the eroded material settles downstream. At 0 rivers carry all of it away. Higher values fill
+        /// How readily eroded material settles downstream. At 0 rivers carry all of it away. Values from about 1 fill
         /// valleys and make fans where rivers leave the mountains.
         deposition: f64 = 0.0, Spec::number("Deposition", 0.0, 10.0).slider(0.0, 2.0);
         /// Slope at which hillsides slide. Off: slopes of any steepness stand.

@@ -41,7 +41,7 @@ choices! {
         /// Displacement divided by the fault's number. A few giant faults, then finer and finer detail.
         Harmonic = "harmonic", "Harmonic (1/i)";
         /// Falls linearly to nearly zero at the last fault.
-        Countdown = "countdown", "Countdown";
+        Countdown = "countdown", "Linear to zero";
         /// Each fault is a fixed fraction of the one before.
         Exponential = "exponential", "Exponential";
         /// One of a few sizes, chosen at random by weight.
@@ -57,7 +57,8 @@ parameters! {
         count: u32 = 1000, Spec::number("Count", 0.0, 1_000_000.0).slider(1.0, 5000.0).logarithmic();
         /// How the line of each fault is placed.
         line: Line = Line::NormalForm, Spec::new("Line placement");
-        /// Compass direction along which faults run, clockwise from north. Sets the grain of the ranges.
+        /// Compass direction along which faults run, clockwise from north. Matters below a strike spread of
+        /// 180°.
         strike_deg: f64 = 0.0, Spec::number("Strike", -360.0, 360.0).slider(0.0, 180.0).unit("°");
         /// Full angle over which directions vary around the strike. 180° allows every direction; small angles give
         /// parallel ranges.
@@ -76,8 +77,8 @@ parameters! {
         decay_over: u32 = 600,
             Spec::number("Decay length", 0.0, 1_000_000.0).slider(1.0, 5000.0).unit("faults").logarithmic()
                 .when("decay", &["linear"]);
-        /// Ratio of the displacements of consecutive faults.
-        decay_rate: f64 = 0.995, Spec::number("Decay rate", 0.0, 1.0).slider(0.9, 1.0).when("decay", &["exponential"]);
+        /// Each fault has this fraction of the displacement of the one before. Values closer to 1 decay more slowly.
+        decay_rate: f64 = 0.995, Spec::number("Decay ratio", 0.0, 1.0).slider(0.9, 1.0).when("decay", &["exponential"]);
         /// Possible displacements in metres, each with a weight that sets how often it is chosen.
         sizes: List<Weighted> = vec![
                 Weighted { value: 100.0, weight: 10.0 },
@@ -86,11 +87,10 @@ parameters! {
             ]
             .into(),
             Spec::number("Sizes", 0.0, 10_000.0).slider(0.0, 200.0).unit("m").when("decay", &["sizes"]);
-        /// Rounds every displacement down to whole metres, so late, small faults have no effect.
-        truncate: bool = false, Spec::new("Round to metres");
-        /// Probability that a random side of a fault rises rather than falls. Values away from 0.5 favour raised or
-        /// lowered blocks.
-        up_chance: f64 = 0.5, Spec::number("Raise probability", 0.0, 1.0);
+        /// Rounds every displacement down to whole metres. Faults below 1 m have no effect.
+        truncate: bool = false, Spec::new("Round down to metres");
+        /// Probability of a ridge rather than a trough. With other profiles, which side of a fault rises is random.
+        up_chance: f64 = 0.5, Spec::number("Raise probability", 0.0, 1.0).when("profile", &["cosine"]);
         /// Cross-section of the faults, from cliffs to waves.
         profile: Profile = Profile::Smooth, Spec::new("Profile");
         /// Width of the fault zone on each side of the line. Wide zones give soft, rolling terrain.
@@ -101,8 +101,8 @@ parameters! {
                 ]);
         /// Numbers of the faults to leave out, such as those that were deleted on a map.
         skipped: List<u32> = List::default(), Spec::number("Skipped faults", 1.0, 1_000_000.0).slider(1.0, 5000.0);
-        /// Faults of the sequence that are edited by hand. Each keeps its place in the sequence, before the rivers
-        /// and the wind that act on it.
+        /// Faults of the sequence that are edited by hand. Each keeps its place in the sequence: progressive
+        /// smoothing and rivers act on it too.
         own: List<OwnFault> = List::default(), Spec::new("Edited faults").sparse();
         /// Directional smoothing that runs after every fault, so that old faults are smoother than recent ones.
         wind: Option<RecursiveFilter> = None, Spec::new("Progressive smoothing");

@@ -50,7 +50,7 @@ parameters! {
             Spec::number("Hillslope length", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Diffusivity of the soil. Creep rounds off ridges and valley edges, and keeps small channels from forming.
         creep: f64 = 0.0015, Spec::number("Soil creep", 0.0, 1000.0).slider(0.0, 0.05).unit("m²/year");
-        /// How much of the eroded material settles downstream. At 0 rivers carry all of it away. Higher values fill
+        /// How readily eroded material settles downstream. At 0 rivers carry all of it away. Values from about 1 fill
         /// valleys and make fans where rivers leave the mountains.
         deposition: f64 = 0.0, Spec::number("Deposition", 0.0, 10.0).slider(0.0, 2.0);
         /// Slope at which hillsides slide. Steeper slopes break down to it, which makes straight flanks and sharp
@@ -65,8 +65,8 @@ parameters! {
         /// Height of a sea into which rivers flow. Terrain below it is neither uplifted nor eroded. Off: no sea.
         sea_m: Option<f64> = None,
             Spec::number("Sea level", -100_000.0, 100_000.0).slider(-1000.0, 1000.0).unit("m").fixed();
-        /// Samples along the longer side of the grid on which the river network is computed, whatever the size of the
-        /// map. Finer maps add small valleys to it.
+        /// Samples along the longer side of the grid on which the river network is computed, whatever the resolution
+        /// of the map. Maps of a higher resolution add small valleys.
         reference_samples: u32 = 257,
             Spec::number("Simulation resolution", 17.0, 513.0).slider(65.0, 513.0).logarithmic().fixed();
     }

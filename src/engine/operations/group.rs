@@ -22,8 +22,8 @@ parameters! {
     /// Holds other steps. Its blend, strength and mask act on all of them together, so a piece of terrain can be built
     /// on its own and then blended in.
     pub struct StepGroup {
-        /// What the lowest member begins on. A group on flat terrain is usually added to the terrain below, or joined by
-        /// a maximum or a mask.
+        /// What the group's first step acts on. A group that starts from flat terrain is usually blended by Add or
+        /// Maximum, or through a mask.
         on: Start = Start::Below, Spec::new("Starts from");
     }
 }

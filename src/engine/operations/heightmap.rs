@@ -28,14 +28,14 @@ parameters! {
     pub struct Heightmap {
         /// File to import. Its contents are stored inside the project.
         file: FileName = FileName::default(), Spec::new("File");
-        /// Height of the value 0, or of the lowest height in a file with heights in metres. Off: 0, or as in the
-        /// file.
+        /// Height of black, the value 0; in files with heights in metres, the new height of the lowest point. Off: 0
+        /// for images; files in metres keep theirs.
         low_m: Option<f64> = None,
-            Spec::number("Minimum height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("from the file");
-        /// Height of the format's largest value, or of the highest height in a file with heights in metres. Off:
-        /// 1000, or as in the file.
+            Spec::number("Minimum height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("automatic");
+        /// Height of white, the largest value; in files with heights in metres, the new height of the highest point.
+        /// Off: 1000 m for images; files in metres keep theirs.
         high_m: Option<f64> = None,
-            Spec::number("Maximum height", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m").none("from the file");
+            Spec::number("Maximum height", -20_000.0, 100_000.0).slider(0.0, 5000.0).unit("m").none("automatic");
         /// How to fit an image whose proportions differ from those of the map.
         fit: Fit = Fit::Stretch, Spec::new("Fit");
     }

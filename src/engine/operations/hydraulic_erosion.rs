@@ -40,12 +40,12 @@ parameters! {
         deposition: f64 = 0.3, Spec::number("Deposition rate", 0.0, 1.0);
         /// Fraction of its water that a drop loses at every step. Higher values make shorter gullies.
         evaporation: f64 = 0.02, Spec::number("Evaporation rate", 0.0, 1.0).slider(0.0, 0.2);
-        /// Radius within which a drop erodes, at least two samples of the simulation. Wider radii make smoother
-        /// gullies.
+        /// Radius within which a drop erodes and deposits, limited to 2 to 12 samples of the simulation. Wider radii
+        /// make smoother gullies.
         radius_m: f64 = 16.0, Spec::number("Radius", 0.0, 100_000.0).slider(1.0, 500.0).unit("m").logarithmic();
         /// Maximum number of steps of a drop, from sample to sample.
         life: u32 = 64, Spec::number("Lifetime", 1.0, 256.0).slider(8.0, 256.0).unit("steps").logarithmic();
-        /// Samples along the longer side of the grid on which drops run, whatever the size of the map. Higher values
+        /// Samples along the longer side of the grid on which drops run, whatever the resolution of the map. Higher values
         /// make finer gullies.
         reference_samples: u32 = 513,
             Spec::number("Simulation resolution", 17.0, 1025.0).slider(129.0, 1025.0).logarithmic().fixed();

@@ -19,7 +19,7 @@ parameters! {
             Spec::number("Displacement", 0.0, 100_000.0).slider(1.0, 3000.0).unit("m").logarithmic();
         /// How quickly small features shrink. Near 0 the terrain is spiky; near 1 it has rolling hills.
         roughness: f64 = 0.9, Spec::number("Hurst exponent", 0.0, 2.0).slider(0.1, 1.5);
-        /// Number of subdivisions. Each level adds detail of half the size.
+        /// Number of levels of detail, each of half the size of the one before.
         levels: u32 = 10, Spec::number("Levels", 1.0, 16.0).slider(1.0, 12.0);
     }
 }

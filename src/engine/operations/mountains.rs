@@ -23,7 +23,7 @@ use crate::random::{Rng, Stream};
 parameters! {
     /// Adds mountains to the island below: low along its coast and along random valleys, high in between.
     pub struct Mountains {
-        /// Height of the highest peak.
+        /// Height of the highest peak above the island below.
         height_m: f64 = 600.0,
             Spec::number("Peak height", 0.0, 20_000.0).slider(1.0, 3000.0).unit("m").logarithmic();
         /// Number of valleys in the first octave. Few leave broad massifs; many make a maze of ridges.

@@ -40,14 +40,14 @@ parameters! {
         /// Radius around the drop point in which particles fall, most of them near it. 0 makes sharp pyramids.
         scatter_m: f64 = 130.0,
             Spec::number("Scatter radius", 0.0, 100_000.0).slider(1.0, 2000.0).unit("m").logarithmic();
-        /// Probability that the next heap is anywhere on the map. Otherwise the drop point walks on.
+        /// Probability that the next heap is at a random place on the map. Otherwise the drop point walks on.
         jump_chance: f64 = 0.1, Spec::number("Jump probability", 0.0, 1.0);
         /// Distance that the drop point walks from one heap to the next. Short steps pile up mountains; longer ones
         /// make ridges, then rows of separate hills.
         walk_m: f64 = 100.0, Spec::number("Walk step", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Largest turn to either side from one heap to the next. 0 makes straight chains; large angles make massifs.
         turn_deg: f64 = 60.0, Spec::number("Maximum turn", 0.0, 180.0).unit("°");
-        /// Samples along the longer side of the grid on which particles roll, whatever the size of the map. Higher
+        /// Samples along the longer side of the grid on which particles roll, whatever the resolution of the map. Higher
         /// values make finer hills of less material.
         reference_samples: u32 = 257,
             Spec::number("Simulation resolution", 17.0, 1025.0).slider(65.0, 513.0).logarithmic().fixed();

@@ -41,7 +41,8 @@ parameters! {
         form: Form = Form::Sequential, Spec::new("Form");
         /// Directions of the sweeps.
         sweeps: Sweeps = Sweeps::Four, Spec::new("Sweeps");
-        /// How much of the height that it has just passed each sweep carries on. 0 has no effect; near 1 the terrain becomes a plain.
+        /// Fraction of the height at one point that each sweep mixes into the next. At 0 sequential sweeps have no effect;
+        /// near 1 the terrain becomes a plain.
         k: f64 = 0.4, Spec::number("Smoothing", 0.0, 0.9999).slider(0.0, 0.95);
         /// Smoothing along east and west. Off: the same as Smoothing.
         k_x: Option<f64> = None, Spec::number("Smoothing east–west", 0.0, 0.9999).slider(0.0, 0.95).none("= Smoothing");

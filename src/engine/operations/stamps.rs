@@ -43,7 +43,7 @@ parameters! {
         /// Centre, metres east and south of the map's north-west corner.
         centre_m: Point = Point { x_m: 2048.0, z_m: 2048.0 },
             Spec::number("Centre", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m");
-        /// Length along both sides, before rotation: west to east, and north to south.
+        /// Lengths of the sides before rotation: west to east, and north to south.
         size_m: Point = Point { x_m: 1000.0, z_m: 1000.0 },
             Spec::number("Size", 0.01, MAX_COORDINATE_M).slider(10.0, 4096.0).unit("m").logarithmic();
         /// Clockwise rotation around the centre.
@@ -53,7 +53,7 @@ parameters! {
         /// Height from the lowest to the highest point of the stamp. Off: as in its file; an image has 1000 m from
         /// black to white.
         height_m: Option<f64> = None,
-            Spec::number("Height", 0.0, 20_000.0).slider(0.0, 2000.0).unit("m").none("from the file");
+            Spec::number("Height", 0.0, 20_000.0).slider(0.0, 2000.0).unit("m").none("automatic");
         /// Factor by which heights are multiplied. Negative values turn hills into hollows.
         scale: f64 = 1.0, Spec::number("Height scale", -100.0, 100.0).slider(-2.0, 2.0);
         /// How the stamp is combined with the terrain below it.
@@ -61,8 +61,8 @@ parameters! {
         /// The difference in height below which a smooth maximum or minimum is rounded.
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("blend", &["smooth_maximum", "smooth_minimum"]);
-        /// The height that the stamp's border gets. Off: a height with which no edge shows: one that changes nothing if
-        /// the stamp is added, subtracted or multiplied, and otherwise that of the terrain under its centre.
+        /// Height given to the stamp's border. Off: chosen so that no edge shows. With the blends Add, Subtract and
+        /// Multiply it then changes nothing; with others it is the height of the terrain under the stamp's centre.
         base_m: Option<f64> = None,
             Spec::number("Border height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("seamless");
         /// Distance from the edge over which the stamp fades in.

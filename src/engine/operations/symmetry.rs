@@ -21,9 +21,9 @@ choices! {
         /// North and south are mirror images.
         MirrorNorthSouth = "mirror_north_south", "Mirror north–south";
         /// Mirrored across the diagonal from the north-west to the south-east corner. Only for square worlds.
-        MirrorDiagonal = "mirror_diagonal", "Mirror across the diagonal";
+        MirrorDiagonal = "mirror_diagonal", "Mirror across NW–SE diagonal";
         /// Mirrored across the diagonal from the north-east to the south-west corner. Only for square worlds.
-        MirrorAntidiagonal = "mirror_antidiagonal", "Mirror across the antidiagonal";
+        MirrorAntidiagonal = "mirror_antidiagonal", "Mirror across NE–SW diagonal";
         /// Unchanged by a rotation of 180°.
         Rotate2 = "rotate_2", "Rotate by 180°";
         /// Unchanged by rotations of 90°. Only for square worlds.
@@ -70,13 +70,12 @@ parameters! {
     pub struct Symmetry {
         /// Which parts of the map are equal.
         kind: Kind = Kind::MirrorEastWest, Spec::new("Kind");
-        /// Whether the parts are summed, or one is copied to the others.
+        /// Whether all parts are averaged, or one is copied to the others.
         method: Method = Method::Fold, Spec::new("Method");
-        /// The part that is copied: the one in this direction from the middle. A direction along a mirror axis means
-        /// the part clockwise of it.
+        /// The part that is copied: the one in this direction from the middle.
         keep: Side = Side::West, Spec::new("Keep").when("method", &["fold"]);
-        /// Width of the transition along the borders of the parts. If the method sums the parts: hills of different
-        /// parts that are closer together than this count as one.
+        /// Width of the transition along the borders of the parts. When all parts are averaged, hills nearer
+        /// than this to their own copy merge with it.
         blend_m: f64 = 200.0, Spec::number("Blend width", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m");
         /// Whether the map is made exactly symmetric again after the last step, because steps such as erosion treat
         /// the parts slightly differently.

@@ -20,14 +20,14 @@ use crate::simd::simd;
 parameters! {
     /// Lets steep rock crumble: cliffs turn into even slopes of scree (talus) at the angle of repose.
     pub struct ThermalErosion {
-        /// Number of rounds, one per iteration. More rounds let the scree reach farther. After few rounds, some
-        /// cliffs are still too steep, the same ones in previews and exports.
+        /// Number of rounds, one per iteration. More rounds let the scree reach farther. With few rounds,
+        /// some cliffs stay too steep, the same ones in previews and exports.
         count: u32 = 40, Spec::number("Rounds", 0.0, 10_000.0).slider(1.0, 400.0).logarithmic();
         /// Steepest slope on which rock rests (talus angle). Small angles make wide fans; large angles affect cliffs
         /// only.
         repose_deg: f64 = 35.0, Spec::number("Angle of repose", 0.0, 89.0).slider(10.0, 60.0).unit("°");
-        /// Samples along the longer side of the grid on which rock moves, whatever the size of the map. Higher values
-        /// make rock move less far per round.
+        /// Samples along the longer side of the grid on which rock moves, whatever the resolution of the map. At higher
+        /// values rock moves a shorter distance per round.
         reference_samples: u32 = 257,
             Spec::number("Simulation resolution", 17.0, 513.0).slider(65.0, 513.0).logarithmic().fixed();
     }

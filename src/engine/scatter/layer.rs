@@ -87,7 +87,7 @@ parameters! {
         colour: Colour = Colour([0x3f, 0x6b, 0x35]), Spec::new("Colour");
         /// Whether instances are obstacles that agents walk around.
         blocks: bool = false, Spec::new("Blocks agents");
-        /// Height up to which instances block the line of sight. 0: they block nothing.
+        /// Height up to which instances block the line of sight. 0: they do not block it.
         sight_m: f64 = 0.0, Spec::number("Blocks line of sight up to", 0.0, 10_000.0).slider(0.0, 30.0).unit("m");
         /// Selects the random numbers of the layer.
         seed: u32 = 0, Spec::number("Seed", 0.0, 4_294_967_295.0).slider(0.0, 1000.0);

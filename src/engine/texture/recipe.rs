@@ -18,7 +18,7 @@ choices! {
 }
 
 choices! {
-    /// The measure in which slope limits fade.
+    /// Whether slope falloffs are measured in degrees or by the cosine of the slope.
     pub enum SlopeMode {
         /// Degrees.
         Degrees = "degrees", "Degrees";
@@ -67,11 +67,11 @@ parameters! {
     pub struct TextureSettings {
         /// The unit of elevation limits. New projects use metres; older files that do not name a unit are in percent.
         unit: Unit = Unit::Percent, Spec::new("Elevations in");
-        /// The measure in which slope limits fade.
+        /// Whether slope falloffs are measured in degrees or by the cosine of the slope.
         slope_mode: SlopeMode = SlopeMode::Degrees, Spec::new("Slopes in");
         /// The climate or season to show: types of other sets are left out. All: all sets together.
         active_set: Option<String> = None, Spec::new("Climate set").none("All");
-        /// The terrain type used where no other one applies; empty: the one whose limits are nearest.
+        /// The terrain type used where no other one applies; none: the one whose limits are nearest.
         fallback: Option<String> = None, Spec::new("Uncovered terrain").none("Nearest type");
     }
 }
@@ -87,8 +87,8 @@ parameters! {
         texture: Option<TextureName> = None, Spec::new("Texture");
         /// The width of one repeat of the texture.
         repeat_m: f64 = 96.0, Spec::number("Repeat", 0.1, 100_000.0).slider(2.0, 1000.0).unit("m").logarithmic();
-        /// How strongly the texture takes on the type's colour: 0 keeps the texture's own, 1 gives its mean that
-        /// colour.
+        /// How strongly the texture takes on the type's colour: at 0 it keeps its own; at 1 its average is the
+        /// type's.
         tint: f64 = 1.0, Spec::number("Tint", 0.0, 1.0);
         /// The elevations at which the type appears.
         elevation: Band = Band { min: 0.0, max: 100.0 },
@@ -102,7 +102,8 @@ parameters! {
         /// How far its elevations shift up on slopes facing the aspect direction, and down on those facing away: snow
         /// reaches lower on the shady side.
         skew: f64 = 0.0, Spec::number("Aspect shift", -100_000.0, 100_000.0).slider(-50.0, 50.0);
-        /// The compass direction of the shift, clockwise from north; usually that of the sun at noon.
+        /// The direction that slopes face whose elevations shift up, clockwise from north; usually that of the sun at
+        /// noon.
         skew_azimuth_deg: f64 = 180.0, Spec::number("Aspect direction", -360.0, 360.0).slider(0.0, 360.0).unit("°");
         /// The humidity at which it appears, from 0 (dry ridges) to 1 (wet hollows), and the width of the fade. Off:
         /// any.

@@ -51,8 +51,8 @@ parameters! {
         depth_m: f64 = 5.0,
             Spec::number("Depth", 0.01, 10_000.0).slider(0.5, 100.0).unit("m").logarithmic()
                 .when("kind", &["lake"]).sparse();
-        /// Width of the level shore around the lake. On maps whose samples are farther apart than half of it, the water
-        /// runs out between them and stands lower.
+        /// Width of the level shore around the lake. On maps whose samples are farther apart than half this
+        /// width, the shore leaks and the water stands lower.
         shore_m: f64 = 20.0,
             Spec::number("Shore", 0.0, 10_000.0).slider(0.0, 200.0).unit("m").when("kind", &["lake"]).sparse();
         /// Outline of the pad.
@@ -61,7 +61,7 @@ parameters! {
         centre_m: Point = Point { x_m: 2048.0, z_m: 2048.0 },
             Spec::number("Centre", -MAX_COORDINATE_M, MAX_COORDINATE_M).slider(0.0, 4096.0).unit("m")
                 .when("shape", &["rectangle", "ellipse"]);
-        /// Length along both sides, before rotation: west to east, and north to south.
+        /// Lengths of the sides before rotation: west to east, and north to south.
         size_m: Point = Point { x_m: 60.0, z_m: 60.0 },
             Spec::number("Size", 0.01, MAX_COORDINATE_M).slider(1.0, 500.0).unit("m").logarithmic()
                 .when("shape", &["rectangle", "ellipse"]);
@@ -80,7 +80,7 @@ parameters! {
         /// about as much is cut as filled.
         height_m: Option<f64> = None,
             Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("mean of terrain");
-        /// Slope of the pad: 0 is level, a rise of 2 m in 100 m lets water run off.
+        /// Slope of the pad: 0 is level; 2 % lets water run off.
         grade: f64 = 0.0,
             Spec::number("Grade", 0.0, 2.0).slider(0.0, 0.2).percent().when("kind", &["ground"]);
         /// Compass direction in which the pad rises, clockwise from north.
@@ -88,8 +88,8 @@ parameters! {
             Spec::number("Rises towards", -360.0, 360.0).slider(0.0, 360.0).unit("°").when("kind", &["ground"]);
         /// Slope of the banks around the pad. Steep banks change less terrain.
         bank_deg: f64 = 35.0, Spec::number("Bank slope", 1.0, 85.0).slider(10.0, 60.0).unit("°");
-        /// Distance from the pad beyond which its banks change nothing, so that it does not cut a mountain across the
-        /// valley. Where the banks have not met the terrain by then, they end in a wall. Off: unlimited.
+        /// How far banks may reach from the pad, so that they do not cut into distant slopes. Banks that have not met
+        /// the terrain by then end in a wall. Off: unlimited.
         reach_m: Option<f64> = None,
             Spec::number("Maximum bank length", 0.0, MAX_COORDINATE_M).slider(10.0, 1000.0).unit("m").none("unlimited").sparse();
         /// Whether the pad has any effect.

@@ -70,10 +70,10 @@ parameters! {
     pub struct Path {
         /// What the path makes of the terrain.
         kind: PathKind = PathKind::Road, Spec::new("Kind");
-        /// The points that the curve passes, in order.
+        /// The points that the curve passes through, in order.
         nodes: List<PathNode> = List::default(), Spec::new("Nodes");
-        /// Full width: of a road's carriageway, a river's bed, a ridge from foot to foot, or a fault zone. Beside a road,
-        /// verges of 1/16 of its width are as level as it is.
+        /// Full width: of a road's carriageway, a river's bed, a ridge from foot to foot, or a fault zone. A road
+        /// also has verges, each 1/16 of its width and level with it.
         width_m: f64 = 24.0, Spec::number("Width", 0.1, 1_000_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Whether the last node is joined to the first one.
         closed: bool = false, Spec::new("Closed").when("kind", &["road", "ridge", "valley", "fault"]);
