@@ -51,7 +51,7 @@ fn largest_that_fits<E>(samples: u32, fits: impl Fn(u32) -> Result<(), E>) -> Re
 
 /// What mirroring while drawing does.
 pub(crate) const MIRROR_DOC: &str =
-    "Repeats what you draw, move or delete on its mirror images, so that the map stays fair";
+    "Repeats what you draw, move or delete in the mirrored places, so that the map stays fair";
 
 /// The most characters of a folder in the menu.
 const MAX_FOLDER_CHARS: usize = 36;
@@ -342,9 +342,13 @@ fn terrain(context: &MenuContext) -> Vec<Entry> {
     let world = context.document.project().recipe.world.extent();
     let mirror = |kind: Option<Symmetry>| {
         let is_enabled = kind.is_none_or(|kind| kind.fits(world));
-        let doc = if is_enabled { MIRROR_DOC } else { "Only for square worlds" }.into();
+        let doc = match kind {
+            None => "Edits only where you draw",
+            Some(_) if is_enabled => MIRROR_DOC,
+            Some(_) => "Only for square worlds",
+        };
         let item = Item::new(context, Command::Mirror(kind)).set(context.view_modes.mirror == kind);
-        Entry::Item(Item { is_enabled, doc, ..item })
+        Entry::Item(Item { is_enabled, doc: doc.into(), ..item })
     };
     let symmetries = Symmetry::ALL.iter().copied().map(Some);
     let mirrors = std::iter::once(None).chain(symmetries).map(mirror).collect();

@@ -404,7 +404,7 @@ impl Command {
             Self::WaterLevel => "Water level".into(),
             Self::PreviewSamples(samples) => format!("{samples} samples"),
             Self::ExportSize => "Preview at export size".into(),
-            Self::ShowBefore => "Show before last edit (hold)".into(),
+            Self::ShowBefore => "Show terrain before last edit".into(),
             Self::SplitMaps => "Split maps: before and after".into(),
             Self::Theme(theme) => theme_name(*theme).into(),
             Self::BuiltInFileDialogs => "Use built-in file dialogs".into(),

@@ -42,12 +42,12 @@ impl Question {
             Self::ReadOutside { project, files } => (
                 format!("Read files outside the folder of {}?", file_name(project)),
                 files,
-                "The project uses what is listed here. It becomes part of the project when it is saved.",
+                "The project uses these files. If you read them, saving the project stores copies in it.",
             ),
             Self::SaveOverChange { path, .. } => (
                 "Another program has changed this file".into(),
                 std::slice::from_ref(path),
-                "Overwriting it discards those changes. Reloading opens it, and your version stays in the history.",
+                "Overwriting discards the other program's changes. Reloading opens the changed file; your version stays in the history.",
             ),
             Self::Reload { path, is_dirty, .. } => (
                 "Another program has changed this file".into(),

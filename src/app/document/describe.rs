@@ -1,4 +1,4 @@
-//! Names for edits: "Faults: Count 200 to 340".
+//! Names for edits: "Faults: Count 200 → 340".
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ pub(crate) fn describe(before: &Project, after: &Project) -> Option<Change> {
 
 fn describe_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {
     if before.seed != after.seed {
-        return Some(Change { place: "seed".into(), name: format!("Seed {} to {}", before.seed, after.seed) });
+        return Some(Change { place: "seed".into(), name: format!("Seed {} → {}", before.seed, after.seed) });
     }
     describe_group("world", "", &before.world, &after.world)
         .or_else(|| describe_stack(before, after))
@@ -60,7 +60,7 @@ fn describe_light(before: &Light, after: &Light) -> Option<Change> {
     let is_raised = before.altitude_deg != after.altitude_deg;
     let name = if is_turned && is_raised {
         let words = |light: &Light| format!("{}° and {}° high", short(light.azimuth_deg), short(light.altitude_deg));
-        format!("Sun {} to {}", words(before), words(after))
+        format!("Sun {} → {}", words(before), words(after))
     } else {
         change.name
     };
@@ -104,7 +104,7 @@ pub(crate) struct StepDifferences {
 
 /// All differences of the seed and of the parameters of steps between two recipes with the same steps.
 pub(crate) fn differences(before: &Recipe, after: &Recipe) -> Vec<StepDifferences> {
-    let seed = (before.seed != after.seed).then(|| format!("Seed {} to {}", before.seed, after.seed));
+    let seed = (before.seed != after.seed).then(|| format!("Seed {} → {}", before.seed, after.seed));
     let of_project = StepDifferences { step: String::new(), words: seed.into_iter().collect() };
     let of_step = |(before, after): (&Step, &Step)| {
         let (old, new) = (before.operation.group(), after.operation.group());
@@ -198,7 +198,7 @@ fn describe_value(parameter: &Parameter, old: &Value, new: &Value) -> (String, S
         _ => {}
     }
     let words = match (value_text(parameter, old), value_text(parameter, new)) {
-        (Some(old), Some(new)) => format!("{} {old} to {new}", parameter.label),
+        (Some(old), Some(new)) => format!("{} {old} → {new}", parameter.label),
         _ => parameter.label.to_string(),
     };
     (parameter.key.into(), words)
@@ -335,20 +335,20 @@ mod tests {
 
     #[test]
     fn edits_are_named_by_label_and_value() {
-        check("stack.0.count=340", "stack.0.count", "Faults: Count 1000 to 340");
-        check("stack.0.strike_deg=12.5", "stack.0.strike_deg", "Faults: Strike 0° to 12.5°");
+        check("stack.0.count=340", "stack.0.count", "Faults: Count 1000 → 340");
+        check("stack.0.strike_deg=12.5", "stack.0.strike_deg", "Faults: Strike 0° → 12.5°");
         check(
             "stack.0.line=two_points",
             "stack.0.line",
-            "Faults: Line placement evenly over the map to through two points",
+            "Faults: Line placement evenly over the map → through two points",
         );
-        check("stack.0.wind.k=0.5", "stack.0.wind", "Faults: Progressive smoothing off to on");
-        check("stack.1.enabled=false", "stack.1.enabled", "Directional smoothing: Enabled on to off");
-        check("world.width_m=512", "world.width_m", "Width 4096 m to 512 m");
-        check("texture.types.0.slope_deg=[0, 30]", "texture.types.0.slope_deg", "Meadow: Slope 0–22° to 0–30°");
-        check("light.azimuth_deg=90", "light.sun", "Sun azimuth 315° to 90°");
-        check("texture.fallback=\"Rock\"", "texture.fallback", "Uncovered terrain nearest type to Rock");
-        check("light.ambient=0.5", "light.ambient", "Ambient light 0.35 to 0.5");
+        check("stack.0.wind.k=0.5", "stack.0.wind", "Faults: Progressive smoothing off → on");
+        check("stack.1.enabled=false", "stack.1.enabled", "Directional smoothing: Enabled on → off");
+        check("world.width_m=512", "world.width_m", "Width 4096 m → 512 m");
+        check("texture.types.0.slope_deg=[0, 30]", "texture.types.0.slope_deg", "Meadow: Slope 0–22° → 0–30°");
+        check("light.azimuth_deg=90", "light.sun", "Sun azimuth 315° → 90°");
+        check("texture.fallback=\"Rock\"", "texture.fallback", "Uncovered terrain nearest type → Rock");
+        check("light.ambient=0.5", "light.ambient", "Ambient light 0.35 → 0.5");
     }
 
     #[test]
@@ -370,16 +370,16 @@ mod tests {
         let found = differences(&before.recipe, &after.project.recipe);
         let words: Vec<(&str, String)> =
             found.iter().map(|found| (found.step.as_str(), found.words.join(", "))).collect();
-        let expected = [("", "Seed 1994 to 7"), ("Faults", "Count 1000 to 340, Strike 0° to 12.5°")];
+        let expected = [("", "Seed 1994 → 7"), ("Faults", "Count 1000 → 340, Strike 0° → 12.5°")];
         assert_eq!(words[..2], expected.map(|(step, words)| (step, words.to_string())));
-        assert!(words[2].0 == "Directional smoothing" && words[2].1.ends_with("to 0.25"), "{words:?}");
+        assert!(words[2].0 == "Directional smoothing" && words[2].1.ends_with("→ 0.25"), "{words:?}");
         assert_eq!(differences(&before.recipe, &before.recipe), []);
         let windy = |k: f64| {
             let mut file = ProjectFile::new(project());
             file.set(&format!("stack.0.wind.k={k}")).expect("a strength");
             file.project.recipe.clone()
         };
-        assert_eq!(differences(&windy(0.2), &windy(0.3))[0].words, ["Progressive smoothing: Smoothing 0.2 to 0.3"]);
+        assert_eq!(differences(&windy(0.2), &windy(0.3))[0].words, ["Progressive smoothing: Smoothing 0.2 → 0.3"]);
     }
 
     #[test]

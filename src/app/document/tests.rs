@@ -25,7 +25,7 @@ fn undo_and_redo_restore_the_same_value() {
     let second = document.project().clone();
     document.undo();
     assert_eq!(*document.project(), first);
-    assert_eq!(document.redo_name(), Some(format!("Seed {} to {}", first.recipe.seed, second.recipe.seed).as_str()));
+    assert_eq!(document.redo_name(), Some(format!("Seed {} → {}", first.recipe.seed, second.recipe.seed).as_str()));
     document.redo();
     assert_eq!((document.project(), document.redo_name()), (&second, None));
     document.redo();
@@ -78,9 +78,9 @@ fn a_drag_is_one_entry_and_the_next_drag_another() {
     for (press, altitude) in [(1, 50.0), (1, 51.0), (1, 52.0), (2, 53.0)] {
         edit(&mut document, Some(press), |project| project.recipe.light.altitude_deg = altitude);
     }
-    assert_eq!(document.undo_name(), Some("Sun altitude 52° to 53°"));
+    assert_eq!(document.undo_name(), Some("Sun altitude 52° → 53°"));
     document.undo();
-    assert_eq!(document.undo_name(), Some(format!("Sun altitude {start}° to 52°").as_str()));
+    assert_eq!(document.undo_name(), Some(format!("Sun altitude {start}° → 52°").as_str()));
     document.undo();
     assert_eq!(document.undo_name(), None);
 }
@@ -310,7 +310,7 @@ fn entries_share_the_lists_that_an_edit_leaves_alone() {
         });
     }
     assert!(document.memory.bytes() <= MAX_BYTES && document.history().0.len() < 100, "each edit of a list copies it");
-    assert_eq!(document.undo_name(), Some("Drawn faults: Fault 100: Displacement 100 m to -1 m"));
+    assert_eq!(document.undo_name(), Some("Drawn faults: Fault 100: Displacement 100 m → -1 m"));
 }
 
 #[test]

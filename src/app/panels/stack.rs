@@ -171,7 +171,11 @@ fn card_ui(
             0 => String::new(),
             count => count.to_string(),
         },
-        note_doc: if has_problem { "Select the step to see what is wrong" } else { "Its iterations on the timeline" },
+        note_doc: match &step.operation {
+            _ if has_problem => "Select the step to see what is wrong",
+            AnyOperation::DrawnFaults(_) => "The number of its faults",
+            _ => "Its iterations on the timeline",
+        },
         enabled: &mut step.settings.enabled,
         colour: None,
         thumbnail: None,
@@ -411,7 +415,7 @@ const CHECKED_SAMPLES: usize = 257;
 fn missing_ui(ui: &mut Ui, settings: &StepSettings, named: &NamedMasks, files: &InputFiles) {
     let missing = settings.mask.iter().filter_map(|mask| mask.missing(named, &|name| files.contains_key(name)));
     for (_, what) in missing {
-        let text = format!("{}. Until then the step has no effect.", capitalised(what));
+        let text = format!("{}. Without it, the step has no effect.", capitalised(what));
         ui.colored_label(ui.visuals().error_fg_color, text);
     }
 }

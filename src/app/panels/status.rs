@@ -171,7 +171,7 @@ fn terrain_text(preview: &Preview, export_samples: Option<u32>) -> String {
     };
     let took = preview.elapsed.as_secs_f64() * 1000.0;
     let is_exported = export_samples.is_some_and(|samples| samples as usize == grid.width().max(grid.height()));
-    let exported = if is_exported { ", as exported" } else { "" };
+    let exported = if is_exported { " (export size)" } else { "" };
     format!("{} × {}{exported} · {world} · {took:.0} ms", grid.width(), grid.height())
 }
 

@@ -105,7 +105,7 @@ fn speed_ui(ui: &mut Ui, view: &mut ViewSettings) {
             ui.selectable_value(&mut view.iterations_per_frame, choice, speed(choice));
         }
     });
-    list.response.on_hover_text("Iterations per frame");
+    list.response.on_hover_text("Playback speed: iterations per frame, or the whole timeline in 4 s");
 }
 
 /// The distance from a mark within which a click moves the playhead to it, points.

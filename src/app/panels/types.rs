@@ -70,7 +70,7 @@ pub(crate) fn types_ui(
         add_type(texture, panel, range_m, material.map(|index| &MATERIALS[index]));
     }
     let command = ui.scope(|ui| list_ui(ui, recipe, panel, range_m, context)).inner;
-    CollapsingHeader::new("All types").id_salt("all types").show(ui, |ui| {
+    CollapsingHeader::new("Settings of all types").id_salt("all types").show(ui, |ui| {
         settings_ui(ui, &mut recipe.texture, range_m, context.parameters);
     });
     command
@@ -276,7 +276,7 @@ fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, panel: &mut TexturePanelSta
 fn set_doc(texture: &TextureRecipe, set: &Option<String>) -> String {
     let Some(set) = set else { return "The types of all sets together".into() };
     let count = texture.types.iter().filter(|terrain_type| terrain_type.set == *set).count();
-    format!("The {count} types of this set, and those without a set")
+    format!("Types of this set ({count}) and types without a set")
 }
 
 /// Applies the action on a type's card; moves are left to a command.
@@ -360,7 +360,17 @@ impl TypeNote {
             Self::OtherSet => "other set".into(),
             Self::Unknown => String::new(),
             Self::Covers(share) => percent(share),
-            Self::Blends(share) => format!("over {}", percent(share)),
+            Self::Blends(share) => format!("blends {}", percent(share)),
+        }
+    }
+
+    /// The tooltip of the note.
+    fn doc(self) -> &'static str {
+        match self {
+            Self::Disabled => "The type is disabled",
+            Self::OtherSet => "The type belongs to another climate set",
+            Self::Unknown | Self::Covers(_) => "Share of the terrain that it covers",
+            Self::Blends(_) => "Share of the terrain where it blends with the other types",
         }
     }
 
@@ -449,7 +459,7 @@ fn card_ui(
         name: &name,
         doc: "",
         note: extras.note.text(),
-        note_doc: "The share of the surface that it covers",
+        note_doc: extras.note.doc(),
         enabled: &mut enabled,
         colour: Some(&mut colour),
         thumbnail: Some(terrain_type.texture.as_ref().and_then(thumbnail).map(egui::TextureHandle::id)),
@@ -470,7 +480,7 @@ fn card_ui(
             let sets: Vec<&str> = extras.sets.iter().filter_map(Option::as_deref).collect();
             name_ui(ui, terrain_type, "set", &sets, capitalised, true, parameters.state);
             if let Some(what) = extras.missing {
-                let text = format!("{}. Until then the type does not appear.", capitalised(what));
+                let text = format!("{}. Without it, the type does not appear.", capitalised(what));
                 ui.colored_label(ui.visuals().error_fg_color, text);
             }
             if terrain_type.texture != before {

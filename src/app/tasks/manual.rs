@@ -24,9 +24,7 @@ pub(crate) fn open_manual(operation: Option<&AnyOperation>) -> FileTaskResult {
     let found = program.ok().and_then(|program| page(&program, operation));
     match found {
         None => FileTaskResult::Failed(
-            "The manual is not beside the program. The packages have it; in the source it is docs/manual, built by \
-             scripts/manual."
-                .into(),
+            "The manual is not installed. It comes with the packages; from source, run scripts/manual.".into(),
         ),
         Some(page) => match open::that_detached(&page) {
             Ok(()) => FileTaskResult::Done,

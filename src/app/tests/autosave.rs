@@ -321,19 +321,19 @@ fn clicking_a_history_entry_jumps_to_it_and_highlights_it() {
     editor.run_steps(4);
     let seed = |editor: &Harness<'static, App>| editor.state().document.project().recipe.seed;
     // The list is scrolled to the newest entry.
-    editor.get_by_label("Seed 5058 to 5059").click();
+    editor.get_by_label("Seed 5058 → 5059").click();
     editor.run_steps(2);
     assert_eq!(seed(&editor), 5059);
-    editor.get_by_label("Seed 5059 to 5060").click();
+    editor.get_by_label("Seed 5059 → 5060").click();
     editor.run_steps(2);
     assert_eq!(seed(&editor), 5060);
     for _ in 0..40 {
         press(&mut editor, Modifiers::COMMAND, Key::Z);
     }
     editor.run_steps(4);
-    let lit = editor.get_by_label("Seed 5019 to 5020");
+    let lit = editor.get_by_label("Seed 5019 → 5020");
     assert_eq!(lit.accesskit_node().toggled(), Some(egui::accesskit::Toggled::True));
-    assert!(editor.query_by_label("Seed 5020 to 5021").is_some(), "undone entries are listed too");
+    assert!(editor.query_by_label("Seed 5020 → 5021").is_some(), "undone entries are listed too");
     editor.state_mut().execute(&egui::Context::default(), Command::GoToEntry(0));
     editor.run_steps(4);
     editor.get_by_label("Start");

@@ -44,7 +44,7 @@ fn dragging_an_edge_of_the_type_diagram_adds_one_undo_entry() {
     assert_eq!(app.document.project().recipe.texture.types[0], lichen, "only the selected type changes");
     assert_eq!(app.document.project().recipe.texture.types[1].slope_deg, lichen.slope_deg);
     assert_eq!(app.document.history().0.len(), entries + 1);
-    assert_eq!(app.document.undo_name(), Some("Lichen: Elevation 20–60 to 20–80"));
+    assert_eq!(app.document.undo_name(), Some("Lichen: Elevation 20–60 → 20–80"));
 }
 
 #[test]

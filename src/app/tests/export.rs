@@ -516,10 +516,10 @@ fn textures_for_engines_have_powers_of_two() {
     assert!(editor.query_by_role_and_label(Role::Slider, "Texture pixels").is_some(), "any size");
     choose(&mut editor, "Unreal");
     assert!(editor.query_by_role_and_label(Role::Slider, "Texture pixels").is_none());
-    editor.get_by_label("Unreal streams textures of powers of two; exports 1024 × 1024 pixels");
+    editor.get_by_label("Unreal streams only textures of powers of two; exports 1024 × 1024 pixels");
     editor.get_by_role_and_label(Role::Button, "512").click_accesskit();
     editor.run_steps(3);
-    editor.get_by_label("Unreal streams textures of powers of two; exports 512 × 512 pixels");
+    editor.get_by_label("Unreal streams only textures of powers of two; exports 512 × 512 pixels");
     export(&mut editor);
     let texture = image::open(out.join("texture.png")).expect("a texture");
     assert_eq!((texture.width(), texture.height()), (512, 512));

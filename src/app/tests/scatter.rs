@@ -41,7 +41,7 @@ fn layers_are_added_counted_changed_and_undone() {
     assert!(editor.query_by_label_contains("in all").is_some());
     // Half of them.
     editor.state_mut().edit(|project| project.recipe.scatter[1].amount = 0.5);
-    assert_eq!(editor.state().document.undo_name(), Some("Fence posts 2: Amount 100 % to 50 %"));
+    assert_eq!(editor.state().document.undo_name(), Some("Fence posts 2: Amount 100 % → 50 %"));
     wait(&mut editor, "fewer instances", |app| {
         app.ui.scatter.found().is_some_and(|found| found.scattered[1].instances.len() < all)
     });

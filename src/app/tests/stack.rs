@@ -194,7 +194,7 @@ fn values_that_are_left_empty_say_what_that_means() {
         (Clamp { high_m: None, ..Clamp::default() }.into(), "unlimited"),
         (FluvialErosion { sea_m: None, ..FluvialErosion::default() }.into(), "none"),
         (Levels::default().into(), "highest point"),
-        (AnyOperation::from(Heightmap::default()), "from the file"),
+        (AnyOperation::from(Heightmap::default()), "automatic"),
     ];
     for (operation, text) in cases {
         let step = Step::new(operation.clone());

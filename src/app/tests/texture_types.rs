@@ -147,7 +147,7 @@ fn an_imported_texture_is_stored_in_the_project_and_an_invalid_one_rejected() {
         (&Some(TextureName("moss.png".into())), 0.0),
         "shown untinted"
     );
-    assert_eq!(editor.state().document.undo_name(), Some("Ground: Texture assets/rock.jpg to moss.png"));
+    assert_eq!(editor.state().document.undo_name(), Some("Ground: Texture assets/rock.jpg → moss.png"));
     assert!(project.files.values().any(|bytes| **bytes == std::fs::read(&good).expect("there")));
     settle(&mut editor);
     assert!(!editor.state().ui.preview.has_failed());
@@ -162,7 +162,7 @@ fn changing_the_elevation_unit_converts_the_bands_as_one_undo_entry() {
     let mut editor = editor();
     pause(&mut editor);
     let (entries, before) = (editor.state().document.history().0.len(), texture(editor.state()));
-    editor.get_by_label("All types").click();
+    editor.get_by_label("Settings of all types").click();
     editor.run_steps(20);
     editor.get_by_role_and_label(Role::ComboBox, "Elevations in").click();
     editor.run_steps(3);
@@ -171,7 +171,7 @@ fn changing_the_elevation_unit_converts_the_bands_as_one_undo_entry() {
     settle(&mut editor);
     let app = editor.state();
     assert_eq!(app.document.history().0.len(), entries + 1);
-    assert_eq!(app.document.undo_name(), Some("Elevations in metres to percent of the range"));
+    assert_eq!(app.document.undo_name(), Some("Elevations in metres → percent of the range"));
     let apart = |a: &[u8; 4], b: &[u8; 4]| a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max();
     let most = texture(app).pixels.iter().zip(&before.pixels).filter_map(|(a, b)| apart(a, b)).max();
     assert!(most <= Some(1), "the image does not change: {most:?}");
@@ -214,7 +214,7 @@ fn choosing_a_set_filters_the_cards_and_adds_one_undo_entry() {
         assert_eq!(listed, cards, "{choice}");
         assert_eq!(editor.state().document.history().0.len(), entries + i + 1);
     }
-    assert_eq!(editor.state().document.undo_name(), Some("Climate set Summer to all"));
+    assert_eq!(editor.state().document.undo_name(), Some("Climate set Summer → all"));
     editor.state_mut().ui.texture_panel.selected = Some(2);
     editor.run_steps(2);
     editor.get_by_role_and_label(Role::Button, "Summer").click();
@@ -240,7 +240,7 @@ fn typing_a_set_name_on_a_card_creates_the_set() {
     press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
     editor.run_steps(3);
     assert_eq!(editor.state().document.project().recipe.texture.types[1].set, "Monsoon");
-    assert_eq!(editor.state().document.undo_name(), Some("Grass: Climate set none to Monsoon"));
+    assert_eq!(editor.state().document.undo_name(), Some("Grass: Climate set none → Monsoon"));
     editor.get_by_role_and_label(Role::Button, "Monsoon").click();
     editor.run_steps(3);
     assert_eq!(active_set(&editor).as_deref(), Some("Monsoon"));

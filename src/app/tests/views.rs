@@ -119,7 +119,7 @@ fn the_limit_is_dragged_in_the_histogram_and_the_share_follows() {
     assert!(after.walkable < before && after.walkable > 0.0, "{} after {before}", after.walkable);
     editor.run_steps(2);
     editor.get_by_label(&format!(
-        "{:.0} % is at most {limit:.0}° steep; the largest connected area is {:.0} % of that",
+        "{:.0} % of the terrain is at most {limit:.0}° steep; the largest connected area is {:.0} % of that",
         100.0 * after.walkable,
         100.0 * after.connected
     ));
@@ -335,7 +335,7 @@ fn at_the_size_of_exports_the_views_show_what_is_exported_and_what_does_not_fit_
     let exported = evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new());
     assert_eq!(Ok(&*terrain(&editor)), exported.as_ref());
     editor.run_steps(2);
-    editor.get_by_label_contains("97 × 97, as exported");
+    editor.get_by_label_contains("97 × 97 (export size)");
     assert_eq!(editor.state().document.settings().view.preview_samples, 65);
     // It follows the export size, as far as memory allows.
     editor.state_mut().edit_settings(|settings| settings.export.samples = 65_537);

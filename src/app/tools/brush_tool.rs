@@ -210,9 +210,13 @@ impl<S: BrushStroke> BrushTool<S> {
         fields_ui(ui, S::NAME, next, &shown, message);
         if next.uses_height() {
             if !is_picked {
-                ui.weak("to where the stroke begins; Alt+click picks a height");
+                ui.weak("to the height where the stroke begins; Alt+click picks another");
                 self.has_height = ui.button("Type a height").clicked();
-            } else if ui.button("Reset").on_hover_text("Flatten to the height where each stroke begins").clicked() {
+            } else if ui
+                .button("Use start height")
+                .on_hover_text("Flatten to the height where each stroke begins")
+                .clicked()
+            {
                 self.has_height = false;
             }
         }

@@ -140,7 +140,7 @@ impl PathTool {
         let shown = response.context_menu(|ui| match hit {
             Hit::Node(index, node) => {
                 let held = path_at(context.recipe, index).and_then(|path| path.nodes.get(node)?.height_m);
-                let text = if held.is_some() { "Release its height" } else { "Hold its height" };
+                let text = if held.is_some() { "Release node height" } else { "Fix node height" };
                 if ui.button(text).clicked() {
                     self.hold(context, index, node, held.is_none());
                 }
@@ -415,7 +415,7 @@ impl PathTool {
             if path.kind == PathKind::Road
                 && let Some(grade) = context.terrain.and_then(|terrain| greatest_grade(path, terrain))
             {
-                text.push_str(&format!(", at most {:.1} %", 100.0 * grade));
+                text.push_str(&format!(", steepest grade {:.1} %", 100.0 * grade));
             }
             if let Err(error) = path.check() {
                 text = format!("{} has no effect: {}", path.kind.label(), error.in_words(path.table()));

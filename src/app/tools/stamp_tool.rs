@@ -189,7 +189,7 @@ impl StampTool {
         self.imported_ui(ui, recipe);
         ui.separator();
         let selected = self.boxes.selected();
-        let text = "Takes a heightmap or another project for the selected stamp";
+        let text = "Uses a heightmap or another project as the selected stamp";
         let button = ui.add_enabled(selected.is_some(), Button::new("From a file…")).on_hover_text(text);
         let button = button.on_disabled_hover_text("Place a stamp first; then its terrain can come from a file");
         let (step, stamp) = selected.filter(|_| button.clicked())?;

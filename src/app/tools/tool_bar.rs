@@ -155,10 +155,10 @@ impl Tools {
             })
         };
         if symmetries().any(|(i, symmetry)| i > target && symmetry.discards(place_m, extent)) {
-            return Some("The Symmetry step above copies another part to this place");
+            return Some("No effect here: the Symmetry step above replaces this part with a copy of another");
         }
         let is_averaged = symmetries().any(|(i, symmetry)| i < target && symmetry.again_at_end);
-        let text = "The Symmetry step below averages this with its images. Turn on Mirror edits in the tool bar";
+        let text = "The Symmetry step below averages this with its mirrored places. Turn on Mirror edits to draw in all of them";
         (is_averaged && self.mirror(extent).is_none()).then_some(text)
     }
 
@@ -386,8 +386,8 @@ fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner, only_there: &mut
         list.list_ui(ui, |ui| {
             let doc = "The first stroke adds a type that looks the same, without limits: it appears wherever it is painted";
             ui.selectable_value(only_there, false, text(false)).on_hover_text(doc);
-            let doc = "The first stroke sets the blend of the type to Over the others: within its limits, it covers them \
-                       where it is painted, and appears nowhere else";
+            let doc = "The first stroke sets the blend of the type to \u{201c}Over the others\u{201d}: it then appears only where it is \
+                       painted, within its limits";
             ui.selectable_value(only_there, true, text(true)).on_hover_text(doc);
         });
     }

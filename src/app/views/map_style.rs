@@ -43,7 +43,7 @@ impl MapStyle {
 
     fn doc(self) -> &'static str {
         match self {
-            Self::Grey => "Lowest black, highest white, as in exported heightmaps",
+            Self::Grey => "Lowest point black, highest point white",
             Self::Tints => "Green lowlands to white summits, shaded by the sun",
             Self::Hillshade => "Brightness by the angle of the sun, without cast shadows",
             Self::Contours => "Lines of equal height, every fifth one bold",

@@ -110,7 +110,7 @@ impl CardAction {
             Self::Duplicate => "Duplicate",
             Self::Solo => "Show only this",
             Self::Rename => "Rename",
-            Self::ShowUpToHere => "Show the terrain up to here",
+            Self::ShowUpToHere => "Go to the end of this step",
             Self::MoveUp => "Move up",
             Self::MoveDown => "Move down",
             Self::Fold => "Fold or unfold",

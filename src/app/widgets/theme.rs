@@ -115,10 +115,18 @@ fn symbol_font() -> FontInsert {
     FontInsert::new("symbols", font, families.into())
 }
 
-/// Installs both themes, the icon font and the symbols.
+/// Arrows, such as between the values in names of edits: egui's proportional font has none, its monospace font has.
+fn arrow_font() -> Option<FontInsert> {
+    let font = egui::FontDefinitions::default().font_data.remove("Hack")?;
+    let families = vec![InsertFontFamily { family: FontFamily::Proportional, priority: FontPriority::Lowest }];
+    Some(FontInsert::new("arrows", (*font).clone(), families))
+}
+
+/// Installs both themes and the fonts.
 pub(crate) fn install(ctx: &Context) {
-    ctx.add_font(icon_font());
-    ctx.add_font(symbol_font());
+    for font in arrow_font().into_iter().chain([icon_font(), symbol_font()]) {
+        ctx.add_font(font);
+    }
     for (theme, colours) in [(Theme::Dark, DARK), (Theme::Light, LIGHT)] {
         ctx.style_mut_of(theme, |style| {
             set_colours(&mut style.visuals, &colours);

@@ -161,7 +161,7 @@ fn texture_pixels_ui(ui: &mut Ui, choices: &Choices, target: &Target, extent: Ex
     let [width, height] = tile(settings);
     let of_each = if is_tiled { " in each tile" } else { "" };
     let text =
-        format!("{} streams textures of powers of two; exports {width} × {height} pixels{of_each}", target.label);
+        format!("{} streams only textures of powers of two; exports {width} × {height} pixels{of_each}", target.label);
     ui.add(Label::new(RichText::new(text).weak()).truncate());
 }
 

@@ -42,7 +42,8 @@ impl Report {
         let BuildReport { files, notes, steps, took, .. } = &self.built;
         ui.heading("Exported");
         let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new(".")).to_path_buf();
-        let text = format!("{} files in {}, in {:.1} s", files.len(), folder.display(), took.as_secs_f64());
+        let count = if files.len() == 1 { "1 file".into() } else { format!("{} files", files.len()) };
+        let text = format!("{count} in {} ({:.1} s)", folder.display(), took.as_secs_f64());
         ui.add(egui::Label::new(text).selectable(true));
         for note in notes {
             ui.weak(note);

@@ -35,7 +35,10 @@ const WARNINGS_SHARE: f32 = 0.4;
 /// Shows the files and the import steps.
 pub(super) fn summary_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
     let (order, files) = (plan.order(), plan.files());
-    ui.label(format!("{} files, up to {}", files.len(), bytes(plan.max_bytes())));
+    ui.label(match files.len() {
+        1 => format!("1 file, at most {}", bytes(plan.max_bytes())),
+        count => format!("{count} files, at most {} in all", bytes(plan.max_bytes())),
+    });
     let list = ScrollArea::vertical().id_salt("export files").max_height(LIST_HEIGHT).auto_shrink([false, true]);
     list.show(ui, |ui| {
         for file in files.iter().take(MAX_LISTED) {

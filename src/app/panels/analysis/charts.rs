@@ -100,12 +100,12 @@ pub(super) fn slopes_ui(ui: &mut Ui, slopes: &Slopes, limit_deg: &mut f64) {
     }
     response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Slopes of the terrain"));
     response.response.on_hover_text(
-        "Drag the line to set the steepest slope of this chart and of the map style Walkable terrain; agents have \
-         limits of their own",
+        "Drag the line to set the walkable slope for this chart and the Walkable terrain map; agents have limits of \
+         their own",
     );
     let percent = |share: f32| format!("{:.0} %", 100.0 * share);
     ui.label(format!(
-        "{} is at most {:.0}° steep; the largest connected area is {} of that",
+        "{} of the terrain is at most {:.0}° steep; the largest connected area is {} of that",
         percent(slopes.walkable),
         slopes.limit_deg,
         percent(slopes.connected)
@@ -137,7 +137,7 @@ pub(super) fn spectrum_ui(ui: &mut Ui, spectrum: &Spectrum) {
         slope,
         2,
         Metric::Spectrum,
-        "How much stronger long wavelengths are than short ones",
+        "How fast the power falls towards short wavelengths; closer to 0 is rougher",
     );
 }
 
@@ -173,7 +173,7 @@ pub(super) fn landforms_ui(ui: &mut Ui, forms: &LandformStats) {
         number_ui(ui, "Hurst exponent", hurst, 2, Metric::Hurst, doc);
     }
     let doc = "Samples that are lower than all eight neighbours, so that water cannot leave them";
-    number_ui(ui, "Undrained ‰", forms.pits, 1, Metric::Pits, doc);
+    number_ui(ui, "Pits per 1000 samples", forms.pits, 1, Metric::Pits, doc);
 }
 
 /// A share as a bar on a scale that ends at `most`, over its range in real mountain ranges.

@@ -58,13 +58,13 @@ fn islands_ui(ui: &mut Ui, report: &Report) -> Option<[f64; 2]> {
     let mut response = None;
     for Island { area_m2, at_m, gap } in report.islands.iter().take(MAX_SHOWN) {
         let barrier = gap.as_ref().map_or(String::new(), |gap| {
-            let (level, rise_m) = if gap.rise_m < 0.0 { ("down", -gap.rise_m) } else { ("up", gap.rise_m) };
-            format!(", {:.0} m away and {rise_m:.0} m {level}", gap.length_m)
+            let (level, rise_m) = if gap.rise_m < 0.0 { ("lower", -gap.rise_m) } else { ("higher", gap.rise_m) };
+            format!(", {:.0} m away, {rise_m:.0} m {level}", gap.length_m)
         });
         let area = if *area_m2 < 1000.0 { format!("{area_m2:.0} m²") } else { format!("{:.1} ha", area_m2 / 1e4) };
         let text = format!("{area}{barrier}");
         let label = ui.add(Label::new(text).sense(Sense::CLICK));
-        let doc = "Its size, and its distance to the nearest reachable area. Click to show the narrowest barrier";
+        let doc = "Its size, its distance from the nearest reachable area, and its height relative to that. Click to show the narrowest barrier";
         let label = label.on_hover_text(doc);
         if label.clicked() {
             response = Some(gap.as_ref().map_or(*at_m, |gap| gap.from_m));
@@ -119,8 +119,12 @@ fn route_ui(ui: &mut Ui, found: &RouteReport, title: &str, is_drawn: bool) -> (b
         let doc = "The fastest route of the first agent, and its length over the terrain";
         ui.label(text(time_text(found))).on_hover_text(doc);
         if let Some((width_m, place_m)) = found.choke_m.filter(|(width_m, _)| width_m.is_finite()) {
-            let width = Label::new(text(format!(" · narrowest {width_m:.0} m"))).sense(Sense::CLICK);
-            if ui.add(width).on_hover_text("The narrowest point of the widest route; click to show it").clicked() {
+            let width = Label::new(text(format!(" · widest route {width_m:.0} m"))).sense(Sense::CLICK);
+            if ui
+                .add(width)
+                .on_hover_text("Width of the widest route at its narrowest point; click to show that point")
+                .clicked()
+            {
                 response = Some(place_m);
             }
         }
@@ -171,12 +175,13 @@ fn fairness_ui(ui: &mut Ui, report: &Report) {
 fn aspect_text(aspect: Aspect) -> (&'static str, &'static str) {
     match aspect {
         Aspect::Territory => ("Territory", "The share of the walkable area that the team reaches first"),
-        Aspect::Time => ("Objectives", "The mean time to the objectives"),
+        Aspect::Time => ("Time to objectives", "The mean time to the objectives"),
         Aspect::Exposure => ("Exposure", "The share of the walkable area from which the team's spawns are visible"),
         Aspect::Flat => ("Flat terrain", "The area up to 5\u{b0} steep that the team reaches first, in hectares"),
         Aspect::Height => (
             "Spawn height",
-            "How high the team's spawns are above or below the mean height of the map, and how far apart the teams are",
+            "The height of the team's spawns relative to the mean height of the map; the balance is the difference in height \
+             between the teams",
         ),
     }
 }

@@ -313,7 +313,11 @@ impl ScatterPanel {
                 (true, Some(own)) => grouped(own.instances.len()),
                 (true, None) => "…".into(),
             },
-            note_doc: "The number of instances",
+            note_doc: match (enabled, own) {
+                (false, _) => "The layer is disabled",
+                (true, Some(_)) => "The number of instances",
+                (true, None) => "Instances are being placed",
+            },
             enabled: &mut enabled,
             colour: Some(&mut colour),
             thumbnail: None,
@@ -341,7 +345,7 @@ impl ScatterPanel {
             let missing = sources.find_map(|mask| mask.missing(&recipe.masks, &|name| files.contains_key(name)));
             if let Some((_, what)) = missing {
                 let text =
-                    format!("{}. Until then nothing of the layer is placed.", crate::app::widgets::capitalised(what));
+                    format!("{}. Without it, nothing of the layer is placed.", crate::app::widgets::capitalised(what));
                 ui.colored_label(ui.visuals().error_fg_color, text);
             }
             ui.add_space(4.0);

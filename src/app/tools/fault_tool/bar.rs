@@ -59,7 +59,8 @@ impl FaultTool {
         let browsed = browsed?;
         let found = faults[browsed];
         ui.label(format!("{} of the {} strongest: {}", browsed + 1, last + 1, found.description(recipe)));
-        let edit = ui.button("Edit").on_hover_text("Lets you move and change this fault; the terrain stays the same");
+        let edit =
+            ui.button("Edit").on_hover_text("Makes this fault editable; the terrain changes only once you edit it");
         edit.clicked().then_some(Command::EditFault { step: found.step, number: found.number })
     }
 

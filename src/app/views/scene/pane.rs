@@ -357,7 +357,8 @@ impl ScenePane {
         result.water_m = self.settings_ui(ui, pane, context.water_m, now);
         let most = self.gpu.renderer().map_or(usize::MAX, |renderer| renderer.most_things());
         if let Some(count) = context.shapes.as_ref().map(|shapes| shapes.count()).filter(|count| *count > most) {
-            let text = format!("At most {} of {} scattered instances are drawn", grouped(most), grouped(count));
+            let text =
+                format!("Too many to draw: {} of {} scattered instances are shown", grouped(most), grouped(count));
             note(ui, &painter, Align2::LEFT_TOP, pane.left_top() + Vec2::new(8.0, 44.0), &text);
         }
         let (preset, presets) = presets_ui(ui, pane, self.navigation.camera.azimuth);
