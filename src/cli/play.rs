@@ -207,7 +207,7 @@ fn to_text(report: &Report, measures: &Measures) -> Vec<String> {
         };
         let choke = match found.choke_m {
             Some((width_m, [x_m, z_m])) if width_m.is_finite() => {
-                format!("; narrowest {width_m:.1} m at {x_m:.0} m east, {z_m:.0} m south")
+                format!("; choke point {width_m:.1} m wide at {x_m:.0} m east, {z_m:.0} m south")
             }
             _ => String::new(),
         };

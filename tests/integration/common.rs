@@ -1,5 +1,6 @@
 //! Inputs, recipes and helpers shared by the tests.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -46,18 +47,18 @@ pub fn textured(recipe: &TextureRecipe, repeat_m: f64) -> TextureRecipe {
     recipe
 }
 
-/// Every preset with its terrain, evaluated once.
-pub fn preset_terrains() -> &'static [(ProjectFile, Heightfield)] {
-    static TERRAINS: LazyLock<Vec<(ProjectFile, Heightfield)>> = LazyLock::new(|| {
-        let evaluated = preset_projects().iter().map(|(_, file)| {
-            let recipe = &file.project.recipe;
-            let inputs = load_inputs(recipe, &file.project.files).expect("readable");
-            let grid = Grid::fitted(recipe.world.extent(), 129);
-            (file.clone(), evaluate(recipe, grid, None, &inputs, &Progress::new()).expect("not cancelled"))
-        });
-        evaluated.collect()
-    });
-    &TERRAINS
+/// The terrain of a preset.
+pub fn preset_terrain(recipe: &Recipe, samples: usize) -> Heightfield {
+    let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
+    let grid = Grid::fitted(recipe.world.extent(), samples);
+    evaluate(recipe, grid, None, &inputs, &Progress::new()).expect("not cancelled")
+}
+
+/// Every preset with its terrain of 129 samples, evaluated once.
+pub fn preset_terrains() -> impl Iterator<Item = (&'static ProjectFile, &'static Heightfield)> {
+    static TERRAINS: LazyLock<Vec<Heightfield>> =
+        LazyLock::new(|| preset_projects().iter().map(|(_, file)| preset_terrain(&file.project.recipe, 129)).collect());
+    preset_projects().iter().map(|(_, file)| file).zip(TERRAINS.iter())
 }
 
 /// Every operation with default parameters. Those that read a file read the raster in [`inputs`].

@@ -9,15 +9,9 @@ use upthrust::engine::{Grid, Heightfield, Progress, Recipe, Step};
 use upthrust::files::export::load_inputs;
 use upthrust::project::{ProjectFile, preset_projects, presets};
 
-use crate::common::preset_terrains;
+use crate::common::{preset_terrain, preset_terrains};
 
 const SAMPLES: usize = 257;
-
-fn terrain(recipe: &Recipe, samples: usize) -> Heightfield {
-    let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
-    let grid = Grid::fitted(recipe.world.extent(), samples);
-    evaluate(recipe, grid, None, &inputs, &Progress::new()).expect("not cancelled")
-}
 
 fn painted(recipe: &Recipe, terrain: &Heightfield) -> PaintedTexture {
     let inputs = load_inputs(recipe, &BTreeMap::new()).expect("presets need no files");
@@ -33,23 +27,21 @@ fn sets(recipe: &Recipe) -> Vec<Option<String>> {
 
 #[test]
 fn every_set_of_every_preset_covers_the_terrain() {
-    check_sets(preset_terrains().iter().cloned());
+    preset_terrains().for_each(|(file, terrain)| check_sets(file, terrain));
 }
 
 #[test]
 #[ignore = "slow: more samples"]
 fn nightly_every_set_of_every_preset_covers_the_terrain() {
-    check_sets(preset_projects().iter().map(|(_, file)| (file.clone(), terrain(&file.project.recipe, 513))));
+    preset_projects().iter().for_each(|(_, file)| check_sets(file, &preset_terrain(&file.project.recipe, 513)));
 }
 
-fn check_sets(terrains: impl Iterator<Item = (ProjectFile, Heightfield)>) {
-    for (file, terrain) in terrains {
-        let mut recipe = file.project.recipe.clone();
-        for set in sets(&recipe) {
-            recipe.texture.settings.active_set = set.clone();
-            let uncovered = painted(&recipe, &terrain).uncovered;
-            assert_eq!(uncovered, 0.0, "{}, {set:?}", file.project.name);
-        }
+fn check_sets(file: &ProjectFile, terrain: &Heightfield) {
+    let mut recipe = file.project.recipe.clone();
+    for set in sets(&recipe) {
+        recipe.texture.settings.active_set = set.clone();
+        let uncovered = painted(&recipe, terrain).uncovered;
+        assert_eq!(uncovered, 0.0, "{}, {set:?}", file.project.name);
     }
 }
 
@@ -90,7 +82,7 @@ fn summer_is_active_winter_is_brighter_and_desert_is_redder() {
         }
         assert_eq!(recipe.texture.sets(), ["summer", "winter", "desert"], "{}", preset.name);
         assert_eq!(recipe.texture.settings.active_set.as_deref(), Some("summer"), "{}", preset.name);
-        let terrain = terrain(&recipe, SAMPLES);
+        let terrain = preset_terrain(&recipe, SAMPLES);
         let [summer, winter, desert] = ["summer", "winter", "desert"].map(|set| {
             recipe.texture.settings.active_set = Some(set.into());
             mean(&painted(&recipe, &terrain))
@@ -109,7 +101,7 @@ fn summer_is_active_winter_is_brighter_and_desert_is_redder() {
 #[test]
 fn default_terrain_types_paint_green_land_and_a_sandy_sea_floor() {
     let recipe = Recipe { stack: vec![Step::new(Coastline::default())], ..Default::default() };
-    let terrain = terrain(&recipe, SAMPLES);
+    let terrain = preset_terrain(&recipe, SAMPLES);
     let painting = painted(&recipe, &terrain);
     assert_eq!(painting.uncovered, 0.0);
     let [low, high] = terrain.min_max();
@@ -137,7 +129,7 @@ fn example_projects_open_and_have_no_problems() {
         let grid = Grid::fitted(recipe.world.extent(), SAMPLES);
         assert_eq!(recipe.check(grid), Ok(()), "{path:?}");
         assert_eq!(file.terrain_changes(|_| None), None, "{path:?}");
-        let terrain = terrain(recipe, SAMPLES);
+        let terrain = preset_terrain(recipe, SAMPLES);
         if recipe.stack.iter().any(|step| step.operation.key() == "symmetry") {
             let (width, height) = (grid.width(), grid.height());
             let turned = Heightfield::from_fn(grid, |c, r| terrain[(width - 1 - c, height - 1 - r)]);

@@ -51,7 +51,7 @@ fn largest_that_fits<E>(samples: u32, fits: impl Fn(u32) -> Result<(), E>) -> Re
 
 /// What mirroring while drawing does.
 pub(crate) const MIRROR_DOC: &str =
-    "Repeats what you draw, move or delete in the mirrored places, so that the map stays fair";
+    "Repeats what you draw, move or delete in all matching places, so that the map stays fair";
 
 /// The most characters of a folder in the menu.
 const MAX_FOLDER_CHARS: usize = 36;
@@ -321,7 +321,9 @@ fn view(context: &MenuContext) -> Vec<Entry> {
     entries.push(Entry::Menu("Preview size", sizes.into()));
     entries.push(Entry::Item(Item::new(context, Command::ExportSize).set(context.view_modes.is_export_size)));
     entries.push(Entry::Separator);
-    entries.push(Entry::Item(Item::new(context, Command::ShowBefore).set(context.view_modes.is_before)));
+    let before = Item::new(context, Command::ShowBefore).set(context.view_modes.is_before);
+    let doc = "Shows it until it is chosen again. The key shows it while it is held.".into();
+    entries.push(Entry::Item(Item { doc, ..before }));
     entries.push(Entry::Item(Item::new(context, Command::SplitMaps).set(context.view_modes.is_split)));
     entries.push(Entry::Separator);
     let themes = [ThemePreference::Dark, ThemePreference::Light, ThemePreference::System];

@@ -125,7 +125,7 @@ impl OperationPicker {
             item_width: CARD.size.x,
             gap: GAP,
             height: self.full_height(arrangement).min(max_height - 76.0).max(CARD.size.y),
-            empty: "No step matches. Try what it does: smooth, cut, hills… Help > Find a command also searches tools and types.",
+            empty: "No step matches. Try what it does: smooth, cut, hills… Help > Find a command also searches tools.",
         };
         let section = |role: Role| SECTIONS.iter().position(|(known, _)| *known == role).unwrap_or_default();
         let items = self.entries.iter().map(|Entry { operation, texts }| {

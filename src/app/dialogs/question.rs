@@ -47,7 +47,8 @@ impl Question {
             Self::SaveOverChange { path, .. } => (
                 "Another program has changed this file".into(),
                 std::slice::from_ref(path),
-                "Overwriting discards the other program's changes. Reloading opens the changed file; your version stays in the history.",
+                "Overwriting discards the other program's changes. Reloading opens the changed file; your version \
+                 stays in the history.",
             ),
             Self::Reload { path, is_dirty, .. } => (
                 "Another program has changed this file".into(),

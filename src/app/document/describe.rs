@@ -1,5 +1,6 @@
 //! Names for edits: "Faults: Count 200 → 340".
 
+use std::fmt::Display;
 use std::ops::Range;
 
 use crate::engine::Place;
@@ -18,6 +19,11 @@ pub(crate) struct Change {
     pub(crate) place: String,
     /// The edit in words.
     pub(crate) name: String,
+}
+
+/// A changed value in words.
+fn changed(label: &str, old: impl Display, new: impl Display) -> String {
+    format!("{label} {old} → {new}")
 }
 
 /// The first difference between two projects; `None` if at most their imported files differ.
@@ -42,7 +48,7 @@ pub(crate) fn describe(before: &Project, after: &Project) -> Option<Change> {
 
 fn describe_recipe(before: &Recipe, after: &Recipe) -> Option<Change> {
     if before.seed != after.seed {
-        return Some(Change { place: "seed".into(), name: format!("Seed {} → {}", before.seed, after.seed) });
+        return Some(Change { place: "seed".into(), name: changed("Seed", before.seed, after.seed) });
     }
     describe_group("world", "", &before.world, &after.world)
         .or_else(|| describe_stack(before, after))
@@ -60,7 +66,7 @@ fn describe_light(before: &Light, after: &Light) -> Option<Change> {
     let is_raised = before.altitude_deg != after.altitude_deg;
     let name = if is_turned && is_raised {
         let words = |light: &Light| format!("{}° and {}° high", short(light.azimuth_deg), short(light.altitude_deg));
-        format!("Sun {} → {}", words(before), words(after))
+        changed("Sun", words(before), words(after))
     } else {
         change.name
     };
@@ -104,7 +110,7 @@ pub(crate) struct StepDifferences {
 
 /// All differences of the seed and of the parameters of steps between two recipes with the same steps.
 pub(crate) fn differences(before: &Recipe, after: &Recipe) -> Vec<StepDifferences> {
-    let seed = (before.seed != after.seed).then(|| format!("Seed {} → {}", before.seed, after.seed));
+    let seed = (before.seed != after.seed).then(|| changed("Seed", before.seed, after.seed));
     let of_project = StepDifferences { step: String::new(), words: seed.into_iter().collect() };
     let of_step = |(before, after): (&Step, &Step)| {
         let (old, new) = (before.operation.group(), after.operation.group());
@@ -198,7 +204,7 @@ fn describe_value(parameter: &Parameter, old: &Value, new: &Value) -> (String, S
         _ => {}
     }
     let words = match (value_text(parameter, old), value_text(parameter, new)) {
-        (Some(old), Some(new)) => format!("{} {old} → {new}", parameter.label),
+        (Some(old), Some(new)) => changed(parameter.label, old, new),
         _ => parameter.label.to_string(),
     };
     (parameter.key.into(), words)

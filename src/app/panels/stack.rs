@@ -415,7 +415,7 @@ const CHECKED_SAMPLES: usize = 257;
 fn missing_ui(ui: &mut Ui, settings: &StepSettings, named: &NamedMasks, files: &InputFiles) {
     let missing = settings.mask.iter().filter_map(|mask| mask.missing(named, &|name| files.contains_key(name)));
     for (_, what) in missing {
-        let text = format!("{}. Without it, the step has no effect.", capitalised(what));
+        let text = format!("{}. As it is, the step has no effect.", capitalised(what));
         ui.colored_label(ui.visuals().error_fg_color, text);
     }
 }

@@ -480,7 +480,7 @@ fn card_ui(
             let sets: Vec<&str> = extras.sets.iter().filter_map(Option::as_deref).collect();
             name_ui(ui, terrain_type, "set", &sets, capitalised, true, parameters.state);
             if let Some(what) = extras.missing {
-                let text = format!("{}. Without it, the type does not appear.", capitalised(what));
+                let text = format!("{}. As it is, the type does not appear.", capitalised(what));
                 ui.colored_label(ui.visuals().error_fg_color, text);
             }
             if terrain_type.texture != before {

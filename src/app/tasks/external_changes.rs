@@ -27,7 +27,8 @@ impl App {
         }
         match question {
             Question::ReadOutside { project, .. } => self.show_error(format!(
-                "{} uses files outside its folder; close the dialog, then open the project again to decide whether to read them",
+                "{} uses files outside its folder; close the dialog, then open the project \
+                 again to decide whether to read them",
                 project.display()
             )),
             Question::SaveOverChange { project_id, path } => {

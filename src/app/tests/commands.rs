@@ -232,7 +232,7 @@ fn a_card_has_a_context_menu() {
     assert_eq!(stack(&editor)[last - 1], before[last]);
     menu(&mut editor, &before[last], "Move up");
     assert_eq!(stack(&editor), before);
-    menu(&mut editor, &before[0], "Go to the end of this step");
+    menu(&mut editor, &before[0], "Move the playhead to the end of this step");
     let first = editor.state().document.project().recipe.timeline().steps()[0];
     assert_eq!(editor.state().ui.playback.position(editor.state().total()), first);
     menu(&mut editor, &before[0], "Delete");

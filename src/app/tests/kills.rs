@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::time::{Duration, Instant};
@@ -168,12 +169,12 @@ fn kill_one(folder: &Path, seed: u32, after: Duration) -> bool {
 
 /// Kills so many editors one after the other in the same folders. At the end nothing is left but what was discarded.
 /// Returns how many of them had something to lose.
-fn kill_many(kills: u32, chain: u32) -> u32 {
+fn kill_many(kills: u32, chain: u32, seconds: Range<f64>) -> u32 {
     let folder = tempfile::tempdir().expect("folder");
     let mut with_work = 0;
     for kill in 0..kills {
         let seed = 1000 * chain + kill;
-        let after = Stream::new(seed, 2).at(0).between(0.5, 9.0);
+        let after = Stream::new(seed, 2).at(0).between(seconds.start, seconds.end);
         with_work += u32::from(kill_one(folder.path(), seed, Duration::from_secs_f64(after)));
     }
     let (found, _) = find_recoverable(&folder.path().join("state/recovery"), File::try_lock);
@@ -197,17 +198,19 @@ fn kill_many(kills: u32, chain: u32) -> u32 {
     with_work
 }
 
-/// Kills editors in several folders at a time. Returns how many of them had something to lose.
-fn kill(chains: u32, kills: u32) -> u32 {
+/// Kills editors in several folders at a time, each after a random number of seconds. Returns how many of them had
+/// something to lose.
+fn kill(chains: u32, kills: u32, seconds: &Range<f64>) -> u32 {
     std::thread::scope(|scope| {
-        let killed: Vec<_> = (0..chains).map(|chain| scope.spawn(move || kill_many(kills, chain))).collect();
+        let killed: Vec<_> =
+            (0..chains).map(|chain| scope.spawn(move || kill_many(kills, chain, seconds.clone()))).collect();
         killed.into_iter().map(|killed| killed.join().expect("nothing was lost")).sum()
     })
 }
 
 #[test]
 fn a_killed_editor_loses_nothing_older_than_five_seconds() {
-    kill(1, 1);
+    kill(1, 1, &(MAX_LOST_S + 1.0..MAX_LOST_S + 2.0));
 }
 
 /// The number of kills in each of ten folders.
@@ -217,7 +220,7 @@ const KILLS: &str = "UPTHRUST_KILLS";
 #[ignore = "slow: a minute; UPTHRUST_KILLS=100 kills a thousand editors"]
 fn nightly_killed_editors_lose_nothing_older_than_five_seconds() {
     let kills = std::env::var(KILLS).ok().and_then(|kills| kills.parse().ok()).unwrap_or(10);
-    let with_work = kill(10, kills);
+    let with_work = kill(10, kills, &(0.5..9.0));
     println!(
         "{} editors killed, {with_work} of them with unsaved work during all of the last five seconds",
         10 * kills

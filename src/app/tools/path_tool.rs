@@ -140,7 +140,7 @@ impl PathTool {
         let shown = response.context_menu(|ui| match hit {
             Hit::Node(index, node) => {
                 let held = path_at(context.recipe, index).and_then(|path| path.nodes.get(node)?.height_m);
-                let text = if held.is_some() { "Release node height" } else { "Fix node height" };
+                let text = if held.is_some() { "Unlock node height" } else { "Lock node height" };
                 if ui.button(text).clicked() {
                     self.hold(context, index, node, held.is_none());
                 }

@@ -158,7 +158,8 @@ impl Tools {
             return Some("No effect here: the Symmetry step above replaces this part with a copy of another");
         }
         let is_averaged = symmetries().any(|(i, symmetry)| i < target && symmetry.again_at_end);
-        let text = "The Symmetry step below averages this with its mirrored places. Turn on Mirror edits to draw in all of them";
+        let text = "The Symmetry step below averages this place with those that match it. Turn on Mirror edits to draw in \
+                    all of them";
         (is_averaged && self.mirror(extent).is_none()).then_some(text)
     }
 
@@ -386,8 +387,8 @@ fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner, only_there: &mut
         list.list_ui(ui, |ui| {
             let doc = "The first stroke adds a type that looks the same, without limits: it appears wherever it is painted";
             ui.selectable_value(only_there, false, text(false)).on_hover_text(doc);
-            let doc = "The first stroke sets the blend of the type to \u{201c}Over the others\u{201d}: it then appears only where it is \
-                       painted, within its limits";
+            let doc = "The first stroke sets the blend of the type to \u{201c}Over the others\u{201d}: it then appears only \
+                       where it is painted, within its limits";
             ui.selectable_value(only_there, true, text(true)).on_hover_text(doc);
         });
     }

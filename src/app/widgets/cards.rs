@@ -110,7 +110,7 @@ impl CardAction {
             Self::Duplicate => "Duplicate",
             Self::Solo => "Show only this",
             Self::Rename => "Rename",
-            Self::ShowUpToHere => "Go to the end of this step",
+            Self::ShowUpToHere => "Move the playhead to the end of this step",
             Self::MoveUp => "Move up",
             Self::MoveDown => "Move down",
             Self::Fold => "Fold or unfold",

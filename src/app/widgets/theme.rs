@@ -115,16 +115,16 @@ fn symbol_font() -> FontInsert {
     FontInsert::new("symbols", font, families.into())
 }
 
-/// Arrows, such as between the values in names of edits: egui's proportional font has none, its monospace font has.
-fn arrow_font() -> Option<FontInsert> {
-    let font = egui::FontDefinitions::default().font_data.remove("Hack")?;
+/// The arrow → from egui's monospace font, for its proportional one.
+fn arrow_font() -> FontInsert {
+    let font = FontData::from_static(include_bytes!("../../../assets/arrow.ttf"));
     let families = vec![InsertFontFamily { family: FontFamily::Proportional, priority: FontPriority::Lowest }];
-    Some(FontInsert::new("arrows", (*font).clone(), families))
+    FontInsert::new("arrow", font, families)
 }
 
 /// Installs both themes and the fonts.
 pub(crate) fn install(ctx: &Context) {
-    for font in arrow_font().into_iter().chain([icon_font(), symbol_font()]) {
+    for font in [icon_font(), symbol_font(), arrow_font()] {
         ctx.add_font(font);
     }
     for (theme, colours) in [(Theme::Dark, DARK), (Theme::Light, LIGHT)] {
@@ -293,5 +293,12 @@ mod tests {
                 assert!(contrast(text, colours.raised) >= 4.5, "{text:?}");
             }
         }
+    }
+    #[test]
+    fn arrows_have_a_glyph() {
+        let mut harness = egui_kittest::Harness::new_ui(|_| {});
+        install(&harness.ctx);
+        harness.step();
+        assert!(harness.ctx.fonts_mut(|fonts| fonts.has_glyph(&FontId::proportional(13.0), '→')));
     }
 }

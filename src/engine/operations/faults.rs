@@ -57,8 +57,8 @@ parameters! {
         count: u32 = 1000, Spec::number("Count", 0.0, 1_000_000.0).slider(1.0, 5000.0).logarithmic();
         /// How the line of each fault is placed.
         line: Line = Line::NormalForm, Spec::new("Line placement");
-        /// Compass direction along which faults run, clockwise from north. Matters below a strike spread of
-        /// 180°.
+        /// Compass direction along which faults run, clockwise from north. With a strike spread of 180° there is no main
+        /// direction.
         strike_deg: f64 = 0.0, Spec::number("Strike", -360.0, 360.0).slider(0.0, 180.0).unit("°");
         /// Full angle over which directions vary around the strike. 180° allows every direction; small angles give
         /// parallel ranges.
@@ -89,8 +89,9 @@ parameters! {
             Spec::number("Sizes", 0.0, 10_000.0).slider(0.0, 200.0).unit("m").when("decay", &["sizes"]);
         /// Rounds every displacement down to whole metres. Faults below 1 m have no effect.
         truncate: bool = false, Spec::new("Round down to metres");
-        /// Probability of a ridge rather than a trough. With other profiles, which side of a fault rises is random.
-        up_chance: f64 = 0.5, Spec::number("Raise probability", 0.0, 1.0).when("profile", &["cosine"]);
+        /// Probability of a ridge rather than a trough. With other profiles than the ridge, it only changes which side
+        /// of each fault rises.
+        up_chance: f64 = 0.5, Spec::number("Raise probability", 0.0, 1.0);
         /// Cross-section of the faults, from cliffs to waves.
         profile: Profile = Profile::Smooth, Spec::new("Profile");
         /// Width of the fault zone on each side of the line. Wide zones give soft, rolling terrain.

@@ -50,7 +50,7 @@ parameters! {
             Spec::number("Hillslope length", 0.0, 100_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Diffusivity of the soil. Creep rounds off ridges and valley edges, and keeps small channels from forming.
         creep: f64 = 0.0015, Spec::number("Soil creep", 0.0, 1000.0).slider(0.0, 0.05).unit("m²/year");
-        /// How readily eroded material settles downstream. At 0 rivers carry all of it away. Values from about 1 fill
+        /// How readily eroded material settles downstream. At 0 rivers carry all of it away. Higher values fill
         /// valleys and make fans where rivers leave the mountains.
         deposition: f64 = 0.0, Spec::number("Deposition", 0.0, 10.0).slider(0.0, 2.0);
         /// Slope at which hillsides slide. Steeper slopes break down to it, which makes straight flanks and sharp

@@ -41,7 +41,7 @@ parameters! {
         form: Form = Form::Sequential, Spec::new("Form");
         /// Directions of the sweeps.
         sweeps: Sweeps = Sweeps::Four, Spec::new("Sweeps");
-        /// Fraction of the height at one point that each sweep mixes into the next. At 0 sequential sweeps have no effect;
+        /// Fraction of each height that a sweep carries on to the next point. At 0 sequential sweeps have no effect;
         /// near 1 the terrain becomes a plain.
         k: f64 = 0.4, Spec::number("Smoothing", 0.0, 0.9999).slider(0.0, 0.95);
         /// Smoothing along east and west. Off: the same as Smoothing.

@@ -44,7 +44,8 @@ choices! {
 }
 
 choices! {
-    /// A direction from the middle of the map.
+    /// A direction from the middle of the map. As the part to copy, one along a mirror axis means the part clockwise of
+    /// it.
     pub enum Side {
         /// North.
         North = "north", "North";
@@ -74,8 +75,8 @@ parameters! {
         method: Method = Method::Fold, Spec::new("Method");
         /// The part that is copied: the one in this direction from the middle.
         keep: Side = Side::West, Spec::new("Keep").when("method", &["fold"]);
-        /// Width of the transition along the borders of the parts. When all parts are averaged, hills nearer
-        /// than this to their own copy merge with it.
+        /// Width of the transition along the borders of the parts. When all parts are averaged, their relief
+        /// is strengthened to make up for it, but less within about this distance of the borders.
         blend_m: f64 = 200.0, Spec::number("Blend width", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m");
         /// Whether the map is made exactly symmetric again after the last step, because steps such as erosion treat
         /// the parts slightly differently.

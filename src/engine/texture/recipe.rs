@@ -102,8 +102,8 @@ parameters! {
         /// How far its elevations shift up on slopes facing the aspect direction, and down on those facing away: snow
         /// reaches lower on the shady side.
         skew: f64 = 0.0, Spec::number("Aspect shift", -100_000.0, 100_000.0).slider(-50.0, 50.0);
-        /// The direction that slopes face whose elevations shift up, clockwise from north; usually that of the sun at
-        /// noon.
+        /// The compass direction of the slopes on which the elevations shift up, clockwise from north; usually that of
+        /// the sun at noon.
         skew_azimuth_deg: f64 = 180.0, Spec::number("Aspect direction", -360.0, 360.0).slider(0.0, 360.0).unit("°");
         /// The humidity at which it appears, from 0 (dry ridges) to 1 (wet hollows), and the width of the fade. Off:
         /// any.

@@ -64,7 +64,7 @@ fn islands_ui(ui: &mut Ui, report: &Report) -> Option<[f64; 2]> {
         let area = if *area_m2 < 1000.0 { format!("{area_m2:.0} m²") } else { format!("{:.1} ha", area_m2 / 1e4) };
         let text = format!("{area}{barrier}");
         let label = ui.add(Label::new(text).sense(Sense::CLICK));
-        let doc = "Its size, its distance from the nearest reachable area, and its height relative to that. Click to show the narrowest barrier";
+        let doc = "Its size, and where the nearest reachable area is. Click to show the narrowest barrier";
         let label = label.on_hover_text(doc);
         if label.clicked() {
             response = Some(gap.as_ref().map_or(*at_m, |gap| gap.from_m));
@@ -119,10 +119,12 @@ fn route_ui(ui: &mut Ui, found: &RouteReport, title: &str, is_drawn: bool) -> (b
         let doc = "The fastest route of the first agent, and its length over the terrain";
         ui.label(text(time_text(found))).on_hover_text(doc);
         if let Some((width_m, place_m)) = found.choke_m.filter(|(width_m, _)| width_m.is_finite()) {
-            let width = Label::new(text(format!(" · widest route {width_m:.0} m"))).sense(Sense::CLICK);
+            let width = Label::new(text(format!(" · choke point {width_m:.0} m wide"))).sense(Sense::CLICK);
             if ui
                 .add(width)
-                .on_hover_text("Width of the widest route at its narrowest point; click to show that point")
+                .on_hover_text(
+                    "The narrowest point of the widest route, which need not be the fastest; click to show it",
+                )
                 .clicked()
             {
                 response = Some(place_m);
@@ -180,8 +182,8 @@ fn aspect_text(aspect: Aspect) -> (&'static str, &'static str) {
         Aspect::Flat => ("Flat terrain", "The area up to 5\u{b0} steep that the team reaches first, in hectares"),
         Aspect::Height => (
             "Spawn height",
-            "The height of the team's spawns relative to the mean height of the map; the balance is the difference in height \
-             between the teams",
+            "The height of the team's spawns relative to the mean height of the map; the balance is the difference in \
+             height between the teams",
         ),
     }
 }

@@ -305,19 +305,17 @@ impl ScatterPanel {
         let is_selected = self.selected == Some(i);
         let (name, mut enabled, mut colour) = (layer.name.clone(), layer.enabled, layer.colour);
         let own = self.current().and_then(|found| found.scattered.iter().find(|one| one.layer == i));
+        let (note, note_doc) = match own {
+            _ if !enabled => ("off".into(), "The layer is disabled"),
+            Some(own) => (grouped(own.instances.len()), "The number of instances"),
+            None if self.error.is_some() => (String::new(), ""),
+            None => ("…".into(), "Instances are being placed"),
+        };
         let card = Card {
             name: &name,
             doc: "",
-            note: match (enabled, own) {
-                (false, _) => "off".into(),
-                (true, Some(own)) => grouped(own.instances.len()),
-                (true, None) => "…".into(),
-            },
-            note_doc: match (enabled, own) {
-                (false, _) => "The layer is disabled",
-                (true, Some(_)) => "The number of instances",
-                (true, None) => "Instances are being placed",
-            },
+            note,
+            note_doc,
             enabled: &mut enabled,
             colour: Some(&mut colour),
             thumbnail: None,
@@ -345,7 +343,7 @@ impl ScatterPanel {
             let missing = sources.find_map(|mask| mask.missing(&recipe.masks, &|name| files.contains_key(name)));
             if let Some((_, what)) = missing {
                 let text =
-                    format!("{}. Without it, nothing of the layer is placed.", crate::app::widgets::capitalised(what));
+                    format!("{}. As it is, nothing of the layer is placed.", crate::app::widgets::capitalised(what));
                 ui.colored_label(ui.visuals().error_fg_color, text);
             }
             ui.add_space(4.0);

@@ -58,7 +58,7 @@ parameters! {
         /// Height of a road, or of a river's water, at the node. For ridges and valleys, their height or depth. Off:
         /// from the terrain, or from the nodes beside it.
         height_m: Option<f64> = None,
-            Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("not fixed");
+            Spec::number("Height", -20_000.0, 100_000.0).slider(-500.0, 2000.0).unit("m").none("not locked");
         /// Width of the path at the node. Off: the width of the path.
         width_m: Option<f64> = None,
             Spec::number("Width", 0.1, 1_000_000.0).slider(1.0, 1000.0).unit("m").logarithmic().none("as the path");
