@@ -46,6 +46,8 @@ pub(crate) struct StackContext<'a> {
     /// Iterations done on the timeline.
     pub(crate) at: u32,
     pub(crate) timeline: &'a Timeline,
+    /// The seed of the step whose parameters were drawn last.
+    pub(crate) drawn: &'a mut Option<u32>,
     /// The heights of the steps' cards.
     pub(crate) row_heights: &'a mut RowHeights,
     /// The seeds of the groups whose members are not listed.
@@ -111,7 +113,13 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
     ui.add_space(4.0);
     ui.separator();
     ui.add_space(4.0);
-    ScrollArea::vertical().id_salt("parameters").auto_shrink(false).show(ui, |ui| {
+    let mut parameters = ScrollArea::vertical().id_salt("parameters").auto_shrink(false);
+    // Another step's parameters are shown from the first one on.
+    let seed = recipe.stack.get(context.selected).map(|step| step.settings.seed);
+    if std::mem::replace(context.drawn, seed) != seed {
+        parameters = parameters.vertical_scroll_offset(0.0);
+    }
+    parameters.show(ui, |ui| {
         command = command.take().or(selected_ui(ui, recipe, files, &mut view.locked, context));
         command = command.take().or(masks_ui(ui, recipe, context.parameters));
         ui.add_space(12.0);

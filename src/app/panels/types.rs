@@ -178,8 +178,12 @@ pub(crate) fn add_type(
     let set = texture.settings.active_set.clone().unwrap_or_default();
     let is_free = |name: &String| texture.types.iter().all(|terrain_type| terrain_type.name != *name);
     let title = material.map_or("Type".into(), Material::title);
-    let numbered = (1..).map(|i| if i == 1 && material.is_some() { title.clone() } else { format!("{title} {i}") });
-    let name = numbered.into_iter().find(is_free).unwrap_or_default();
+    let first = material.is_some().then(|| title.clone());
+    // The other one of that name may be in a set that is not shown.
+    let of_set = first.as_ref().filter(|_| !set.is_empty()).map(|title| format!("{title} {set}"));
+    let numbered = (if first.is_some() { 2 } else { 1 }..).map(|i| format!("{title} {i}"));
+    let mut names = first.into_iter().chain(of_set).chain(numbered);
+    let name = names.find(is_free).unwrap_or_default();
     let terrain_type = new_type(texture.settings.unit, range_m, material);
     texture.types.push(TerrainType { name, set, ..terrain_type });
     panel.selected = Some(texture.types.len() - 1);

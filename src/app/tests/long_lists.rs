@@ -66,7 +66,7 @@ fn check_frame(long: &mut Harness<'static, App>, short: &mut Harness<'static, Ap
 }
 
 /// Scrolls the list under `at` by so many points.
-fn scroll(editor: &mut Harness<'static, App>, at: egui::Pos2, down: f32) {
+pub(super) fn scroll(editor: &mut Harness<'static, App>, at: egui::Pos2, down: f32) {
     editor.event(Event::PointerMoved(at));
     let (unit, source, modifiers) = (MouseWheelUnit::Point, MouseWheelSource::Wheel, Modifiers::NONE);
     let delta = Vec2::new(0.0, -down);

@@ -6,6 +6,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable};
 
 use crate::app::App;
 use crate::app::commands::Command;
+use crate::app::tests::long_lists::scroll;
 use crate::app::tests::{editor, pause, press, settle};
 use crate::engine::Step;
 use crate::engine::fault::Profile;
@@ -45,6 +46,36 @@ fn buttons_disable_duplicate_and_delete_a_step() {
     settle(&mut editor);
     assert_eq!(editor.state().document.project().recipe.stack.len(), 1);
     assert_eq!(editor.state().document.undo_name(), Some("Delete Faults"));
+}
+
+#[test]
+fn another_step_is_shown_from_its_first_parameter_on() {
+    let mut editor = editor();
+    pause(&mut editor);
+    editor.state_mut().edit(|project| {
+        project.recipe.stack = ["Base", "Top"]
+            .into_iter()
+            .zip(0..)
+            .map(|(name, seed)| {
+                let mut step = Step::new(Faults { count: 5, ..Default::default() });
+                (step.settings.name, step.settings.seed) = (name.into(), seed);
+                step
+            })
+            .collect();
+    });
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, "Base").click();
+    editor.run_steps(3);
+    let count = |editor: &Harness<'static, App>| {
+        editor.query_by_role_and_label(Role::Label, "Count").map(|label| label.rect().top())
+    };
+    let top = count(&editor).expect("the first parameter");
+    let profile = editor.get_by_role_and_label(Role::Label, "Profile").rect().center();
+    scroll(&mut editor, profile, 250.0);
+    assert!(count(&editor).is_none_or(|scrolled| scrolled < top - 100.0));
+    editor.get_by_role_and_label(Role::Button, "Top").click();
+    editor.run_steps(3);
+    assert_eq!(count(&editor), Some(top));
 }
 
 #[test]

@@ -61,8 +61,8 @@ parameters! {
         /// The difference in height below which a smooth maximum or minimum is rounded.
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("blend", &["smooth_maximum", "smooth_minimum"]);
-        /// Height given to the stamp's border. Off: chosen so that no edge shows. With the blends Add, Subtract and
-        /// Multiply it then changes nothing; with others it is the height of the terrain under the stamp's centre.
+        /// Terrain height at which the stamp's border is. Off: with the blends Add, Subtract and Multiply, the border
+        /// leaves the terrain unchanged; with others, it has the height of the terrain at the stamp's centre.
         base_m: Option<f64> = None,
             Spec::number("Border height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("seamless");
         /// Distance from the edge over which the stamp fades in.

@@ -14,7 +14,8 @@ use crate::files::import::InputFiles;
 const TRIAL_SAMPLES: [usize; 2] = [257, 513];
 
 /// The time limit of each trial. The duration of unfinished work is extrapolated from its progress.
-const TRIAL_TIMEOUT: Duration = Duration::from_millis(400);
+/// Rivers take a time that does not grow, so the first trial should end even on a busy machine.
+const TRIAL_TIMEOUT: Duration = Duration::from_millis(1200);
 
 /// The least part of the time of the second trial that is assumed to grow with the samples.
 const LEAST_GROWTH: f64 = 0.25;
@@ -35,7 +36,7 @@ pub struct CostEstimate {
 }
 
 impl CostEstimate {
-    /// Measures the recipe of an order, with its inputs from `files`. Takes at most 1.5 seconds. `None` if the inputs
+    /// Measures the recipe of an order, with its inputs from `files`. Takes at most 4 seconds. `None` if the inputs
     /// cannot be decoded, or if the machine was too busy for the trial to get going.
     pub fn measure(mut order: Order, files: &InputFiles) -> Option<Self> {
         order.load_inputs(files, &Progress::new()).ok()?;

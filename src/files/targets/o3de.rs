@@ -26,11 +26,14 @@ fn import(facts: &ImportFacts) -> Vec<String> {
     let [width_m, depth_m] = [grid.width().to_f64() * grid.spacing_x_m(), grid.height().to_f64() * grid.spacing_z_m()];
     let mut steps = vec![
         format!(
-            "create an Axis Aligned Box Shape of {} × {} × {} m with its lower side at z = {}, and set the Terrain \
+            "create an Axis Aligned Box Shape of {} × {} × {} m ({} × {} samples of {} m) with its lower side at z = {}, and set the Terrain \
              World's Min Height to {} and its Max Height to {}.",
             metres(width_m),
             metres(depth_m),
             facts.range_number(facts.span_m(), METRE_PLACES),
+            grid.width(),
+            grid.height(),
+            metres(grid.spacing_x_m()),
             facts.range_number(facts.range_m.min, METRE_PLACES),
             facts.range_number(facts.range_m.min, METRE_PLACES),
             facts.range_number(facts.range_m.max, METRE_PLACES)

@@ -64,8 +64,8 @@ fn import(facts: &ImportFacts) -> Vec<String> {
             .map(|water_m| format!("the water level is Y = {} studs.", decimal(water_m * studs_per_m, METRE_PLACES))),
     );
     if !facts.layers.is_empty() {
-        let colormap = "materials.png is the colormap, with hard edges: each type becomes the material in its name, or \
-                        else the material with the nearest colour.";
+        let colormap = "materials.png is the colormap, with hard edges: a type with a Roblox material in its name, such \
+                        as Rock or Snow, becomes that material; any other becomes the one nearest in colour.";
         steps.push(colormap.into());
     }
     steps

@@ -69,7 +69,12 @@ fn import(facts: &ImportFacts) -> Vec<String> {
             facts.range_number(low, METRE_PLACES),
             facts.range_number(high, METRE_PLACES)
         ),
-        format!("set the scale to {} %.", scale(scale_percent(facts))),
+        format!(
+            "set the scale to {} %: samples are {} m apart, and a block is {metres_per_block} m, the least that fits \
+             WorldPainter's limits.",
+            scale(scale_percent(facts)),
+            decimal(facts.grid.spacing_x_m(), METRE_PLACES)
+        ),
     ]);
     steps.extend(
         facts

@@ -58,13 +58,13 @@ fn islands_ui(ui: &mut Ui, report: &Report) -> Option<[f64; 2]> {
     let mut response = None;
     for Island { area_m2, at_m, gap } in report.islands.iter().take(MAX_SHOWN) {
         let barrier = gap.as_ref().map_or(String::new(), |gap| {
-            let (level, rise_m) = if gap.rise_m < 0.0 { ("lower", -gap.rise_m) } else { ("higher", gap.rise_m) };
-            format!(", {:.0} m away, {rise_m:.0} m {level}", gap.length_m)
+            let (level, rise_m) = if gap.rise_m < 0.0 { ("below", -gap.rise_m) } else { ("above", gap.rise_m) };
+            format!(", {:.0} m from reachable terrain, {rise_m:.0} m {level} it", gap.length_m)
         });
         let area = if *area_m2 < 1000.0 { format!("{area_m2:.0} m²") } else { format!("{:.1} ha", area_m2 / 1e4) };
         let text = format!("{area}{barrier}");
         let label = ui.add(Label::new(text).sense(Sense::CLICK));
-        let doc = "Its size, and where the nearest reachable area is. Click to show the narrowest barrier";
+        let doc = "Its size, and where it is from the nearest reachable area. Click to show the narrowest barrier";
         let label = label.on_hover_text(doc);
         if label.clicked() {
             response = Some(gap.as_ref().map_or(*at_m, |gap| gap.from_m));

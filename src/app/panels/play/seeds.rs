@@ -179,7 +179,7 @@ impl SeedPanel {
                 ui.weak(if self.ranking.summary.seeds < self.count as usize {
                     "Comparing all seeds"
                 } else {
-                    "Checking the best on more samples"
+                    "Checking the best seeds again at a finer resolution"
                 });
                 ui.ctx().request_repaint_after(std::time::Duration::from_millis(100));
             }

@@ -73,11 +73,17 @@ fn lock_ui(ui: &mut Ui, rect: egui::Rect, parameter: &Parameter, locks: &mut Loc
 
 fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
     ui.label(parameter.doc);
+    if let (Value::Choice(key), Kind::Choice(choices)) = (value, parameter.kind)
+        && let Some(chosen) = choices.iter().find(|choice| choice.key == *key)
+    {
+        ui.label(format!("{}: {}", chosen.label, chosen.doc));
+    }
     let is_default = *value == parameter.default;
     let parameter = &if parameter.is_percent { parameter.in_percent() } else { parameter.clone() };
     let default = &parameter.default;
     let text = match (default, parameter.kind) {
         (Value::None, _) => parameter.none.into(),
+        (Value::Text(text), _) if text.is_empty() => parameter.none.into(),
         (Value::Boolean(is_on), _) => if *is_on { "on" } else { "off" }.into(),
         (Value::Band(Band { min, max }), _) if [*min, *max] == [parameter.hard.low, parameter.hard.high] => {
             "all".into()
