@@ -97,7 +97,7 @@ pub(crate) fn editor() -> Harness<'static, App> {
     editor_with(Vec::new())
 }
 
-/// Runs frames until `holds` returns true; panics after 30 seconds.
+/// Runs frames until `holds` returns true; panics after two minutes.
 #[track_caller]
 pub(crate) fn wait(harness: &mut Harness<'static, App>, what: &str, holds: impl Fn(&App) -> bool) {
     let deadline = Instant::now() + Duration::from_secs(120);

@@ -34,7 +34,8 @@ fn labelled_number(ui: &mut Ui, field: DragValue<'_>, doc: &str) -> Response {
 }
 
 /// The layout of a file that does not describe its samples, which fits it in these sizes; returns it if it was changed.
-pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, fitting: &[[usize; 2]]) -> Option<RawLayout> {
+/// `last` is the size of what was read last, which stays while another one is found.
+pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, last: [usize; 2], fitting: &[[usize; 2]]) -> Option<RawLayout> {
     let mut sample = layout.sample;
     let name = ui.label("Sample type").id;
     let combo = ComboBox::from_id_salt("sample type").selected_text(sample_name(sample)).width(CHOICE_WIDTH);
@@ -51,7 +52,7 @@ pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, fitting: &[[usize; 2]]) 
     labelled_number(ui, field, "The bytes before the first sample");
     ui.end_row();
     ui.label("Samples");
-    let before = layout.size.unwrap_or_default();
+    let before = layout.size.unwrap_or(last);
     let mut size = before;
     ui.horizontal(|ui| {
         let [width, height] = &mut size;

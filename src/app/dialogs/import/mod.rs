@@ -127,7 +127,10 @@ pub(crate) struct ImportDialog {
     /// The step that it was chosen for.
     pub(crate) target: Option<ImportTarget>,
     pub(crate) is_opened: bool,
+    /// How the user wants the file to be read.
     options: ReadOptions,
+    /// Whether they have changed since it was read, or is being read.
+    is_outdated: bool,
     /// What was read last.
     file: Option<ImportedFile>,
     /// Why the file cannot be read as `options` say.
@@ -156,6 +159,7 @@ impl ImportDialog {
             target: target.clone(),
             is_opened: *is_opened,
             options: ReadOptions::default(),
+            is_outdated: false,
             file: None,
             error: None,
             picture: None,
@@ -186,7 +190,11 @@ impl ImportDialog {
     /// Takes the file after it has been read again.
     pub(crate) fn receive(&mut self, imported: Imported) {
         let Imported { file, options, purpose, .. } = imported;
-        (self.reading, self.picture, self.options) = (None, None, options);
+        self.reading = None;
+        if self.is_outdated {
+            return;
+        }
+        (self.picture, self.options) = (None, options);
         match file {
             Ok(file) => {
                 self.is_decided = purpose == ReadPurpose::Import;
@@ -260,13 +268,17 @@ impl ImportDialog {
         let should_close = shown.should_close();
         let (read, import, cancel) = shown.inner;
         if let Some(options) = read {
-            return Some(self.read(options, ReadPurpose::Again));
+            (self.options, self.is_outdated) = (options, true);
+        }
+        // What is chosen while the file is read is read next.
+        if self.reading.is_none() && std::mem::take(&mut self.is_outdated) {
+            return Some(self.read(ReadPurpose::Again));
         }
         if cancel || should_close {
             return Some(ImportResponse::Cancel);
         }
         if import && self.file.as_ref().is_some_and(|file| file.needs_conversion) {
-            return Some(self.read(self.options.clone(), ReadPurpose::Import));
+            return Some(self.read(ReadPurpose::Import));
         }
         let file = self.file.take_if(|_| import)?;
         let range_m = self.has_edited_range.then_some(Band { min: self.range_m[0], max: self.range_m[1] });
@@ -281,9 +293,9 @@ impl ImportDialog {
         Some(ImportResponse::Import(Box::new(file), destination))
     }
 
-    fn read(&mut self, options: ReadOptions, purpose: ReadPurpose) -> ImportResponse {
+    fn read(&mut self, purpose: ReadPurpose) -> ImportResponse {
         self.reading = Some(purpose);
-        ImportResponse::Read(options, purpose)
+        ImportResponse::Read(self.options.clone(), purpose)
     }
 
     /// The file, if it can be read as the options say.
@@ -374,7 +386,7 @@ impl ImportDialog {
             ui.add_space(4.0);
             self.destination_ui(ui, world);
         }
-        if self.reading.is_some() { None } else { read }
+        read
     }
 
     /// How the file is read; returns another way if it is chosen.
@@ -383,7 +395,8 @@ impl ImportDialog {
         let map = self.file.as_ref().and_then(|file| file.map.as_ref());
         if let Some(layout) = options.raw {
             let sizes = map.filter(|_| self.error.is_none()).map_or(&[][..], |map| &map.raw_sizes);
-            options.raw = layout_ui(ui, layout, sizes).or(options.raw);
+            let shown = map.map_or([0; 2], |map| map.size);
+            options.raw = layout_ui(ui, layout, shown, sizes).or(options.raw);
         }
         if let Some(map) = map {
             self.map_ui(ui, map, &mut options);
