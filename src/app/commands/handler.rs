@@ -378,7 +378,7 @@ impl App {
     fn share_mask(&mut self, owner: MaskOwner) {
         let mut project = (**self.document.project()).clone();
         if let Some(name) = project.recipe.share_mask(owner) {
-            self.document.commit_as(format!("Make mask {name} reusable"), project);
+            self.document.commit_as(format!("Name mask {name}"), project);
             let text = format!("The mask is called {name} now. To use it elsewhere, choose Based on: Named mask.");
             self.show_lasting_message(text);
         }

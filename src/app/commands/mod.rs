@@ -412,7 +412,7 @@ impl Command {
             Self::LargerInterface => "Larger interface".into(),
             Self::SmallerInterface => "Smaller interface".into(),
             Self::ResetInterfaceScale => "Reset interface scale".into(),
-            Self::ShareMask(_) => "Make mask reusable".into(),
+            Self::ShareMask(_) => "Name mask for reuse".into(),
             Self::CancelPreview | Self::CancelExport => "Cancel".into(),
             Self::DismissMessage => "Dismiss".into(),
             Self::CopyMessageText => "Copy".into(),

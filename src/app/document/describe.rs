@@ -270,7 +270,7 @@ fn kind_of(item_kind: Kind, item: &Value) -> Option<String> {
 }
 
 /// A value as a user would write it, if it is short enough for a name.
-fn value_text(parameter: &Parameter, value: &Value) -> Option<String> {
+pub(crate) fn value_text(parameter: &Parameter, value: &Value) -> Option<String> {
     let unit = match parameter.unit {
         "" => String::new(),
         "°" => "°".into(),

@@ -56,8 +56,8 @@ pub(crate) fn share_ui(ui: &mut Ui, recipe: &Recipe, owner: MaskOwner) -> Option
         return None;
     }
     let text = match (owner, owner.name(recipe)) {
-        (MaskOwner::Type(_), Some(name)) => format!("Make mask of {name} reusable"),
-        _ => "Make mask reusable".into(),
+        (MaskOwner::Type(_), Some(name)) => format!("Name mask of {name} for reuse"),
+        _ => "Name mask for reuse".into(),
     };
     let button = ui.small_button(text);
     let doc = "Gives the mask a name, so that other steps and terrain types can use it too";

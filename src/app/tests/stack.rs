@@ -261,13 +261,13 @@ fn a_mask_is_shared_renamed_and_used_elsewhere() {
     });
     editor.state_mut().ui.selection.step = 1;
     pause(&mut editor);
-    editor.get_by_label("Make mask reusable").click();
+    editor.get_by_label("Name mask for reuse").click();
     editor.run_steps(3);
     let recipe = |editor: &Harness<'static, App>| editor.state().document.project().recipe.clone();
-    assert_eq!(editor.state().document.undo_name(), Some("Make mask Noise reusable"));
+    assert_eq!(editor.state().document.undo_name(), Some("Name mask Noise"));
     assert_eq!(recipe(&editor).stack[1].settings.mask[0].name, "Noise");
     assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text.contains("Named mask")));
-    assert!(editor.query_by_label("Make mask reusable").is_none(), "it refers to the named mask now");
+    assert!(editor.query_by_label("Name mask for reuse").is_none(), "it refers to the named mask now");
     // The brush goes on in the named mask.
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::B);
     editor.run_steps(3);

@@ -229,6 +229,7 @@ impl Mask {
             })
         };
         match self.source {
+            MaskSource::Named if self.name.is_empty() => Some(("name", "no mask is chosen; choose one")),
             MaskSource::Named => {
                 named.get(&self.name).map_or(Some(("name", "there is no mask with that name")), of_named)
             }

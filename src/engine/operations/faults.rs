@@ -36,7 +36,7 @@ choices! {
     pub enum Decay {
         /// The same displacement for every fault.
         Constant = "constant", "Constant";
-        /// Falls linearly from the displacement to the final one, then stays there.
+        /// Falls linearly from Displacement to End displacement over the Decay length, then stays there.
         Linear = "linear", "Linear";
         /// Displacement divided by the fault's number. A few giant faults, then finer and finer detail.
         Harmonic = "harmonic", "Harmonic (1/i)";

@@ -172,8 +172,8 @@ pub(super) fn landforms_ui(ui: &mut Ui, forms: &LandformStats) {
         let doc = "The Hurst exponent: how relief grows with distance; 1 is smooth, 0 is as rough as noise";
         number_ui(ui, "Hurst exponent", hurst, 2, Metric::Hurst, doc);
     }
-    let doc = "Samples that are lower than all eight neighbours, so that water cannot leave them";
-    number_ui(ui, "Pits per 1000 samples", forms.pits, 1, Metric::Pits, doc);
+    let doc = "Samples per thousand that are lower than all eight neighbours, so that water cannot leave them";
+    number_ui(ui, "Pits ‰", forms.pits, 1, Metric::Pits, doc);
 }
 
 /// A share as a bar on a scale that ends at `most`, over its range in real mountain ranges.

@@ -97,7 +97,7 @@ fn mask_name_ui(ui: &mut Ui, key: &str, chosen: &mut String, label: &Response, c
             }
         }
         if context.state.mask_names.is_empty() {
-            ui.weak("No mask is reusable yet");
+            ui.weak("No named masks yet: choose Name mask for reuse under another mask");
         }
     });
     context.state.take_focus(&shown.response.labelled_by(label.id));

@@ -4,6 +4,7 @@ use egui::{Align, Color32, Label, Layout, Response, Sense, TextStyle, Ui, Vec2};
 use egui_material_icons::icons::{ICON_LOCK, ICON_LOCK_OPEN};
 
 use super::context::{Locks, ParameterContext};
+use crate::app::document::describe::value_text;
 use crate::app::widgets::small_icon_button;
 use crate::engine::mutation::can_mutate;
 use crate::engine::parameters::{Band, Kind, Parameter, Value};
@@ -91,6 +92,7 @@ fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
         (Value::Choice(key), Kind::Choice(choices)) => {
             choices.iter().find(|choice| choice.key == *key).map_or(*key, |choice| choice.label).into()
         }
+        (Value::Band(_), _) => value_text(parameter, default).unwrap_or_default(),
         _ => default.to_json().to_string(),
     };
     let text: String = text.chars().take(MAX_DEFAULT_CHARS).collect();
