@@ -7,7 +7,7 @@ use super::context::{Locks, ParameterContext};
 use crate::app::document::describe::value_text;
 use crate::app::widgets::small_icon_button;
 use crate::engine::mutation::can_mutate;
-use crate::engine::parameters::{Band, Kind, Parameter, Value};
+use crate::engine::parameters::{Kind, Parameter, Value};
 
 /// The width of the column of labels, points.
 pub(super) const LABEL_WIDTH: f32 = 120.0;
@@ -82,19 +82,7 @@ fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
     let is_default = *value == parameter.default;
     let parameter = &if parameter.is_percent { parameter.in_percent() } else { parameter.clone() };
     let default = &parameter.default;
-    let text = match (default, parameter.kind) {
-        (Value::None, _) => parameter.none.into(),
-        (Value::Text(text), _) if text.is_empty() => parameter.none.into(),
-        (Value::Boolean(is_on), _) => if *is_on { "on" } else { "off" }.into(),
-        (Value::Band(Band { min, max }), _) if [*min, *max] == [parameter.hard.low, parameter.hard.high] => {
-            "all".into()
-        }
-        (Value::Choice(key), Kind::Choice(choices)) => {
-            choices.iter().find(|choice| choice.key == *key).map_or(*key, |choice| choice.label).into()
-        }
-        (Value::Band(_), _) => value_text(parameter, default).unwrap_or_default(),
-        _ => default.to_json().to_string(),
-    };
+    let text = value_text(parameter, default).unwrap_or_else(|| default.to_json().to_string());
     let text: String = text.chars().take(MAX_DEFAULT_CHARS).collect();
     let unit = if parameter.unit.is_empty() { String::new() } else { format!(" in {}", parameter.unit) };
     let hint = if is_default { "" } else { " (double-click the label to reset)" };
