@@ -10,11 +10,11 @@ use super::heightfield::Extent;
 use super::level::{Level, Marker, MarkerKind};
 use super::mask::{Mask, PaintedStroke};
 use super::operations::AnyOperation;
-use super::operations::drawn_faults::{DrawnFault, DrawnFaults};
-use super::operations::pads::{Pad, Pads};
-use super::operations::paths::{Path, PathKind, Paths};
-use super::operations::sculpt::{Sculpt, Stroke};
-use super::operations::stamps::{Mirror, Stamp, Stamps};
+use super::operations::drawn_faults::DrawnFault;
+use super::operations::pads::Pad;
+use super::operations::paths::{Path, PathKind};
+use super::operations::sculpt::Stroke;
+use super::operations::stamps::{Mirror, Stamp};
 use super::operations::symmetry::{Isometry, Kind};
 use super::parameters::{List, Point};
 use super::recipe::Recipe;
@@ -143,7 +143,7 @@ pub fn mirror_edits(before: &Recipe, after: &mut Recipe, kind: Kind) {
         if keeps_places && known.is_none() {
             continue;
         }
-        let old = known.map_or_else(|| emptied(&step.operation), |known| known.operation.clone());
+        let old = known.map_or_else(|| step.operation.emptied(), |known| known.operation.clone());
         match (&mut step.operation, &old) {
             (AnyOperation::Sculpt(now), AnyOperation::Sculpt(old)) => {
                 mirror_list(&old.strokes, &mut now.strokes, &symmetries);
@@ -240,18 +240,6 @@ pub fn mirror_markers(before: &Level, after: &mut Level, extent: Extent, kind: K
     }
 }
 
-/// The operation before anything was drawn in it.
-fn emptied(operation: &AnyOperation) -> AnyOperation {
-    match operation {
-        AnyOperation::Sculpt(_) => Sculpt { strokes: List::default() }.into(),
-        AnyOperation::Paths(_) => Paths { paths: List::default() }.into(),
-        AnyOperation::Pads(_) => Pads { pads: List::default() }.into(),
-        AnyOperation::Stamps(_) => Stamps { stamps: List::default() }.into(),
-        AnyOperation::DrawnFaults(_) => DrawnFaults { faults: List::default() }.into(),
-        other => other.clone(),
-    }
-}
-
 /// Mirrors the edits of painted strokes in the sources of a mask.
 fn mirror_masks(before: Option<&List<Mask>>, after: &mut List<Mask>, symmetries: &[MapSymmetry]) {
     if before.is_some_and(|before| before == after) {
@@ -313,7 +301,10 @@ mod tests {
     use super::*;
     use crate::heightfield::{Grid, Heightfield};
     use crate::inputs::Inputs;
-    use crate::operations::paths::PathNode;
+    use crate::operations::drawn_faults::DrawnFaults;
+    use crate::operations::pads::Pads;
+    use crate::operations::paths::{PathNode, Paths};
+    use crate::operations::sculpt::Sculpt;
     use crate::progress::Progress;
     use crate::stack::evaluate;
 

@@ -18,6 +18,7 @@ use crate::app::panels::status::CopyableText;
 use crate::app::panels::types;
 use crate::app::state::{CardList, Side};
 use crate::app::tasks::manual::open_manual;
+use crate::app::tools::tool::Tool;
 use crate::app::views::View;
 use crate::app::views::map_transform::MapViewport;
 use crate::app::views::scene::{CameraPreset, RenderDialog};
@@ -282,7 +283,12 @@ impl App {
             Command::AddStep(key) => {
                 if let Ok(operation) = AnyOperation::from_key(key) {
                     let mut project = (**self.document.project()).clone();
-                    let step = project.recipe.new_step(operation);
+                    // The shapes of a new step are drawn by the user; the defaults are examples.
+                    let step = project.recipe.new_step(operation.emptied());
+                    if let Some(tool) = Tool::of_operation(key) {
+                        self.ui.tools.activate(Some(tool));
+                        self.ui.profile.is_drawing = false;
+                    }
                     let selected = &mut self.ui.selection;
                     selected.step = add_step_at(&mut project.recipe, step, selected.step);
                     self.document.commit(project, None);

@@ -11,6 +11,7 @@ use crate::app::dialogs::operation_picker::OperationPicker;
 use crate::app::document::Draft;
 use crate::app::panels::masks::{masks_ui, share_ui};
 use crate::app::preview::thumbnails::Thumbnails;
+use crate::app::tools::tool::Tool;
 use crate::app::widgets::cards::{Card, CardAction, CardResponse, CardRow, DropPlace, cards_ui};
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::{Locks, ParameterContext, ParameterState, group_ui};
@@ -20,7 +21,7 @@ use crate::engine::Place;
 use crate::engine::cast::ToFloat;
 use crate::engine::groups::siblings;
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::mask::NamedMasks;
+use crate::engine::mask::{MaskSource, NamedMasks};
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::group::Start;
 use crate::engine::operations::paths::{Path, PathKind};
@@ -256,6 +257,7 @@ fn selected_ui(
         ui.colored_label(ui.visuals().error_fg_color, format!("No effect: {problem}"));
     }
     warnings_ui(ui, context.warnings.of(&step.operation), step.operation.table());
+    empty_ui(ui, &step.operation);
     if step.operation.has_reports() {
         reports_ui(ui, context.reports);
     }
@@ -419,11 +421,30 @@ const REPORTS_HEIGHT: f32 = 72.0;
 /// The samples along the longer side of the grid for which the selected step is checked. Only its proportions matter.
 const CHECKED_SAMPLES: usize = 257;
 
+/// Says that nothing was drawn in a step yet, and how to.
+fn empty_ui(ui: &mut Ui, operation: &AnyOperation) {
+    if let Some(tool) = Tool::of_operation(operation.key())
+        && *operation == operation.emptied()
+    {
+        ui.weak(format!("Nothing is drawn yet, so the step has no effect. {}", draw_with(ui, tool)));
+    }
+}
+
+/// What to draw with, such as "Draw with the tool \"Sculpt with a brush\" (B)."
+fn draw_with(ui: &Ui, tool: Tool) -> String {
+    let keys = Command::Tool(tool).shortcut().map(|shortcut| ui.ctx().format_shortcut(&shortcut));
+    let keys = keys.map(|keys| format!(" ({keys})")).unwrap_or_default();
+    format!("Draw on a map with the tool \"{}\"{keys}.", tool.text())
+}
+
 /// Says what the masks of a step lack.
 fn missing_ui(ui: &mut Ui, settings: &StepSettings, named: &NamedMasks, files: &InputFiles) {
     let missing = settings.mask.iter().filter_map(|mask| mask.missing(named, &|name| files.contains_key(name)));
     for (_, what) in missing {
         let text = format!("{}. As it is, the step has no effect.", capitalised(what));
         ui.colored_label(ui.visuals().error_fg_color, text);
+    }
+    if settings.mask.iter().any(|mask| mask.source == MaskSource::Painted && mask.strokes.is_empty()) {
+        ui.weak(format!("Nothing is painted in the mask yet. {}", draw_with(ui, Tool::MaskBrush)));
     }
 }

@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::tests::long_lists::scroll;
 use crate::app::tests::{editor, pause, press, settle};
+use crate::app::tools::tool::Tool;
 use crate::engine::Step;
 use crate::engine::fault::Profile;
 use crate::engine::mask::{Mask, MaskSource};
@@ -215,6 +216,31 @@ fn a_step_that_does_nothing_or_doubles_the_terrain_says_so() {
         editor.run_steps(4);
         assert!(editor.query_by_label_contains(text).is_some(), "{text}");
     }
+}
+
+#[test]
+fn a_new_step_for_shapes_has_none_and_its_tool_is_active() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let context = editor.ctx.clone();
+    for tool in [Tool::Fault, Tool::Brush, Tool::Path, Tool::Pad, Tool::Stamp] {
+        let key = tool.operation().expect("an operation");
+        editor.state_mut().execute(&context, Command::AddStep(key));
+        editor.run_steps(4);
+        let app = editor.state();
+        assert_eq!(app.ui.tools.active(), Some(tool));
+        let added = &app.document.project().recipe.stack[app.ui.selection.step].operation;
+        assert_eq!((added.key(), added), (key, &added.emptied()));
+        let text =
+            format!("Nothing is drawn yet, so the step has no effect. Draw on a map with the tool \"{}\"", tool.text());
+        assert!(editor.query_by_label_contains(&text).is_some(), "{text}");
+    }
+    let mut painted = Step::new(Faults::default());
+    painted.settings.mask = vec![Mask { source: MaskSource::Painted, ..Default::default() }].into();
+    editor.state_mut().edit(|project| project.recipe.stack = vec![painted]);
+    editor.run_steps(4);
+    let text = "Nothing is painted in the mask yet. Draw on a map with the tool \"Paint a mask\" (Shift+B).";
+    assert!(editor.query_by_label(text).is_some(), "{text}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl Tool {
     }
 
     /// The operation whose steps hold what the tool draws; `None` if any step does, or none.
-    pub(super) fn operation(self) -> Option<&'static str> {
+    pub(crate) fn operation(self) -> Option<&'static str> {
         match self {
             Self::Fault => Some(DrawnFaults::KEY),
             Self::Brush => Some(Sculpt::KEY),
@@ -84,6 +84,11 @@ impl Tool {
             Self::Pad => Some(Pads::KEY),
             Self::Stamp => Some(Stamps::KEY),
         }
+    }
+
+    /// The tool that draws in the steps of an operation, if there is one.
+    pub(crate) fn of_operation(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.operation() == Some(key))
     }
 
     /// What to do with the tool.

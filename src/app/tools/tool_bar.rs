@@ -88,7 +88,7 @@ impl Tools {
         self.activate(None);
     }
 
-    fn activate(&mut self, tool: Option<Tool>) {
+    pub(crate) fn activate(&mut self, tool: Option<Tool>) {
         (self.active, self.row_height) = (tool, 0.0);
         self.reset();
     }

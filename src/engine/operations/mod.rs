@@ -26,7 +26,7 @@ pub use self::report::{LinePoint, PartLine, PartReport};
 use super::blend::Blend;
 use super::fault::FixedHeights;
 use super::heightfield::{Extent, Grid, Heightfield};
-use super::parameters::{Group, Parameter, ParameterError, Parameters, Problem, nearest_name, table_to_json};
+use super::parameters::{Group, List, Parameter, ParameterError, Parameters, Problem, nearest_name, table_to_json};
 use super::progress::Cancelled;
 use super::random::Stream;
 
@@ -86,6 +86,18 @@ impl AnyOperation {
         match self.role() {
             Role::Generator => Blend::Add,
             Role::Modifier => Blend::Replace,
+        }
+    }
+
+    /// The operation before anything was drawn in it. One that holds nothing drawn is as it was.
+    pub fn emptied(&self) -> Self {
+        match self {
+            Self::Sculpt(_) => sculpt::Sculpt { strokes: List::default() }.into(),
+            Self::Paths(_) => paths::Paths { paths: List::default() }.into(),
+            Self::Pads(_) => pads::Pads { pads: List::default() }.into(),
+            Self::Stamps(_) => stamps::Stamps { stamps: List::default() }.into(),
+            Self::DrawnFaults(_) => drawn_faults::DrawnFaults { faults: List::default() }.into(),
+            other => other.clone(),
         }
     }
 

@@ -562,3 +562,77 @@ impl ImportDialog {
         Some(self.shown()?.map.as_ref()?.size)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use egui::accesskit::Role;
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    use super::*;
+    use crate::app::widgets::theme::install;
+    use crate::files::formats::heightmap::RawSample;
+    use crate::files::import::open_for_review;
+
+    const WORLD: Extent = Extent { width_m: 1000.0, depth_m: 1000.0 };
+
+    /// The window, and how it wanted the file to be read.
+    struct Shown {
+        window: ImportDialog,
+        wanted: Vec<ReadOptions>,
+    }
+
+    fn read(path: &Path, options: &ReadOptions) -> Imported {
+        let file = open_for_review(path, options).map_err(|error| error.to_string());
+        Imported {
+            path: path.into(),
+            file,
+            options: options.clone(),
+            target: None,
+            is_opened: false,
+            purpose: ReadPurpose::Again,
+        }
+    }
+
+    fn choose(window: &mut Harness<Shown>, sample: &str) {
+        window.get_by_role_and_label(Role::ComboBox, "Sample type").click();
+        window.run_steps(3);
+        window.get_by_label(sample).click();
+        window.run_steps(3);
+    }
+
+    #[test]
+    fn what_is_chosen_while_the_file_is_read_is_read_next() {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("land.raw");
+        std::fs::write(&path, (0..1200_u16).flat_map(u16::to_be_bytes).collect::<Vec<u8>>()).expect("written");
+        let context = ImportContext { world: WORLD, remaining_bytes: MAX_FILE_BYTES, obstacle: None };
+        let mut has_fonts = false;
+        let mut window = Harness::builder().with_size([1280.0, 800.0]).build_ui_state(
+            move |ui, shown: &mut Shown| {
+                if !std::mem::replace(&mut has_fonts, true) {
+                    return install(ui.ctx());
+                }
+                if let Some(ImportResponse::Read(options, _)) = shown.window.ui(ui.ctx(), &context) {
+                    shown.wanted.push(options);
+                }
+            },
+            Shown { window: ImportDialog::new(read(&path, &ReadOptions::default()), WORLD, true), wanted: Vec::new() },
+        );
+        window.run_steps(4);
+        choose(&mut window, "16 bits, little-endian");
+        choose(&mut window, "8 bits");
+        let sample = |options: &ReadOptions| options.raw.map(|layout| layout.sample);
+        let wanted = |window: &Harness<Shown>| window.state().wanted.iter().map(sample).collect::<Vec<_>>();
+        assert_eq!(wanted(&window), [Some(RawSample::U16Le)], "one file at a time is read");
+        let first = window.state().wanted[0].clone();
+        window.state_mut().window.receive(read(&path, &first));
+        window.run_steps(2);
+        assert_eq!(wanted(&window), [Some(RawSample::U16Le), Some(RawSample::U8)]);
+        let last = window.state().wanted[1].clone();
+        window.state_mut().window.receive(read(&path, &last));
+        window.run_steps(2);
+        let size = window.state().window.size().expect("a map");
+        assert_eq!((size[0] * size[1], window.state().wanted.len()), (2400, 2), "nothing else is wanted");
+    }
+}
