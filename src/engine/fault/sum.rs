@@ -138,6 +138,9 @@ pub struct FaultSum<'a> {
     pub progress: &'a Progress,
 }
 
+/// The most rows that a thread sums without offering some to others. With few pieces, one thread waits for the other.
+const MAX_ROWS: usize = 32;
+
 /// Buffers for the sums of a row, reused between rows; in fixed-point units.
 struct RowSums {
     /// The differences between neighbouring samples, one more than samples.
@@ -192,7 +195,7 @@ impl FaultSum<'_> {
         };
         let counter = progress.counter(height);
         let rows = terrain.heights_mut().par_chunks_mut(width).zip(FixedHeights::rows_mut(fixed, grid)).enumerate();
-        rows.try_for_each_init(row_sums, |row, (r, (heights, fixed))| {
+        rows.with_max_len(MAX_ROWS).try_for_each_init(row_sums, |row, (r, (heights, fixed))| {
             let z = grid.z_m(r);
             for block in &blocks {
                 progress.check()?;
