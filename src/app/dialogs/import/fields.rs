@@ -34,7 +34,7 @@ fn labelled_number(ui: &mut Ui, field: DragValue<'_>, doc: &str) -> Response {
 }
 
 /// The layout of a file that does not describe its samples, which fits it in these sizes; returns it if it was changed.
-/// `last` is the size of what was read last, which stays while another one is found.
+/// `last` is shown while the size is not known.
 pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, last: [usize; 2], fitting: &[[usize; 2]]) -> Option<RawLayout> {
     let mut sample = layout.sample;
     let name = ui.label("Sample type").id;

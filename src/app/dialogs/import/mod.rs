@@ -129,7 +129,7 @@ pub(crate) struct ImportDialog {
     pub(crate) is_opened: bool,
     /// How the user wants the file to be read.
     options: ReadOptions,
-    /// Whether they have changed since it was read, or is being read.
+    /// Whether `options` changed after the last reading began.
     is_outdated: bool,
     /// What was read last.
     file: Option<ImportedFile>,
@@ -191,6 +191,7 @@ impl ImportDialog {
     pub(crate) fn receive(&mut self, imported: Imported) {
         let Imported { file, options, purpose, .. } = imported;
         self.reading = None;
+        // The user has chosen something else meanwhile: the file is read again in the next frame.
         if self.is_outdated {
             return;
         }
@@ -394,9 +395,11 @@ impl ImportDialog {
         let mut options = self.options.clone();
         let map = self.file.as_ref().and_then(|file| file.map.as_ref());
         if let Some(layout) = options.raw {
-            let sizes = map.filter(|_| self.error.is_none()).map_or(&[][..], |map| &map.raw_sizes);
-            let shown = map.map_or([0; 2], |map| map.size);
-            options.raw = layout_ui(ui, layout, shown, sizes).or(options.raw);
+            // Until the file has been read again, its last size is shown, and which other sizes fit is not known.
+            let is_reading = self.reading.is_some();
+            let sizes = map.filter(|_| !is_reading && self.error.is_none()).map_or(&[][..], |map| &map.raw_sizes);
+            let last = map.filter(|_| is_reading).map_or([0; 2], |map| map.size);
+            options.raw = layout_ui(ui, layout, last, sizes).or(options.raw);
         }
         if let Some(map) = map {
             self.map_ui(ui, map, &mut options);
@@ -415,6 +418,7 @@ impl ImportDialog {
             options.channel = channel_ui(ui, map, options.channel.as_deref()).or(options.channel.take());
         }
         if let Some(reading) = map.colours {
+            let reading = options.colours.unwrap_or(reading);
             options.colours = colours_ui(ui, reading, map.has_palette).or(options.colours);
         }
         if map.holes != Holes::default() {
