@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::engine::Place;
 use crate::engine::light::Light;
 use crate::engine::parameters::{
-    Band, Group, Items, Kind, Parameter, Value, Values, group_values, kind_label, percent_of,
+    Group, Items, Kind, Parameter, Value, Values, group_values, kind_label, short_number, uncapitalised,
 };
 use crate::engine::recipe::{Recipe, Step};
 use crate::engine::texture::TextureRecipe;
@@ -65,7 +65,9 @@ fn describe_light(before: &Light, after: &Light) -> Option<Change> {
     let is_turned = before.azimuth_deg != after.azimuth_deg;
     let is_raised = before.altitude_deg != after.altitude_deg;
     let name = if is_turned && is_raised {
-        let words = |light: &Light| format!("{}° and {}° high", short(light.azimuth_deg), short(light.altitude_deg));
+        let words = |light: &Light| {
+            format!("{}° and {}° high", short_number(light.azimuth_deg), short_number(light.altitude_deg))
+        };
         changed("Sun", words(before), words(after))
     } else {
         change.name
@@ -203,7 +205,7 @@ fn describe_value(parameter: &Parameter, old: &Value, new: &Value) -> (String, S
         }
         _ => {}
     }
-    let words = match (value_text(parameter, old), value_text(parameter, new)) {
+    let words = match (parameter.value_in_words(old), parameter.value_in_words(new)) {
         (Some(old), Some(new)) => changed(parameter.label, old, new),
         _ => parameter.label.to_string(),
     };
@@ -260,69 +262,23 @@ const MAX_SHARING: usize = 3;
 /// The kind of an item, such as the mode of a stroke, with a length or height that few kinds have: "raise 12 m".
 fn kind_of(item_kind: Kind, item: &Value) -> Option<String> {
     let (Kind::Group(table), Value::Group(values)) = (item_kind, item) else { return None };
-    let kind = kind_label(table(), values)?.to_lowercase();
+    let kind = uncapitalised(kind_label(table(), values)?);
     let amount = table().iter().find_map(|parameter| {
         let is_own = parameter.when.is_some_and(|(_, kinds)| kinds.len() <= MAX_SHARING) && parameter.applies(values);
         let value = values.get(parameter.key).filter(|_| is_own && parameter.unit == "m")?;
-        matches!(value, Value::Number(_)).then(|| value_text(parameter, value)).flatten()
+        matches!(value, Value::Number(_)).then(|| parameter.value_in_words(value)).flatten()
     });
     Some(amount.map_or(kind.clone(), |amount| format!("{kind} {amount}")))
-}
-
-/// A value as a user would write it, if it is short enough for a name.
-pub(crate) fn value_text(parameter: &Parameter, value: &Value) -> Option<String> {
-    let unit = match parameter.unit {
-        "" => String::new(),
-        "°" => "°".into(),
-        unit => format!(" {unit}"),
-    };
-    Some(match value {
-        Value::None => match parameter.kind {
-            Kind::Group(_) => "off".into(),
-            _ => parameter.none.to_lowercase(),
-        },
-        Value::Group(_) => "on".into(),
-        Value::Boolean(on) => if *on { "on" } else { "off" }.into(),
-        Value::Choice(key) => {
-            let Kind::Choice(choices) = parameter.kind else { return None };
-            choices.iter().find(|choice| choice.key == *key)?.label.to_lowercase()
-        }
-        Value::Number(number) if parameter.is_percent => format!("{} %", short(percent_of(*number))),
-        Value::Integer(_) | Value::Number(_) => format!("{}{unit}", short(value.as_number()?)),
-        Value::Band(band) => band_text(parameter, *band, &unit),
-        Value::Text(text) if text.is_empty() => "none".into(),
-        Value::Text(text) => text.clone(),
-        Value::Colour(colour) => colour.to_string(),
-        Value::Limits(_) | Value::Weighted(_) | Value::Point(_) | Value::Matrix(_) | Value::List(_) => return None,
-    })
-}
-
-/// The limits of a band, of which those that limit nothing are named, with the unit after the last number.
-fn band_text(parameter: &Parameter, Band { min, max }: Band, unit: &str) -> String {
-    match [min, max].map(|limit| parameter.open_limit(limit)) {
-        [None, None] => format!("{}–{}{unit}", short(min), short(max)),
-        [Some(lowest), None] => format!("{lowest} to {}{unit}", short(max)),
-        [None, Some(highest)] => format!("{}{unit} to {highest}", short(min)),
-        [Some(lowest), Some(highest)] => format!("{lowest} to {highest}"),
-    }
-}
-
-/// A number with at most four decimals, without trailing zeros.
-fn short(number: f64) -> String {
-    let text = format!("{number:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::Step;
-    use crate::engine::mask::Mask;
     use crate::engine::operations::AnyOperation;
     use crate::engine::operations::faults::Faults;
     use crate::engine::operations::recursive_filter::RecursiveFilter;
     use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
-    use crate::engine::parameters::{Parameters, find_parameter};
     use crate::project::ProjectFile;
 
     fn project() -> Project {
@@ -355,16 +311,6 @@ mod tests {
         check("light.azimuth_deg=90", "light.sun", "Sun azimuth 315° → 90°");
         check("texture.fallback=\"Rock\"", "texture.fallback", "Uncovered terrain nearest type → Rock");
         check("light.ambient=0.5", "light.ambient", "Ambient light 0.35 → 0.5");
-    }
-
-    #[test]
-    fn limits_that_limit_nothing_are_named() {
-        let elevation = find_parameter(Mask::parameters(), "elevation_m").expect("a parameter");
-        let text = |min, max| value_text(elevation, &Value::Band(Band { min, max })).expect("a text");
-        assert_eq!(text(-100_000.0, 100_000.0), "lowest to highest");
-        assert_eq!(text(-100_000.0, 1200.0), "lowest to 1200 m");
-        assert_eq!(text(200.0, 100_000.0), "200 m to highest");
-        assert_eq!(text(200.0, 1200.0), "200–1200 m");
     }
 
     #[test]

@@ -4,7 +4,6 @@ use egui::{Align, Color32, Label, Layout, Response, Sense, TextStyle, Ui, Vec2};
 use egui_material_icons::icons::{ICON_LOCK, ICON_LOCK_OPEN};
 
 use super::context::{Locks, ParameterContext};
-use crate::app::document::describe::value_text;
 use crate::app::widgets::small_icon_button;
 use crate::engine::mutation::can_mutate;
 use crate::engine::parameters::{Kind, Parameter, Value};
@@ -14,9 +13,6 @@ pub(super) const LABEL_WIDTH: f32 = 120.0;
 
 /// The width of a lock at the end of a label, points.
 const LOCK_WIDTH: f32 = 16.0;
-
-/// The most characters of a default value in a tooltip.
-const MAX_DEFAULT_CHARS: usize = 40;
 
 /// Draws the label with its tooltip, lock, context menu and reset on double-click.
 pub(super) fn label_ui(
@@ -79,15 +75,12 @@ fn tooltip_ui(ui: &mut Ui, parameter: &Parameter, value: &Value) {
     {
         ui.label(format!("{}: {}", chosen.label, chosen.doc));
     }
-    let is_default = *value == parameter.default;
-    let parameter = &if parameter.is_percent { parameter.in_percent() } else { parameter.clone() };
     let default = &parameter.default;
-    let text = value_text(parameter, default).unwrap_or_else(|| default.to_json().to_string());
-    let text: String = text.chars().take(MAX_DEFAULT_CHARS).collect();
-    let unit = if parameter.unit.is_empty() { String::new() } else { format!(" in {}", parameter.unit) };
-    let hint = if is_default { "" } else { " (double-click the label to reset)" };
-    // What lists hold is too long to read.
-    let text =
-        if matches!(default, Value::List(_) | Value::Group(_)) { String::new() } else { format!(" · default {text}") };
+    // A number in the default has the unit already.
+    let has_unit = parameter.unit.is_empty() || default.as_number().is_some() || matches!(default, Value::Band(_));
+    let unit = if has_unit { String::new() } else { format!(" in {}", parameter.unit) };
+    let text = parameter.value_in_words(default).filter(|_| !matches!(default, Value::Group(_)));
+    let text = text.map(|text| format!(" · default {text}")).unwrap_or_default();
+    let hint = if *value == *default { "" } else { " (double-click the label to reset)" };
     ui.weak(format!("{}{unit}{text}{hint}", parameter.key));
 }
