@@ -164,8 +164,9 @@ pub(crate) struct Selection {
     pub(crate) item: Vec<(&'static str, usize)>,
     /// The parameter to scroll to in the next frame.
     pub(crate) reveal: Option<(ParameterOwner, &'static str)>,
-    /// The seed of the step whose parameters were drawn last.
-    pub(crate) drawn: Option<u32>,
+    /// The step whose parameters were shown last, by its
+    /// [id](crate::app::widgets::parameter::ParameterState::step_id).
+    pub(crate) last_shown: Option<u32>,
     /// The heights of the steps' cards.
     pub(crate) row_heights: RowHeights,
     /// The warnings about the selected step.

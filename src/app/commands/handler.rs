@@ -274,6 +274,12 @@ impl App {
         self.ui.modal = Some(modal);
     }
 
+    /// Activates a tool, or none, instead of drawing the line of the profile.
+    fn activate_tool(&mut self, tool: Option<Tool>) {
+        self.ui.tools.activate(tool);
+        self.ui.profile.is_drawing = false;
+    }
+
     fn execute_stack(&mut self, ctx: &Context, command: Command) {
         match command {
             Command::PickOperation => {
@@ -283,11 +289,10 @@ impl App {
             Command::AddStep(key) => {
                 if let Ok(operation) = AnyOperation::from_key(key) {
                     let mut project = (**self.document.project()).clone();
-                    // The shapes of a new step are drawn by the user; the defaults are examples.
+                    // Shapes are drawn by the user; the default ones are examples for listings and pictures.
                     let step = project.recipe.new_step(operation.emptied());
                     if let Some(tool) = Tool::of_operation(key) {
-                        self.ui.tools.activate(Some(tool));
-                        self.ui.profile.is_drawing = false;
+                        self.activate_tool(Some(tool));
                     }
                     let selected = &mut self.ui.selection;
                     selected.step = add_step_at(&mut project.recipe, step, selected.step);
@@ -459,8 +464,7 @@ impl App {
     fn execute_tool(&mut self, command: Command) {
         match command {
             Command::Tool(tool) => {
-                self.ui.tools.toggle(tool);
-                self.ui.profile.is_drawing = false;
+                self.activate_tool((self.ui.tools.active() != Some(tool)).then_some(tool));
             }
             Command::Mirror(kind) => self.edit_settings(|settings| settings.view.mirror = kind),
             Command::ProfileLine => self.draw_profile(),
@@ -621,7 +625,7 @@ impl App {
     fn draw_profile(&mut self) {
         self.ui.profile.is_drawing ^= true;
         if self.ui.profile.is_drawing {
-            self.ui.tools.deactivate();
+            self.ui.tools.activate(None);
             self.show_panel(Side::Right);
             self.ui.analysis.reveal(Section::Profile, &mut self.settings.unfolded);
         }

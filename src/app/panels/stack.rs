@@ -47,8 +47,8 @@ pub(crate) struct StackContext<'a> {
     /// Iterations done on the timeline.
     pub(crate) at: u32,
     pub(crate) timeline: &'a Timeline,
-    /// The seed of the step whose parameters were drawn last.
-    pub(crate) drawn: &'a mut Option<u32>,
+    /// The step whose parameters were shown last, by its [id](ParameterState::step_id).
+    pub(crate) last_shown: &'a mut Option<u32>,
     /// The heights of the steps' cards.
     pub(crate) row_heights: &'a mut RowHeights,
     /// The seeds of the groups whose members are not listed.
@@ -116,8 +116,12 @@ pub(crate) fn stack_ui(ui: &mut Ui, draft: &mut Draft, context: &mut StackContex
     ui.add_space(4.0);
     let mut parameters = ScrollArea::vertical().id_salt("parameters").auto_shrink(false);
     // Another step's parameters are shown from the first one on.
-    let seed = recipe.stack.get(context.selected).map(|step| step.settings.seed);
-    if std::mem::replace(context.drawn, seed) != seed {
+    let place = [context.selected, recipe.stack.len()];
+    let id = recipe
+        .stack
+        .get(context.selected)
+        .map(|step| context.parameters.step_id(place, step.operation.key(), step.settings.seed));
+    if std::mem::replace(context.last_shown, id) != id {
         parameters = parameters.vertical_scroll_offset(0.0);
     }
     parameters.show(ui, |ui| {
@@ -220,9 +224,9 @@ fn command_for(stack: &[Step], rows: &[CardRow], i: usize, action: CardAction) -
     })
 }
 
-/// The parameters of a new step of the same operation that differ from the defaults of its table.
+/// The parameters of a new step of the same operation, without shapes, that differ from the defaults of its table.
 fn new_values(recipe: &Recipe, step: usize) -> Option<Values> {
-    let new = recipe.new_step(recipe.stack.get(step)?.operation.with_defaults()).operation;
+    let new = recipe.new_step(recipe.stack.get(step)?.operation.with_defaults().emptied()).operation;
     let differs = |(key, value): &(&'static str, Value)| {
         new.table().iter().any(|parameter| parameter.key == *key && parameter.default != *value)
     };
@@ -421,20 +425,20 @@ const REPORTS_HEIGHT: f32 = 72.0;
 /// The samples along the longer side of the grid for which the selected step is checked. Only its proportions matter.
 const CHECKED_SAMPLES: usize = 257;
 
-/// Says that nothing was drawn in a step yet, and how to.
+/// Says that nothing was drawn in a step yet, and what to draw with.
 fn empty_ui(ui: &mut Ui, operation: &AnyOperation) {
     if let Some(tool) = Tool::of_operation(operation.key())
         && *operation == operation.emptied()
     {
-        ui.weak(format!("Nothing is drawn yet, so the step has no effect. {}", draw_with(ui, tool)));
+        ui.weak(format!("Nothing is drawn yet. {}", tool_to_use(ui, tool)));
     }
 }
 
-/// What to draw with, such as "Draw with the tool \"Sculpt with a brush\" (B)."
-fn draw_with(ui: &Ui, tool: Tool) -> String {
+/// Which tool to use, such as "Use “Place stamps” (U) on a view."
+fn tool_to_use(ui: &Ui, tool: Tool) -> String {
     let keys = Command::Tool(tool).shortcut().map(|shortcut| ui.ctx().format_shortcut(&shortcut));
     let keys = keys.map(|keys| format!(" ({keys})")).unwrap_or_default();
-    format!("Draw on a map with the tool \"{}\"{keys}.", tool.text())
+    format!("Use \u{201c}{}\u{201d}{keys} on a view.", tool.text())
 }
 
 /// Says what the masks of a step lack.
@@ -445,6 +449,6 @@ fn missing_ui(ui: &mut Ui, settings: &StepSettings, named: &NamedMasks, files: &
         ui.colored_label(ui.visuals().error_fg_color, text);
     }
     if settings.mask.iter().any(|mask| mask.source == MaskSource::Painted && mask.strokes.is_empty()) {
-        ui.weak(format!("Nothing is painted in the mask yet. {}", draw_with(ui, Tool::MaskBrush)));
+        ui.weak(format!("Nothing is painted in the mask yet. {}", tool_to_use(ui, Tool::MaskBrush)));
     }
 }

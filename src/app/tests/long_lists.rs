@@ -38,7 +38,7 @@ fn editor_with_faults(count: usize) -> Harness<'static, App> {
     let app = editor.state_mut();
     app.execute(&egui::Context::default(), Command::SelectStep(0));
     app.ui.playback.pause();
-    app.ui.tools.toggle(Tool::Fault);
+    app.ui.tools.activate(Some(Tool::Fault));
     editor.run_steps(3);
     editor
 }

@@ -21,7 +21,7 @@ use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::operations::levels::Levels;
 use crate::engine::operations::noise::Noise;
 use crate::engine::operations::terrace::Terrace;
-use crate::engine::parameters::List;
+use crate::engine::parameters::{List, Value, group_values};
 use crate::engine::recipe::Blend;
 
 #[test]
@@ -77,6 +77,12 @@ fn another_step_is_shown_from_its_first_parameter_on() {
     editor.get_by_role_and_label(Role::Button, "Top").click();
     editor.run_steps(3);
     assert_eq!(count(&editor), Some(top));
+    // An edit of the step's seed is made at the bottom of the panel.
+    scroll(&mut editor, profile, 250.0);
+    let scrolled = count(&editor);
+    editor.state_mut().edit(|project| project.recipe.stack[1].settings.seed = 9);
+    editor.run_steps(3);
+    assert_eq!(count(&editor), scrolled);
 }
 
 #[test]
@@ -223,23 +229,24 @@ fn a_new_step_for_shapes_has_none_and_its_tool_is_active() {
     let mut editor = editor();
     pause(&mut editor);
     let context = editor.ctx.clone();
-    for tool in [Tool::Fault, Tool::Brush, Tool::Path, Tool::Pad, Tool::Stamp] {
-        let key = tool.operation().expect("an operation");
+    for (tool, key) in Tool::ALL.into_iter().filter_map(|tool| Some((tool, tool.operation()?))) {
         editor.state_mut().execute(&context, Command::AddStep(key));
         editor.run_steps(4);
         let app = editor.state();
         assert_eq!(app.ui.tools.active(), Some(tool));
         let added = &app.document.project().recipe.stack[app.ui.selection.step].operation;
-        assert_eq!((added.key(), added), (key, &added.emptied()));
-        let text =
-            format!("Nothing is drawn yet, so the step has no effect. Draw on a map with the tool \"{}\"", tool.text());
+        assert_eq!(added.key(), key);
+        let values = group_values(added.group());
+        let shapes = |value: &Value| if let Value::List(items) = value { Some(items.len()) } else { None };
+        assert_eq!(values.iter().filter_map(|(_, value)| shapes(value)).collect::<Vec<_>>(), [0], "{key}");
+        let text = format!("Nothing is drawn yet. Use \u{201c}{}\u{201d} (", tool.text());
         assert!(editor.query_by_label_contains(&text).is_some(), "{text}");
     }
     let mut painted = Step::new(Faults::default());
     painted.settings.mask = vec![Mask { source: MaskSource::Painted, ..Default::default() }].into();
     editor.state_mut().edit(|project| project.recipe.stack = vec![painted]);
     editor.run_steps(4);
-    let text = "Nothing is painted in the mask yet. Draw on a map with the tool \"Paint a mask\" (Shift+B).";
+    let text = "Nothing is painted in the mask yet. Use \u{201c}Paint a mask\u{201d} (Shift+B) on a view.";
     assert!(editor.query_by_label(text).is_some(), "{text}");
 }
 

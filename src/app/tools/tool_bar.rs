@@ -79,15 +79,7 @@ impl Tools {
         self.active
     }
 
-    /// Activates a tool, or deactivates it if it is active.
-    pub(crate) fn toggle(&mut self, tool: Tool) {
-        self.activate((self.active != Some(tool)).then_some(tool));
-    }
-
-    pub(crate) fn deactivate(&mut self) {
-        self.activate(None);
-    }
-
+    /// Activates a tool, or none.
     pub(crate) fn activate(&mut self, tool: Option<Tool>) {
         (self.active, self.row_height) = (tool, 0.0);
         self.reset();
@@ -252,7 +244,7 @@ impl Tools {
             Tool::Marker => self.marker.keys(ui, level, escapes),
         };
         if escapes && !is_used {
-            self.deactivate();
+            self.activate(None);
         }
     }
 

@@ -171,7 +171,7 @@ impl App {
         let mut context = StackContext {
             at,
             timeline: self.document.timeline(),
-            drawn: &mut self.ui.selection.drawn,
+            last_shown: &mut self.ui.selection.last_shown,
             row_heights: &mut self.ui.selection.row_heights,
             folded: &self.ui.selection.folded,
             selected,

@@ -138,10 +138,11 @@ pub struct FaultSum<'a> {
     pub progress: &'a Progress,
 }
 
-/// The most rows that a thread sums without offering some to others. With few pieces, one thread waits for the other.
+/// The most rows in a piece of work of one thread. With larger pieces, threads that finish early wait for the last;
+/// each piece takes buffers of its own.
 const MAX_ROWS: usize = 32;
 
-/// Buffers for the sums of a row, reused between rows; in fixed-point units.
+/// Buffers for the sums of a row, reused within a piece; in fixed-point units.
 struct RowSums {
     /// The differences between neighbouring samples, one more than samples.
     differences: Vec<i64>,

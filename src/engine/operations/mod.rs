@@ -89,7 +89,7 @@ impl AnyOperation {
         }
     }
 
-    /// The operation before anything was drawn in it. One that holds nothing drawn is as it was.
+    /// The operation before anything was drawn in it. Operations without shapes are returned unchanged.
     pub fn emptied(&self) -> Self {
         match self {
             Self::Sculpt(_) => sculpt::Sculpt { strokes: List::default() }.into(),
