@@ -16,7 +16,7 @@ choices! {
         /// The slope of the terrain below.
         Slope = "slope", "Slope";
         /// The distance from the border of the world: from 0 at the border to 1 at a given distance.
-        Border = "border", "Border";
+        Border = "border", "Map border";
         /// The brightness of an imported image, stretched over the world.
         Image = "image", "Image";
         /// The drainage area on the terrain below: its rivers.

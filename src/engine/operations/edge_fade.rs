@@ -11,8 +11,8 @@ parameters! {
     pub struct EdgeFade {
         /// Height at the border.
         to_m: f64 = 0.0, Spec::number("Edge height", -20_000.0, 100_000.0).slider(-500.0, 1000.0).unit("m");
-        /// Width of the fade in the middle of the sides, as a fraction of each side. It widens towards the corners.
-        width: f64 = 0.125, Spec::number("Fade width", 0.001, 0.5).slider(0.01, 0.5);
+        /// Width of the fade in the middle of the sides, relative to each side. It widens towards the corners.
+        width: f64 = 0.125, Spec::number("Fade width", 0.001, 0.5).slider(0.01, 0.5).percent();
     }
 }
 

@@ -35,7 +35,7 @@ choices! {
 }
 
 parameters! {
-    /// Smooths the terrain by sweeping across it, like wind (two directions) or rain (four).
+    /// Smooths the terrain in sweeps along its rows and columns. Two sweeps wear it down as wind does, four as rain does.
     pub struct RecursiveFilter {
         /// How the sweeps are combined.
         form: Form = Form::Sequential, Spec::new("Form");

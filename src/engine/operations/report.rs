@@ -5,7 +5,7 @@ use crate::heightfield::Heightfield;
 /// The report on one part of a step, such as a road or a building pad.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartReport {
-    /// The part: "Road 1".
+    /// The part: "Path 1 (road)".
     pub title: String,
     /// Its measures, in words.
     pub text: String,

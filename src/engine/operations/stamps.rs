@@ -53,7 +53,7 @@ parameters! {
         /// Height from the lowest to the highest point of the stamp. Off: as in its file; an image has 1000 m from
         /// black to white.
         height_m: Option<f64> = None,
-            Spec::number("Height", 0.0, 20_000.0).slider(0.0, 2000.0).unit("m").none("automatic");
+            Spec::number("Height", 0.0, 20_000.0).slider(0.0, 2000.0).unit("m").none("as in the file");
         /// Factor by which heights are multiplied. Negative values turn hills into hollows.
         scale: f64 = 1.0, Spec::number("Height scale", -100.0, 100.0).slider(-2.0, 2.0);
         /// How the stamp is combined with the terrain below it.
@@ -61,10 +61,10 @@ parameters! {
         /// The difference in height below which a smooth maximum or minimum is rounded.
         rounding_m: f64 = 50.0, Spec::number("Rounding", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("blend", &["smooth_maximum", "smooth_minimum"]);
-        /// Terrain height at which the stamp's border is. Off: with the blends Add, Subtract and Multiply, the border
-        /// leaves the terrain unchanged; with others, it has the height of the terrain at the stamp's centre.
+        /// Height to which the stamp's border is set. Off: with the blends Add, Subtract and Multiply, the border leaves
+        /// the terrain unchanged; with others, it has the height of the terrain at the stamp's centre.
         base_m: Option<f64> = None,
-            Spec::number("Border height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("seamless");
+            Spec::number("Border height", -20_000.0, 100_000.0).slider(-500.0, 3000.0).unit("m").none("from the terrain");
         /// Distance from the edge over which the stamp fades in.
         feather_m: f64 = 100.0, Spec::number("Falloff", 0.0, MAX_COORDINATE_M).slider(0.0, 1000.0).unit("m");
         /// Whether the stamp has any effect.

@@ -80,7 +80,7 @@ parameters! {
         blend_m: f64 = 200.0, Spec::number("Blend width", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m");
         /// Whether the map is made exactly symmetric again after the last step, because steps such as erosion treat
         /// the parts slightly differently.
-        again_at_end: bool = true, Spec::new("Restore after later steps");
+        again_at_end: bool = true, Spec::new("Restore symmetry at the end");
     }
 }
 

@@ -75,7 +75,7 @@ impl PathReport {
     /// The report in words on a path at an index of its list.
     pub(super) fn part(self, index: usize, path: &Path) -> PartReport {
         let Earthworks { cut_m3, fill_m3, wall } = self.earthworks;
-        let kind = if path.kind == PathKind::River { "River" } else { "Road" };
+        let kind = if path.kind == PathKind::River { "river" } else { "road" };
         let mut text = format!("{}, steepest grade {:.1} %", report::length(self.length_m), 100.0 * self.greatest_grade);
         if let Some((radius_m, _)) = self.tightest_radius {
             text.push_str(&format!(", radius at least {}", report::length(radius_m)));
@@ -99,7 +99,7 @@ impl PathReport {
         });
         let is_road = path.kind == PathKind::Road;
         let kept_m = self.points.iter().filter(|_| is_road).map(|point| point.at_m).collect();
-        let (title, warning) = (format!("{kind} {}", index + 1), tight.or(wall).or(open_ends));
+        let (title, warning) = (format!("Path {} ({kind})", index + 1), tight.or(wall).or(open_ends));
         PartReport { title, text, warning, line: Some(PartLine { item: index, points: self.points }), kept_m }
     }
 }
