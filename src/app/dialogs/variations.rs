@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Context, Image, Label, Rect, RichText, ScrollArea, Sense, Sides, Spinner, TextureHandle, Ui, Vec2};
+use egui::{Button, Context, Image, Label, Rect, RichText, ScrollArea, Sense, Sides, Spinner, TextureHandle, Ui, Vec2};
 
 use crate::app::document::describe::{StepDifferences, differences};
 use crate::app::panels::variations::{COUNT, Variations};
@@ -160,12 +160,15 @@ impl VariationsWindow {
     /// Which variations are compared, and how.
     fn choices_ui(&mut self, ui: &mut Ui) {
         ui.horizontal(|ui| {
-            ui.label("Compare").on_hover_text("Up to three at a time");
+            ui.label(format!("Compare up to {MAX_COMPARED}:"));
             for place in 0..self.shown.len() {
                 let is_compared = self.compared.contains(&place);
-                let item = ui.selectable_label(is_compared, (place + 1).to_string());
+                let can_add = is_compared || self.compared.len() < MAX_COMPARED;
+                let item = ui.add_enabled(can_add, Button::selectable(is_compared, (place + 1).to_string()));
                 let name = format!("Compare variation {}", place + 1);
                 item.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, is_compared, &name));
+                let item =
+                    item.on_disabled_hover_text(format!("{MAX_COMPARED} are compared; remove one of them first"));
                 if item.on_hover_text(name).clicked() {
                     self.toggle(place);
                 }
@@ -182,7 +185,7 @@ impl VariationsWindow {
         });
     }
 
-    /// Adds a variation to the compared ones, or removes it. The one that was chosen first gives way.
+    /// Adds a variation to the compared ones, or removes it if it is not the only one.
     fn toggle(&mut self, place: usize) {
         let mut removed = None;
         if let Some(at) = self.compared.iter().position(|other| *other == place) {
@@ -191,7 +194,6 @@ impl VariationsWindow {
             }
         } else {
             self.compared.push(place);
-            removed = (self.compared.len() > MAX_COMPARED).then(|| self.compared.remove(0));
         }
         if let Some(removed) = removed {
             self.images.cancel(removed);

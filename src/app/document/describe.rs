@@ -223,6 +223,10 @@ fn describe_values(table: &[Parameter], old: &Values, new: &Values) -> Option<(S
 /// The item of a list that was added, removed or changed.
 fn describe_list(parameter: &Parameter, item_kind: Kind, old: &Items, new: &Items) -> (String, String) {
     let [Range { start: first, .. }, _] = old.difference(new);
+    let added = new.len().saturating_sub(old.len());
+    if added > 1 {
+        return (parameter.key.into(), format!("Add {added} {}", uncapitalised(parameter.label)));
+    }
     let item = if new.len() < old.len() { old.get(first) } else { new.get(first) };
     let item = item
         .and_then(|item| name_of(item_kind, &item))

@@ -263,7 +263,8 @@ fn selected_ui(
     warnings_ui(ui, context.warnings.of(&step.operation), step.operation.table());
     empty_ui(ui, &step.operation);
     if step.operation.has_reports() {
-        reports_ui(ui, context.reports);
+        let shapes = step.operation.shapes();
+        reports_ui(ui, context.reports, shapes);
     }
     let locks = Some(Locks { names: locked, step_seed: seed });
     let offered = match &step.operation {
@@ -340,6 +341,9 @@ fn begin_heights(before: &AnyOperation, operation: &mut AnyOperation, terrain: &
     match (before, operation) {
         (AnyOperation::Paths(before), AnyOperation::Paths(after)) if before != after => {
             for (known, path) in before.paths.iter().zip(after.paths.iter_mut()) {
+                if path.kind != known.kind {
+                    path.adapt_width(known.kind);
+                }
                 // The heights of ridges and valleys are above the terrain.
                 if matches!(path.kind, PathKind::Ridge | PathKind::Valley) {
                     for (known, node) in known.nodes.iter().zip(path.nodes.iter_mut()) {
@@ -406,9 +410,9 @@ fn warnings_ui(ui: &mut Ui, warnings: &[ParameterError], table: &'static [Parame
 
 /// Says what the parts of a step are like once they are built. Those of many parts scroll: the parameters below do not
 /// move when reports arrive.
-fn reports_ui(ui: &mut Ui, reports: &[PartReport]) {
+fn reports_ui(ui: &mut Ui, reports: &[PartReport], parts: usize) {
     let area = ScrollArea::vertical().id_salt("reports").auto_shrink(false);
-    area.max_height(REPORTS_HEIGHT).show(ui, |ui| {
+    area.max_height(REPORT_HEIGHT * parts.clamp(1, MAX_REPORTS).to_f32()).show(ui, |ui| {
         for PartReport { title, text, warning, .. } in reports {
             ui.add_space(2.0);
             ui.label(RichText::new(format!("{title}: {text}")).size(11.0).color(colours(ui).weak));
@@ -419,8 +423,9 @@ fn reports_ui(ui: &mut Ui, reports: &[PartReport]) {
     });
 }
 
-/// The height of the reports above the parameters, points.
-const REPORTS_HEIGHT: f32 = 72.0;
+/// The height of a report above the parameters, points, and the most reports that are in view.
+const REPORT_HEIGHT: f32 = 56.0;
+const MAX_REPORTS: usize = 3;
 
 /// The samples along the longer side of the grid for which the selected step is checked. Only its proportions matter.
 const CHECKED_SAMPLES: usize = 257;

@@ -180,7 +180,7 @@ pub(crate) fn add_type(
     let title = material.map_or("Type".into(), Material::title);
     let first = material.is_some().then(|| title.clone());
     // The other one of that name may be in a set that is not shown.
-    let of_set = first.as_ref().filter(|_| !set.is_empty()).map(|title| format!("{title} {set}"));
+    let of_set = first.as_ref().filter(|_| !set.is_empty()).map(|title| format!("{title} ({set})"));
     let numbered = (if first.is_some() { 2 } else { 1 }..).map(|i| format!("{title} {i}"));
     let mut names = first.into_iter().chain(of_set).chain(numbered);
     let name = names.find(is_free).unwrap_or_default();

@@ -38,7 +38,7 @@ fn layers_are_added_counted_changed_and_undone() {
     editor.run_steps(12);
     let all = count(&editor, 1).expect("posts");
     assert!(all > 1000, "{all} posts");
-    assert!(editor.query_by_label_contains("in all").is_some());
+    assert!(editor.query_by_label_contains("in this preview").is_some());
     // Half of them.
     editor.state_mut().edit(|project| project.recipe.scatter[1].amount = 0.5);
     assert_eq!(editor.state().document.undo_name(), Some("Fence posts 2: Amount 100 % → 50 %"));

@@ -318,8 +318,8 @@ impl PathTool {
             (self.template, self.selected, self.node, self.begins) = (Path::of_kind(path.kind), None, None, true);
             return;
         }
-        if path.kind != kind && path.width_m == Path::of_kind(kind).width_m {
-            path.width_m = Path::of_kind(path.kind).width_m;
+        if path.kind != kind {
+            path.adapt_width(kind);
         }
         if let Some((number, node)) = self.node.and_then(|i| Some(i + 1).zip(path.nodes.get(i).cloned())) {
             ui.separator();

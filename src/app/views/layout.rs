@@ -1,6 +1,6 @@
 //! The panels around the views, and the views in their panes.
 
-use egui::{CentralPanel, Context, DragAndDrop, Frame, Key, Modifiers, Panel, Popup, Role, Ui, WidgetInfo};
+use egui::{CentralPanel, Context, DragAndDrop, Frame, Key, Modifiers, Panel, Popup, Rect, Role, Ui, WidgetInfo};
 
 use crate::app::commands::menus::{self, MenuContext};
 use crate::app::commands::palette::Palette;
@@ -433,6 +433,8 @@ impl Panes<'_> {
                 let mut transform = self.maps.ui(ui, view, extent, &glow, !has_tool);
                 self.scatter.draw(ui.ctx(), &transform, extent);
                 self.maps.legend_ui(ui, view, self.status, &mut transform);
+                // Below the markers.
+                self.play_legend_ui(ui, pane, view);
                 if self.tools.active().is_none() {
                     if let Some(profile) = &mut self.profile {
                         profile.ui(ui, &transform, extent);
@@ -478,11 +480,16 @@ impl Panes<'_> {
                 self.commands.extend(command);
                 (*self.water_m, self.maps.crosshair_m) = (shown.water_m, shown.crosshair_m);
                 shown.response.context_menu(|ui| self.commands.extend(menus::context_ui(ui, &SCENE_COMMANDS)));
+                self.play_legend_ui(ui, pane, view);
             }
         }
         if let Some(text) = &self.before {
             overlay::before_note(ui, pane, text);
         }
+    }
+
+    /// What the overlay of the measured level shows.
+    fn play_legend_ui(&self, ui: &Ui, pane: Rect, view: View) {
         if let Some(text) = self.play.legend(self.level).filter(|_| view != View::Texture) {
             let painter = ui.painter_at(pane);
             // At the bottom of the 3-D view is its hint, and at the top are its buttons and whether it is out of date. At the

@@ -101,6 +101,18 @@ impl AnyOperation {
         }
     }
 
+    /// The number of shapes that were drawn in it.
+    pub fn shapes(&self) -> usize {
+        match self {
+            Self::Sculpt(sculpt) => sculpt.strokes.len(),
+            Self::Paths(paths) => paths.paths.len(),
+            Self::Pads(pads) => pads.pads.len(),
+            Self::Stamps(stamps) => stamps.stamps.len(),
+            Self::DrawnFaults(faults) => faults.faults.len(),
+            _ => 0,
+        }
+    }
+
     /// The table of the operation's parameters.
     pub fn table(&self) -> &'static [Parameter] {
         self.group().table()

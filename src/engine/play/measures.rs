@@ -68,6 +68,8 @@ impl Aspect {
     /// The value of a team, with its unit.
     pub fn text(self, value: f64) -> String {
         match self {
+            // Small shares have two digits that count, so that their ratio can be seen.
+            Self::Territory | Self::Exposure if value > 0.0 && value < 0.01 => format!("{:.2} %", 100.0 * value),
             Self::Territory | Self::Exposure => format!("{:.1} %", 100.0 * value),
             Self::Time if value.is_nan() => "none".into(),
             Self::Time if value.is_infinite() => "no route".into(),

@@ -73,6 +73,21 @@ impl MetricKind {
         Self::ALL.into_iter().find(|kind| kind.key() == name)
     }
 
+    /// Its name in the interface.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Path => "Route time",
+            Self::Length => "Route length",
+            Self::Choke => "Choke point width",
+            Self::Sees => "In sight",
+            Self::Walkable => "Walkable area",
+            Self::Reachable => "Reachable area",
+            Self::Exposure => "Exposure",
+            Self::Pads => "Building pads",
+            Self::Fairness => "Fairness",
+        }
+    }
+
     /// What it measures, and in which units.
     pub fn doc(self) -> &'static str {
         match self {

@@ -12,8 +12,8 @@ use crate::files::formats::heightmap::{Samples, WrittenFormat};
 /// The most files that are listed.
 pub(super) const MAX_LISTED: usize = 64;
 
-/// The greatest height of the list of files, points.
-const LIST_HEIGHT: f32 = 132.0;
+/// The greatest height of the list of files, as a share of the window.
+const LIST_SHARE: f32 = 0.25;
 
 /// What the dialog knows about the export beyond its plan.
 pub(super) struct SummaryContext {
@@ -39,7 +39,8 @@ pub(super) fn summary_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
         1 => format!("1 file, at most {}", bytes(plan.max_bytes())),
         count => format!("{count} files, at most {} in all", bytes(plan.max_bytes())),
     });
-    let list = ScrollArea::vertical().id_salt("export files").max_height(LIST_HEIGHT).auto_shrink([false, true]);
+    let height = LIST_SHARE * ui.ctx().content_rect().height();
+    let list = ScrollArea::vertical().id_salt("export files").max_height(height).auto_shrink([false, true]);
     list.show(ui, |ui| {
         for file in files.iter().take(MAX_LISTED) {
             ui.weak(file_line(file, order));

@@ -123,7 +123,8 @@ fn route_ui(ui: &mut Ui, found: &RouteReport, title: &str, is_drawn: bool) -> (b
             if ui
                 .add(width)
                 .on_hover_text(
-                    "The narrowest point of the widest route, which need not be the fastest; click to show it",
+                    "The narrowest point of the widest route, which need not be the fastest; click to show it. Gaps \
+                     between scattered obstacles count where they are at most 32 m wide",
                 )
                 .clicked()
             {

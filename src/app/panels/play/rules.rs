@@ -136,7 +136,10 @@ fn rule_of(verdict: &Result<Verdict, RuleError>) -> &str {
 /// What was found, below the rule; returns the place if the user clicks it.
 fn found_ui(ui: &mut Ui, verdict: &Result<Verdict, RuleError>) -> Option<[f64; 2]> {
     let (text, colour, place_m) = match verdict {
-        Ok(verdict) => (format!("currently {}", verdict.found_and_why()), colours(ui).weak, verdict.place_m),
+        Ok(verdict) => {
+            let metric = MetricKind::of_rule(&verdict.rule).map_or("Metric", MetricKind::label);
+            (format!("{metric}: currently {}", verdict.found_and_why()), colours(ui).weak, verdict.place_m)
+        }
         Err(error) => (format!("At character {}: {}", error.column, error.problem), colours(ui).error, None),
     };
     let shown = ui.horizontal_top(|ui| {

@@ -286,7 +286,7 @@ impl ScatterPanel {
         match self.current() {
             Some(found) => {
                 let count: usize = found.scattered.iter().map(|layer| layer.instances.len()).sum();
-                format!("{} in all", grouped(count))
+                format!("{} in this preview", grouped(count))
             }
             None if self.wanted.is_some() && self.error.is_none() => "updating…".into(),
             None => String::new(),

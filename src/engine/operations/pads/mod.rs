@@ -445,7 +445,11 @@ impl Operation for Pads {
             let PadReport { height_m, cut_m3, fill_m3, overlapped_by } = report.as_ref()?;
             let is_lake = self.pads[i].kind == PadKind::Lake;
             let place = if is_lake { "water at" } else { "at" };
-            let text = format!("{place} {height_m:.1} m, {}", report::volumes([*cut_m3, *fill_m3]));
+            let spacing_m = context.grid.spacing_x_m().max(context.grid.spacing_z_m());
+            let size_m = self.pads[i].size_m;
+            let is_rough = self.pads[i].shape != Shape::Polygon && size_m.x_m.min(size_m.z_m) < 2.0 * spacing_m;
+            let rough = if is_rough { format!(" (rough: samples are {spacing_m:.0} m apart)") } else { String::new() };
+            let text = format!("{place} {height_m:.1} m, {}{rough}", report::volumes([*cut_m3, *fill_m3]));
             let later = overlapped_by.first().map(|later| later + 1);
             let overlapped = later.map(|later| format!("pad {later} cuts into it; move one of them away"));
             let pad = &self.pads[i];

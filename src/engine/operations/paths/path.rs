@@ -87,7 +87,7 @@ parameters! {
         smooth_m: f64 = 60.0, Spec::number("Smoothing", 0.0, 100_000.0).slider(0.0, 500.0).unit("m")
             .when("kind", &["road", "river"]);
         /// Height of a ridge or depth of a valley, where no node has a height.
-        height_m: f64 = 50.0, Spec::number("Height", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
+        height_m: f64 = 50.0, Spec::number("Height or depth", 0.0, 10_000.0).slider(0.0, 500.0).unit("m")
             .when("kind", &["ridge", "valley"]);
         /// Cross-section of the ridge or the valley.
         profile: RidgeProfile = RidgeProfile::Cosine, Spec::new("Profile").when("kind", &["ridge", "valley"]);
@@ -123,6 +123,13 @@ impl Path {
             PathKind::Fault => 60.0,
         };
         Self { kind, width_m, ..Self::default() }
+    }
+
+    /// After the path had another kind, a width that was usual for that becomes the one that is usual for its kind.
+    pub fn adapt_width(&mut self, before: PathKind) {
+        if self.width_m == Self::of_kind(before).width_m {
+            self.width_m = Self::of_kind(self.kind).width_m;
+        }
     }
 }
 
