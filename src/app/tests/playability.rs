@@ -38,6 +38,28 @@ fn level_editor(rules: &[&str]) -> Harness<'static, App> {
 }
 
 #[test]
+fn the_panel_is_as_wide_with_all_measures_as_without() {
+    let mut editor = level_editor(&["path(red, blue) <= 1 h", "fairness(territory) >= 0.95"]);
+    editor.state_mut().edit(|project| {
+        let teams = ["red", "blue", "green", "violet", "orange"].into_iter().zip([0.1, 0.3, 0.5, 0.7, 0.9]);
+        let marker = |(team, share): (&str, f64)| Marker {
+            team: team.into(),
+            at_m: Point { x_m: share * project.recipe.world.width_m, z_m: 2000.0 },
+            ..Marker::default()
+        };
+        project.level.markers = teams.map(marker).collect();
+    });
+    settle(&mut editor);
+    wait(&mut editor, "five teams", |app| {
+        app.ui.play.found().and_then(|found| found.report.as_ref()).is_some_and(|report| report.teams.len() == 5)
+    });
+    editor.run_steps(12);
+    let edge = |editor: &Harness<'static, App>| editor.get_by_label("LIGHT").rect().left();
+    let before = edge(&self::editor());
+    assert!((edge(&editor) - before).abs() < 0.5, "{before}, with measures {}", edge(&editor));
+}
+
+#[test]
 fn rules_are_checked_live_and_a_click_shows_the_place() {
     let mut editor = level_editor(&["path(red, blue) <= 1 h", "path(red, Middle) <= 1 s"]);
     assert!(editor.query_by_label_contains("Walker: ").is_some());

@@ -74,7 +74,9 @@ impl Aspect {
             Self::Time if value.is_nan() => "none".into(),
             Self::Time if value.is_infinite() => "no route".into(),
             Self::Time => format!("{value:.1} s"),
+            Self::Flat if value >= 1e6 => format!("{:.2} km²", value / 1e6),
             Self::Flat => format!("{:.1} ha", value / 1e4),
+            Self::Height if value.abs() >= 100.0 => format!("{value:+.0} m"),
             Self::Height => format!("{value:+.1} m"),
         }
     }

@@ -1,6 +1,6 @@
 //! The metrics of a level: routes, fairness and unreachable areas.
 
-use egui::{Button, Grid, Label, RichText, Sense, Ui};
+use egui::{Button, Grid, Label, RichText, ScrollArea, Sense, Ui};
 
 use crate::app::widgets::heading;
 use crate::app::widgets::long_list::RowHeights;
@@ -158,20 +158,24 @@ fn takes_as_long(there: &RouteReport, back: &RouteReport) -> bool {
 /// The aspects of fairness with the values of all teams.
 fn fairness_ui(ui: &mut Ui, report: &Report) {
     heading(ui, "Fairness");
-    Grid::new("fairness").num_columns(report.teams.len() + 2).striped(true).spacing([6.0, 2.0]).show(ui, |ui| {
-        ui.weak("Team");
-        report.teams.iter().for_each(|team| drop(ui.strong(team)));
-        ui.weak("Balance").on_hover_text(
+    let table = Grid::new("fairness").num_columns(report.teams.len() + 2).striped(true).spacing([6.0, 2.0]);
+    // That of many teams scrolls instead of widening the panel.
+    ScrollArea::horizontal().id_salt("fairness").show(ui, |ui| {
+        table.show(ui, |ui| {
+            ui.weak("Team");
+            report.teams.iter().for_each(|team| drop(ui.strong(team)));
+            ui.weak("Balance").on_hover_text(
             "The smallest value divided by the largest: 1 is fair. For heights, how far apart they are: 0 m is fair",
         );
-        ui.end_row();
-        for row in &report.fairness {
-            let (title, doc) = aspect_text(row.aspect);
-            ui.label(title).on_hover_text(doc);
-            row.values.iter().for_each(|value| drop(ui.label(row.aspect.text(*value))));
-            ui.strong(row.ratio_text());
             ui.end_row();
-        }
+            for row in &report.fairness {
+                let (title, doc) = aspect_text(row.aspect);
+                ui.label(title).on_hover_text(doc);
+                row.values.iter().for_each(|value| drop(ui.label(row.aspect.text(*value))));
+                ui.strong(row.ratio_text());
+                ui.end_row();
+            }
+        })
     });
 }
 
@@ -180,7 +184,7 @@ fn aspect_text(aspect: Aspect) -> (&'static str, &'static str) {
         Aspect::Territory => ("Territory", "The share of the walkable area that the team reaches first"),
         Aspect::Time => ("Time to objectives", "The mean time to the objectives"),
         Aspect::Exposure => ("Exposure", "The share of the walkable area from which the team's spawns are visible"),
-        Aspect::Flat => ("Flat terrain", "The area up to 5\u{b0} steep that the team reaches first, in hectares"),
+        Aspect::Flat => ("Flat terrain", "The area up to 5\u{b0} steep that the team reaches first"),
         Aspect::Height => (
             "Spawn height",
             "The height of the team's spawns relative to the mean height of the map; the balance is the difference in \
