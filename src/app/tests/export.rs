@@ -354,9 +354,7 @@ fn warnings_are_complete_in_windows_of_usual_sizes() {
     for size in [[1280.0, 800.0], [1920.0, 1080.0]] {
         editor.set_size(size.into());
         editor.run_steps(4);
-        for (target, tiles) in
-            [("CRYENGINE", [3, 2]), ("Unreal", [3, 2]), ("Terrain3D (Godot)", [1, 1]), ("Blender", [3, 2])]
-        {
+        for (target, tiles) in [("CRYENGINE", [3, 2]), ("Terrain3D (Godot)", [1, 1])] {
             choose(&mut editor, target);
             editor.state_mut().ui.export.choose_tiles(tiles);
             editor.run_steps(4);

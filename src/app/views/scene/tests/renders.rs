@@ -109,32 +109,11 @@ fn a_turntable_begins_with_the_view_and_its_files_appear_when_it_is_complete() {
 }
 
 #[test]
-fn the_editor_writes_a_turntable_of_its_view() {
+fn an_image_and_a_turntable_of_the_view_are_saved_in_the_chosen_sizes() {
     let folder = tempfile::tempdir().expect("folder");
     let scripted = Scripted::default();
-    scripted.answers.lock().expect("whole").push_back(chosen(folder.path().join("land")));
-    let Some(mut editor) = editor(scripted) else { return };
-    editor.render().expect("an image");
-    let ctx = editor.ctx.clone();
-    editor.state_mut().execute(&ctx, Command::SaveTurntable);
-    editor.run_steps(2);
-    editor.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Frames");
-    editor.state_mut().ui.modal = None;
-    let purpose = crate::app::dialogs::file_dialogs::DialogPurpose::Image { size: [64, 48], frames: Some(2) };
-    editor.state_mut().open_file_dialog(purpose);
-    wait(&mut editor, "the turntable", |app| {
-        app.ui.message.as_ref().is_some_and(|message| message.text.starts_with("Saved"))
-    });
-    for name in ["land_000.png", "land_001.png"] {
-        assert_eq!(image::open(folder.path().join(name)).expect(name).to_rgb8().dimensions(), (64, 48));
-    }
-}
-
-#[test]
-fn an_image_of_the_view_is_saved_in_the_chosen_size() {
-    let folder = tempfile::tempdir().expect("folder");
-    let scripted = Scripted::default();
-    scripted.answers.lock().expect("whole").push_back(chosen(folder.path().join("land")));
+    let answers = ["land", "turntable"].map(|name| chosen(folder.path().join(name)));
+    scripted.answers.lock().expect("whole").extend(answers);
     let Some(mut editor) = editor(scripted) else { return };
     editor.render().expect("an image");
     let ctx = editor.ctx.clone();
@@ -156,4 +135,15 @@ fn an_image_of_the_view_is_saved_in_the_chosen_size() {
     assert!((seen.distance / framed.distance - 1.0).abs() < 0.01, "{seen:?} and {framed:?}");
     let colours: std::collections::BTreeSet<[u8; 3]> = image.pixels().step_by(997).map(|pixel| pixel.0).collect();
     assert!(colours.len() > 200, "{} colours", colours.len());
+
+    editor.state_mut().execute(&ctx, Command::SaveTurntable);
+    editor.run_steps(2);
+    editor.get_by_role_and_label(egui::accesskit::Role::SpinButton, "Frames");
+    editor.state_mut().ui.modal = None;
+    let purpose = crate::app::dialogs::file_dialogs::DialogPurpose::Image { size: [64, 48], frames: Some(2) };
+    editor.state_mut().open_file_dialog(purpose);
+    wait(&mut editor, "the turntable", |_| folder.path().join("turntable_001.png").is_file());
+    for name in ["turntable_000.png", "turntable_001.png"] {
+        assert_eq!(image::open(folder.path().join(name)).expect(name).to_rgb8().dimensions(), (64, 48));
+    }
 }
