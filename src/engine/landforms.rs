@@ -154,7 +154,7 @@ choices! {
         /// [`Summary::hypsometric_integral`].
         Hypsometric = "hypsometric_integral", "Hyps.";
         /// [`pits_per_thousand`].
-        Pits = "pits_per_thousand", "Pits ‰";
+        Pits = "pits_per_thousand", "Undrained points ‰";
         /// The share of peaks.
         Peak = "peak", "Peak";
         /// The share of ridges.

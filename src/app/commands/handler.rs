@@ -102,7 +102,8 @@ impl App {
             C::AddType(material) => self.add_type(material.map(|index| &MATERIALS[index])),
             C::AddLayer(kind) => {
                 let mut project = (**self.document.project()).clone();
-                self.ui.scatter.add(&mut project.recipe, kind);
+                let water_m = project.water.water_m;
+                self.ui.scatter.add(&mut project.recipe, kind, water_m);
                 self.ui.selection.last = CardList::Layers;
                 self.document.commit(project, None);
                 self.show_panel(Side::Right);

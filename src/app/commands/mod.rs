@@ -345,7 +345,7 @@ impl Command {
             Self::Export => "Export…".into(),
             Self::ExportAgain => "Export again".into(),
             Self::ExportFor(i) => format!("Export for {}…", targets::ALL.get(*i).map_or("", |target| target.label)),
-            Self::CopyImportSteps => "Copy last import steps".into(),
+            Self::CopyImportSteps => "Copy engine import steps".into(),
             Self::SaveRender => "Save render…".into(),
             Self::SaveTurntable => "Save turntable…".into(),
             Self::Quit => "Quit".into(),

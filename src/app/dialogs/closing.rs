@@ -182,7 +182,7 @@ fn unsaved_ui(ui: &mut Ui, unsaved: &Unsaved, thumbnails: &mut Thumbnails) {
             let steps: Vec<&str> = file.project.recipe.stack.iter().rev().map(Step::title).take(MAX_STEPS).collect();
             let steps = if steps.is_empty() { "no steps".into() } else { steps.join(", ") };
             let age = ago(changed.elapsed().unwrap_or_default());
-            ui.add(Label::new(RichText::new(format!("Changed {age}; {steps}")).weak()).truncate());
+            ui.add(Label::new(RichText::new(format!("Changed {age}. Steps: {steps}")).weak()).truncate());
             let path = path.as_ref().map(|path| path.display().to_string());
             let path = path.unwrap_or_else(|| "not saved yet; you will be asked where to save it".into());
             ui.add(Label::new(RichText::new(path).weak()).truncate());

@@ -166,7 +166,7 @@ fn listed_files_are_written_and_import_notes_can_be_copied() {
     editor.step();
     editor.get_by_label("File").click();
     editor.run_steps(3);
-    editor.get_by_label("Copy last import steps").click_accesskit();
+    editor.get_by_label("Copy engine import steps").click_accesskit();
     editor.step();
     assert!(is_copied(&editor));
     assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text == "Copied the import steps"));
@@ -635,7 +635,7 @@ fn during_playback_the_finished_terrain_is_exported() {
     press(&mut editor, egui::Modifiers::COMMAND, egui::Key::E);
     editor.run_steps(3);
     editor.get_by_label_contains(&format!(
-        "The view shows iteration 7 of {total}. The finished terrain is exported; its import steps"
+        "The view shows iteration 7 of {total}. The finished terrain is exported; the import steps"
     ));
     assert!(editor.query_by_label_contains("Import steps").is_none(), "the preview shows another terrain");
     editor.state_mut().edit(|project| {

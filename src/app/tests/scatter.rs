@@ -60,6 +60,24 @@ fn layers_are_added_counted_changed_and_undone() {
 }
 
 #[test]
+fn a_new_layer_begins_above_the_water() {
+    let mut editor = editor();
+    editor.state_mut().edit(|project| {
+        project.recipe.stack = vec![Step::new(Faults { count: 3, ..Faults::default() })];
+        project.water.water_m = Some(5.0);
+    });
+    editor.state_mut().execute(&egui::Context::default(), Command::AddLayer(0));
+    wait(&mut editor, "the instances", |app| app.ui.scatter.found().is_some());
+    let found = editor.state().ui.scatter.found().expect("instances");
+    let instances = &found.scattered[0].instances;
+    // Masks are interpolated, so a few stand on the shore.
+    let under_water = instances.iter().filter(|instance| instance.at_m[1] < 5.0).count();
+    let terrain = &editor.state().ui.preview.shown.as_ref().expect("a preview").terrain;
+    let low = terrain.heights().iter().filter(|height| **height < 5.0).count();
+    assert!(low > terrain.heights().len() / 4 && under_water < instances.len() / 20, "{under_water}, {low} samples");
+}
+
+#[test]
 fn what_blocks_the_route_is_measured() {
     let mut editor = editor();
     let marker = |x_m| Marker { name: format!("at {x_m}"), at_m: Point { x_m, z_m: 2000.0 }, ..Marker::default() };

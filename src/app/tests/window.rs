@@ -40,8 +40,8 @@ fn closing_shows_what_tells_unsaved_projects_of_one_name_apart() {
     editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.push(egui::ViewportEvent::Close);
     editor.run_steps(3);
     assert_eq!(editor.get_all_by_label_contains("Changed just now").count(), 2);
-    editor.get_by_label("Changed just now; Faults");
-    editor.get_by_label("Changed just now; Thermal erosion, Faults");
+    editor.get_by_label("Changed just now. Steps: Faults");
+    editor.get_by_label("Changed just now. Steps: Thermal erosion, Faults");
     let pictures = |app: &App| {
         let keys: Vec<&String> = app.services.thumbnails.keys().filter(|key| key.starts_with("unsaved ")).collect();
         let ready = |key: &&&String| matches!(app.services.thumbnails.get(key), Some(ThumbnailState::Ready(_)));

@@ -15,8 +15,8 @@ choices! {
         Elevation = "elevation", "Elevation";
         /// The slope of the terrain below.
         Slope = "slope", "Slope";
-        /// The distance from the border of the world: from 0 at the border to 1 at a given distance.
-        Border = "border", "Map border";
+        /// The distance from the border of the map: from no effect at the border to the full one at a given distance.
+        Border = "border", "Distance from border";
         /// The brightness of an imported image, stretched over the world.
         Image = "image", "Image";
         /// The drainage area on the terrain below: its rivers.
@@ -26,7 +26,7 @@ choices! {
         /// The wetness of the terrain below, from its drainage area and slope.
         Wetness = "wetness", "Wetness";
         /// The valley floors of the terrain below, on which rivers deposit sediment.
-        Sediment = "sediment", "Sediment";
+        Sediment = "sediment", "Valley floors";
         /// The hollows and ridges of the terrain below.
         Curvature = "curvature", "Curvature";
         /// The inside of a polygon.
@@ -103,7 +103,7 @@ parameters! {
         /// The valley floor index at which the effect is full: slopes have less than 0.5, small valley floors 1 or 2,
         /// wide plains up to 4.
         sediment: Band = Band { min: 1.5, max: 4.0 },
-            Spec::number("Sediment", 0.0, 4.0).when("source", &["sediment"]);
+            Spec::number("Valley floor index", 0.0, 4.0).when("source", &["sediment"]);
         /// The difference in the index over which the effect fades out to less and more sediment.
         feather_sediment: f64 = 0.5,
             Spec::number("Falloff", 0.0, 4.0).slider(0.0, 2.0).when("source", &["sediment"]);

@@ -30,9 +30,9 @@ parameters! {
     pub struct Coastline {
         /// Number of pieces from which the island grows; 66,049 would fill the map, at any resolution. Pieces are lost
         /// where there is no suitable place.
-        tokens: u32 = 50_000, Spec::number("Pieces", 0.0, 66_049.0).slider(1000.0, 66_000.0);
+        tokens: u32 = 50_000, Spec::number("Land amount", 0.0, 66_049.0).slider(1000.0, 66_000.0);
         /// Largest part of the map that grows around one centre. Smaller patches make more and smaller capes and bays.
-        patch: f64 = 0.008, Spec::number("Patch size", 0.0005, 1.0).slider(0.001, 0.2).logarithmic().percent();
+        patch: f64 = 0.008, Spec::number("Lobe size", 0.0005, 1.0).slider(0.001, 0.2).logarithmic().percent();
         /// How strongly land gathers around the centre of each patch. High values make round lobes.
         attract: f64 = 2.0, Spec::number("Attraction", 0.0, 100.0).slider(0.0, 10.0);
         /// How strongly land avoids a second, random place of each patch. High values make long arms.
@@ -41,7 +41,7 @@ parameters! {
         edge: f64 = 3.0, Spec::number("Edge repulsion", 0.0, 100.0).slider(0.0, 10.0);
         /// How suitable a place must be for land to grow there. Places near what attracts land, and far from what repels
         /// it and from the border, are more suitable. Higher values leave fewer places and a more ragged island.
-        threshold: f64 = 0.1, Spec::number("Threshold", -100.0, 100.0).slider(-1.0, 1.0);
+        threshold: f64 = 0.1, Spec::number("Minimum suitability", -100.0, 100.0).slider(-1.0, 1.0);
         /// Radius by which the island is smoothed. Wider blurs make a smoother coast and a gentler shore.
         blur_m: f64 = 50.0, Spec::number("Blur", 0.0, 100_000.0).slider(0.0, 500.0).unit("m");
         /// Where the coast is: at 0.5 where it grew; lower values move it inland, higher values out to sea.

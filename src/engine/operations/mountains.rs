@@ -30,8 +30,8 @@ parameters! {
         valleys: u32 = 5, Spec::number("Valleys", 0.0, 32.0).slider(0.0, 16.0);
         /// Largest turn to either side at a bend of a valley. 0 makes straight cuts; large angles make winding valleys.
         turn_deg: f64 = 50.0, Spec::number("Maximum turn", 0.0, 180.0).slider(0.0, 90.0).unit("°");
-        /// Distance between the bends of a valley, as a fraction of the map's longer side.
-        segment: f64 = 0.05, Spec::number("Segment length", 0.01, 1.0).slider(0.01, 0.3).logarithmic();
+        /// Distance between the bends of a valley, relative to the map's longer side.
+        segment: f64 = 0.05, Spec::number("Segment length", 0.01, 1.0).slider(0.01, 0.3).logarithmic().percent();
         /// Number of sets of valleys. Each has twice as many as the one before and makes smaller ridges.
         octaves: u32 = 5, Spec::number("Octaves", 1.0, 7.0);
         /// Ratio of the heights of consecutive octaves. Low values make smooth slopes; high values make jagged rock.

@@ -61,6 +61,11 @@ impl Parameter {
             Value::Integer(_) | Value::Number(_) => format!("{}{unit}", short_number(value.as_number()?)),
             Value::Band(band) => self.band_in_words(*band, &unit),
             Value::Text(text) if text.is_empty() => "none".into(),
+            // Files are called by their names without folder and extension.
+            Value::Text(text) if matches!(self.kind, Kind::File | Kind::Texture) => {
+                let name = text.rsplit('/').next().unwrap_or(text);
+                name.split('.').next().unwrap_or(name).into()
+            }
             Value::Text(text) => text.clone(),
             Value::Colour(colour) => colour.to_string(),
             Value::Limits(_) | Value::Weighted(_) | Value::Point(_) | Value::Matrix(_) | Value::List(_) => return None,

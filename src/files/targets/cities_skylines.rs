@@ -30,12 +30,23 @@ pub(super) static SECOND: Target = Target {
     ..DEFAULTS
 };
 
+/// The level of the sea, metres.
+const SEA_LEVEL_M: f64 = 40.0;
+
 fn first(facts: &ImportFacts) -> Vec<String> {
     let mut steps = vec![
         format!("copy {} to the folder Addons/MapEditor/Heightmaps and import it in the map editor.", facts.file),
-        "heights from 0 to 1024 m are unchanged; the sea level is 40 m.".into(),
+        "heights from 0 to 1024 m are unchanged; terrain below the sea level of 40 m is flooded.".into(),
     ];
-    steps.extend(facts.water_m.map(|water_m| format!("the project's water level is {} m.", metres(water_m))));
+    steps.extend(facts.water_m.filter(|water_m| *water_m != SEA_LEVEL_M).map(|water_m| {
+        let (raise, by_m) =
+            if water_m < SEA_LEVEL_M { ("raise", SEA_LEVEL_M - water_m) } else { ("lower", water_m - SEA_LEVEL_M) };
+        format!(
+            "the project's water level is {} m: to have its shores, {raise} the terrain by {} m before the export.",
+            metres(water_m),
+            metres(by_m)
+        )
+    }));
     steps
 }
 

@@ -20,8 +20,8 @@ pub(super) static UNREAL: Target = Target {
     weights: Some((WeightsLayout::Maps, WeightsSampling::Samples)),
     streams_textures: true,
     import,
-    helper_step: "Tools > Execute Python Script…, upthrust_unreal.py, checks the files and lists these steps. Run it \
-                  again after the import, with the landscape selected, to set the landscape's scale.",
+    helper_step: "run upthrust_unreal.py with Tools > Execute Python Script…: it checks the files and lists these steps. \
+                  Run it again after the import, with the landscape selected, to set the landscape's scale.",
     helper: &[
         HelperFile {
             path: "upthrust_unreal.py",

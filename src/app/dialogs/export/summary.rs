@@ -71,7 +71,7 @@ pub(super) fn warnings_ui(ui: &mut Ui, plan: &Plan, context: &SummaryContext) {
         }
         if let Some([at, total]) = context.unfinished_position {
             let are_missing = order.target.is_some() && heights_of_steps(order, context).is_none();
-            let note = if are_missing { "; its import steps are shown after the export" } else { "" };
+            let note = if are_missing { "; the import steps for the engine are shown after the export" } else { "" };
             let text = format!("The view shows iteration {at} of {total}. The finished terrain is exported{note}.");
             ui.colored_label(colours(ui).accent_text, text);
         }

@@ -146,7 +146,7 @@ fn number_ui(ui: &mut Ui, name: &str, value: f64, decimals: usize, metric: Metri
     let written = |number: f64| format!("{number:.decimals$}").replace('-', "\u{2212}");
     let real = metric.real_terrain_range();
     let (least, most) = (written(real.min), written(real.max));
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.weak(name).on_hover_text(doc);
         ui.label(written(value));
         ui.weak(format!("real mountains: {least} to {most}"))
@@ -173,7 +173,7 @@ pub(super) fn landforms_ui(ui: &mut Ui, forms: &LandformStats) {
         number_ui(ui, "Hurst exponent", hurst, 2, Metric::Hurst, doc);
     }
     let doc = "Samples per thousand that are lower than all eight neighbours, so that water cannot leave them";
-    number_ui(ui, "Pits ‰", forms.pits, 1, Metric::Pits, doc);
+    number_ui(ui, "Undrained points ‰", forms.pits, 1, Metric::Pits, doc);
 }
 
 /// A share as a bar on a scale that ends at `most`, over its range in real mountain ranges.

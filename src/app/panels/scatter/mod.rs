@@ -22,6 +22,8 @@ use crate::app::widgets::theme::colours;
 use crate::app::widgets::{grouped, icon_button};
 use crate::engine::Extent;
 use crate::engine::cast::ToFloat;
+use crate::engine::mask::Mask;
+use crate::engine::parameters::Band;
 use crate::engine::parameters::{Values, group_values};
 use crate::engine::play::Obstacles;
 use crate::engine::recipe::Recipe;
@@ -94,11 +96,15 @@ impl ScatterPanel {
         (self.is_open, self.scroll_to) = (true, true);
     }
 
-    /// Adds a layer of a kind, by index, to the end of the list, and shows it.
-    pub(crate) fn add(&mut self, recipe: &mut Recipe, kind: usize) {
+    /// Adds a layer of a kind, by index, to the end of the list, and shows it. Where there is water, it begins above that.
+    pub(crate) fn add(&mut self, recipe: &mut Recipe, kind: usize, water_m: Option<f64>) {
         let Some(kind) = KINDS.get(kind) else { return };
         let (name, seed) = (unused_name(recipe, kind.name), unused_seed(recipe));
-        let layer = ScatterLayer { name, seed, ..new_layer(recipe, kind) };
+        let mut layer = ScatterLayer { name, seed, ..new_layer(recipe, kind) };
+        if let Some(water_m) = water_m {
+            let elevation_m = Band { min: water_m, ..Mask::default().elevation_m };
+            layer.mask.push(Mask { elevation_m, feather_m: Some(0.0), ..Mask::default() });
+        }
         recipe.scatter.push(layer);
         self.selected = Some(recipe.scatter.len() - 1);
         self.show();
@@ -229,6 +235,7 @@ impl ScatterPanel {
         files: &InputFiles,
         parameters: &mut ParameterState,
     ) -> Option<Command> {
+        let mut added = None;
         ui.horizontal(|ui| {
             ui.label(RichText::new(self.summary(recipe)).color(colours(ui).weak));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -236,7 +243,7 @@ impl ScatterPanel {
                 egui::Popup::menu(&opener).show(|ui| {
                     for (i, kind) in KINDS.iter().enumerate() {
                         if ui.button(kind.name).on_hover_text(kind.doc).clicked() {
-                            self.add(recipe, i);
+                            added = Some(Command::AddLayer(i));
                         }
                     }
                 });
@@ -275,7 +282,7 @@ impl ScatterPanel {
         if let Some((i, action)) = action {
             self.apply(recipe, i, action);
         }
-        command
+        command.or(added)
     }
 
     /// The number of instances, or why there are none.

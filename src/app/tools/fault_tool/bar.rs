@@ -45,7 +45,7 @@ impl FaultTool {
             self.browsed = None;
             return None;
         };
-        ui.weak("Edit a random fault");
+        ui.weak("Edit a generated fault");
         let mut browsed = self.browsed.map(|browsed| browsed.min(last));
         let previous = browsed.and_then(|browsed| browsed.checked_sub(1));
         if icon_button_enabled(ui, ICON_CHEVRON_LEFT, "Previous random fault", previous.is_some()).clicked() {
