@@ -21,7 +21,7 @@ use crate::engine::Place;
 use crate::engine::cast::ToFloat;
 use crate::engine::groups::siblings;
 use crate::engine::heightfield::{Extent, Grid, Heightfield};
-use crate::engine::mask::{MaskSource, NamedMasks};
+use crate::engine::mask::{Mask, MaskSource, NamedMasks};
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::group::Start;
 use crate::engine::operations::paths::{Path, PathKind};
@@ -245,6 +245,11 @@ fn selected_ui(
     let reveal = context.reveal.filter(|(of, _)| *of == ParameterOwner::Step(selected)).map(|(_, key)| key);
     let place = [selected, recipe.stack.len()];
     let defaults = new_values(recipe, selected).unwrap_or_default();
+    let is_drawn = |tool: Tool| {
+        let of_tool = |step: &Step| Tool::of_operation(step.operation.key()) == Some(tool);
+        recipe.stack.iter().any(|step| of_tool(step) && step.operation.shapes() > 0)
+    };
+    let drawn = [Tool::Path, Tool::Pad].map(is_drawn);
     let step = recipe.stack.get_mut(selected)?;
     // A step keeps its seed when it moves, and with it what is unfolded.
     let seed = step.settings.seed;
@@ -301,6 +306,7 @@ fn selected_ui(
     let wants_mask = ui.push_id(("settings", id), |ui| group_ui(ui, group, hidden, &mut settings)).inner;
     warnings_ui(ui, step.blend_warning().as_slice(), step.settings.table());
     missing_ui(ui, &step.settings, &recipe.masks, files);
+    unpainted_ui(ui, &step.settings, drawn);
     if let AnyOperation::Stamps(stamps) = &step.operation
         && let Err(error) = stamps.check_files(&|name| name.is_shipped() || files.contains_key(name))
     {
@@ -432,9 +438,7 @@ const CHECKED_SAMPLES: usize = 257;
 
 /// Says that nothing was drawn in a step yet, and what to draw with.
 fn empty_ui(ui: &mut Ui, operation: &AnyOperation) {
-    if let Some(tool) = Tool::of_operation(operation.key())
-        && *operation == operation.emptied()
-    {
+    if let Some(tool) = Tool::of_operation(operation.key()).filter(|_| operation.shapes() == 0) {
         ui.weak(format!("Nothing is drawn yet. {}", tool_to_use(ui, tool)));
     }
 }
@@ -453,7 +457,18 @@ fn missing_ui(ui: &mut Ui, settings: &StepSettings, named: &NamedMasks, files: &
         let text = format!("{}. As it is, the step has no effect.", capitalised(what));
         ui.colored_label(ui.visuals().error_fg_color, text);
     }
-    if settings.mask.iter().any(|mask| mask.source == MaskSource::Painted && mask.strokes.is_empty()) {
-        ui.weak(format!("Nothing is painted in the mask yet. {}", tool_to_use(ui, Tool::MaskBrush)));
+}
+
+/// Says what has still to be painted or drawn for the masks of a step; `drawn`: whether there are paths and pads.
+fn unpainted_ui(ui: &mut Ui, settings: &StepSettings, [has_paths, has_pads]: [bool; 2]) {
+    let is_unpainted = |mask: &Mask| mask.source == MaskSource::Painted && mask.strokes.is_empty();
+    let has = |source: MaskSource| settings.mask.iter().any(|mask| mask.source == source);
+    let notes = [
+        (settings.mask.iter().any(is_unpainted), "Nothing is painted in the mask yet", Tool::MaskBrush),
+        (has(MaskSource::Path) && !has_paths, "The mask is based on paths, but there are none yet", Tool::Path),
+        (has(MaskSource::Pad) && !has_pads, "The mask is based on pads, but there are none yet", Tool::Pad),
+    ];
+    for (_, text, tool) in notes.into_iter().filter(|(is_missing, ..)| *is_missing) {
+        ui.weak(format!("{text}. {}", tool_to_use(ui, tool)));
     }
 }

@@ -225,6 +225,26 @@ fn a_step_that_does_nothing_or_doubles_the_terrain_says_so() {
 }
 
 #[test]
+fn arrow_keys_in_a_list_begin_at_the_chosen_item() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let smooth = Faults { count: 5, profile: Profile::Smooth, ..Faults::default() };
+    editor.state_mut().edit(|project| project.recipe.stack = vec![Step::new(smooth)]);
+    editor.run_steps(4);
+    editor.get_by_role_and_label(Role::ComboBox, "Profile").focus();
+    editor.run_steps(2);
+    for key in [egui::Key::Enter, egui::Key::ArrowDown, egui::Key::Enter] {
+        press(&mut editor, egui::Modifiers::NONE, key);
+        editor.run_steps(3);
+    }
+    let AnyOperation::Faults(faults) = &editor.state().document.project().recipe.stack[0].operation else {
+        panic!("faults")
+    };
+    let at = |profile: Profile| Profile::ALL.iter().position(|other| *other == profile);
+    assert_eq!(at(faults.profile), at(Profile::Smooth).map(|at| at + 1));
+}
+
+#[test]
 fn a_new_step_for_shapes_has_none_and_its_tool_is_active() {
     let mut editor = editor();
     pause(&mut editor);
@@ -248,6 +268,9 @@ fn a_new_step_for_shapes_has_none_and_its_tool_is_active() {
     editor.run_steps(4);
     let text = "Nothing is painted in the mask yet. Use \u{201c}Paint a mask\u{201d} (Shift+B) on a view.";
     assert!(editor.query_by_label(text).is_some(), "{text}");
+    editor.state_mut().edit(|project| project.recipe.stack[0].settings.mask[0].source = MaskSource::Pad);
+    editor.run_steps(4);
+    assert!(editor.query_by_label_contains("The mask is based on pads, but there are none yet. Use ").is_some());
 }
 
 #[test]

@@ -71,6 +71,17 @@ impl ListUi for ComboBox<'_> {
     }
 }
 
+/// Gives the focus to the chosen item of the list to which `ui` belongs if a control elsewhere has it, so that arrow keys
+/// begin there.
+pub(crate) fn focus_chosen(ui: &Ui, item: &Response) {
+    // The key that opens the list does not pick the item.
+    let is_opening = ui.input(|input| input.key_pressed(Key::Enter) || input.key_pressed(Key::Space));
+    let focused = ui.memory(|memory| memory.focused()).and_then(|id| ui.ctx().read_response(id));
+    if !is_opening && focused.is_some_and(|focused| focused.layer_id != ui.layer_id()) {
+        item.request_focus();
+    }
+}
+
 /// Closes the menu or list to which `ui` belongs if one of its items was picked with the keyboard, as egui does after a
 /// click; returns whether it was.
 pub(crate) fn close_if_picked(ui: &Ui) -> bool {

@@ -28,7 +28,7 @@ pub use measured_terrain::MeasuredTerrain;
 pub use measures::{Aspect, FLAT_DEG, Fairness, HEAD_M, Measures, Route};
 pub use metric_kind::MetricKind;
 pub use names::{quoted, rename_in_rules};
-pub use obstacles::{Obstacles, obstacle_bytes, obstacles};
+pub use obstacles::{Obstacles, REACH_M as OBSTACLE_REACH_M, obstacle_bytes, obstacles};
 pub use report::{MarkerReport, Report, RouteReport, memory_bytes};
 pub use rules::{DEFAULT_CUT_M, Rule, RuleError, Verdict};
 pub use search::{CheckedAgain, Found, Ranking, Search, SearchStages, SearchSummary};

@@ -8,7 +8,7 @@ use crate::recipe::Recipe;
 use crate::scatter::{Instance, ScatterLayer, Scattered, memory_bytes, scatter};
 
 /// Obstacles lower the clearance within at least this distance, metres, so gaps wider than twice this are not choke points.
-const REACH_M: f64 = 16.0;
+pub const REACH_M: f64 = 16.0;
 
 /// Obstacles between two checks for cancellation.
 const BATCH: usize = 1 << 10;

@@ -6,7 +6,7 @@ use crate::app::widgets::heading;
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::theme::colours;
 use crate::engine::level::Level;
-use crate::engine::play::{Aspect, Island, Report, RouteReport};
+use crate::engine::play::{Aspect, Island, OBSTACLE_REACH_M, Report, RouteReport};
 
 /// The most unreachable areas that are listed.
 const MAX_SHOWN: usize = 5;
@@ -122,10 +122,11 @@ fn route_ui(ui: &mut Ui, found: &RouteReport, title: &str, is_drawn: bool) -> (b
             let width = Label::new(text(format!(" · choke point {width_m:.0} m wide"))).sense(Sense::CLICK);
             if ui
                 .add(width)
-                .on_hover_text(
+                .on_hover_text(format!(
                     "The narrowest point of the widest route, which need not be the fastest; click to show it. Gaps \
-                     between scattered obstacles count where they are at most 32 m wide",
-                )
+                     between scattered obstacles count where they are at most {:.0} m wide",
+                    2.0 * OBSTACLE_REACH_M
+                ))
                 .clicked()
             {
                 response = Some(place_m);

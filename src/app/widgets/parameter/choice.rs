@@ -4,7 +4,7 @@ use egui::{Button, ComboBox, Key, PopupCloseBehavior, Response, Role, TextEdit, 
 
 use super::context::{ParameterContext, ParameterState};
 use super::label::label_ui;
-use crate::app::widgets::{ListUi, capitalised, checkbox, close_if_picked};
+use crate::app::widgets::{ListUi, capitalised, checkbox, close_if_picked, focus_chosen};
 use crate::engine::parameters::{Colour, FileName, Group, Kind, Parameter, Value};
 use crate::files::import::SHIPPED_STAMPS;
 
@@ -35,8 +35,12 @@ pub(super) fn choice_ui(
     let offered = context.offered.as_ref().filter(|(offered, _)| *offered == parameter.key).map(|(_, keys)| keys);
     let shown = combo.list_ui(ui, |ui| {
         for choice in choices.iter().filter(|choice| offered.is_none_or(|keys| keys.contains(&choice.key))) {
-            if ui.selectable_label(choice.key == *key, choice.label).on_hover_text(choice.doc).clicked() {
+            let is_chosen = choice.key == *key;
+            let item = ui.selectable_label(is_chosen, choice.label).on_hover_text(choice.doc);
+            if item.clicked() {
                 *key = choice.key;
+            } else if is_chosen {
+                focus_chosen(ui, &item);
             }
         }
     });
