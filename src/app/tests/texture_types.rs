@@ -147,7 +147,7 @@ fn an_imported_texture_is_stored_in_the_project_and_an_invalid_one_rejected() {
         (&Some(TextureName("moss.png".into())), 0.0),
         "shown untinted"
     );
-    assert_eq!(editor.state().document.undo_name(), Some("Ground: Texture rock → moss"));
+    assert_eq!(editor.state().document.undo_name(), Some("Ground: Texture rock → moss.png"));
     assert!(project.files.values().any(|bytes| **bytes == std::fs::read(&good).expect("there")));
     settle(&mut editor);
     assert!(!editor.state().ui.preview.has_failed());

@@ -61,8 +61,8 @@ impl Parameter {
             Value::Integer(_) | Value::Number(_) => format!("{}{unit}", short_number(value.as_number()?)),
             Value::Band(band) => self.band_in_words(*band, &unit),
             Value::Text(text) if text.is_empty() => "none".into(),
-            // Files are called by their names without folder and extension.
-            Value::Text(text) if matches!(self.kind, Kind::File | Kind::Texture) => {
+            // Shipped files, which have a folder, are called by their names without it and without the extension.
+            Value::Text(text) if matches!(self.kind, Kind::File | Kind::Texture) && text.contains('/') => {
                 let name = text.rsplit('/').next().unwrap_or(text);
                 name.split('.').next().unwrap_or(name).into()
             }
