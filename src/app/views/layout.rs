@@ -422,7 +422,8 @@ impl Panes<'_> {
         let extent = self.recipe.world.extent();
         let glow = self.scene.glow(ui.ctx());
         if view != View::Scene {
-            self.maps.water_overlay(ui.ctx(), self.shown.map(|shown| &shown.terrain), *self.water_m);
+            let water_m = self.scene.visible_water_m(*self.water_m);
+            self.maps.water_overlay(ui.ctx(), self.shown.map(|shown| &shown.terrain), water_m);
         }
         let lakes = self.maps.lakes_overlay(ui.ctx(), self.shown);
         let measured = self.maps.measure_overlay(ui.ctx(), self.play.overlay());

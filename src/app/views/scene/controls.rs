@@ -3,7 +3,7 @@
 use egui::{Align, ComboBox, DragValue, Layout, Rect, Role, Sense, Ui, UiBuilder, Vec2, WidgetInfo};
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::{
-    ICON_BOLT, ICON_FILTER_CENTER_FOCUS, ICON_HEIGHT, ICON_LANDSCAPE, ICON_MAP, ICON_VIEW_IN_AR, ICON_WATER,
+    ICON_BOLT, ICON_CLOSE, ICON_FILTER_CENTER_FOCUS, ICON_HEIGHT, ICON_LANDSCAPE, ICON_MAP, ICON_VIEW_IN_AR, ICON_WATER,
 };
 
 use crate::app::commands::Command;
@@ -11,7 +11,7 @@ use crate::app::views::overlay::text_background;
 use crate::app::views::scene::navigation::CameraPreset;
 use crate::app::views::scene::overlay::paint_compass;
 use crate::app::widgets::theme::colours;
-use crate::app::widgets::{ListUi, icon_button};
+use crate::app::widgets::{ListUi, icon_button, list_value};
 use crate::engine::cast::ToFloat;
 use crate::scene::ShadingMode;
 
@@ -21,6 +21,8 @@ pub(super) struct Settings {
     pub(super) shading: ShadingMode,
     pub(super) exaggeration: f32,
     pub(super) shows_glow: bool,
+    /// Whether the water is drawn.
+    pub(super) shows_water: bool,
     /// The water level, metres, if there is water.
     pub(super) water_m: Option<f64>,
 }
@@ -42,7 +44,7 @@ pub(super) fn controls_ui(
     let shading = &mut settings.shading;
     let combo = ComboBox::from_id_salt("shading").selected_text(shading.label()).width(124.0).list_ui(ui, |ui| {
         for mode in ShadingMode::ALL {
-            ui.selectable_value(shading, mode, mode.label()).on_hover_text(mode.tooltip());
+            list_value(ui, shading, mode, mode.label()).on_hover_text(mode.tooltip());
         }
     });
     combo.response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Shading of the 3-D view"));
@@ -56,20 +58,34 @@ pub(super) fn controls_ui(
     response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Vertical exaggeration"));
     let tooltip = "Recent faults glow during playback";
     settings.shows_glow ^= toggled(ui, settings.shows_glow, ICON_BOLT, "Glowing faults", tooltip);
-    let is_wet = settings.water_m.is_some();
-    let tooltip = if is_wet { "Drain the water" } else { "Fill with water" };
-    if toggled(ui, is_wet, ICON_WATER, "Water", tooltip) {
-        settings.water_m = (!is_wet).then_some(default_water_m);
-    }
-    if let Some(level) = &mut settings.water_m {
-        let speed = f64::from((range_m[1] - range_m[0]).max(10.0)) / 800.0;
-        let value = DragValue::new(level).speed(speed).range(-20_000.0..=100_000.0).max_decimals(1).suffix(" m");
-        // Typing a number is one edit, not one for each digit.
-        let response = ui.add(value.update_while_editing(false)).on_hover_text("Water level");
-        response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Water level"));
-        if focuses_water {
-            response.request_focus();
+    water_ui(ui, settings, range_m, default_water_m, focuses_water);
+}
+
+/// Draws the controls of the water: whether it is shown, which belongs to the view, and its level, which belongs to the
+/// project.
+fn water_ui(ui: &mut Ui, settings: &mut Settings, range_m: [f32; 2], default_water_m: f64, focuses_water: bool) {
+    let Some(level) = &mut settings.water_m else {
+        if toggled(ui, false, ICON_WATER, "Add water", "Add a water level to the project") {
+            (settings.water_m, settings.shows_water) = (Some(default_water_m), true);
         }
+        return;
+    };
+    let tooltip =
+        if settings.shows_water { "Hide the water in the views; the project keeps it" } else { "Show the water" };
+    settings.shows_water ^= toggled(ui, settings.shows_water, ICON_WATER, "Show water", tooltip);
+    if !settings.shows_water {
+        return;
+    }
+    let speed = f64::from((range_m[1] - range_m[0]).max(10.0)) / 800.0;
+    let value = DragValue::new(level).speed(speed).range(-20_000.0..=100_000.0).max_decimals(1).suffix(" m");
+    // Typing a number is one edit, not one for each digit.
+    let response = ui.add(value.update_while_editing(false)).on_hover_text("Water level of the project");
+    response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Water level"));
+    if focuses_water {
+        response.request_focus();
+    }
+    if icon_button(ui, ICON_CLOSE, "Remove the water from the project").clicked() {
+        settings.water_m = None;
     }
 }
 

@@ -103,6 +103,7 @@ pub(crate) struct SceneViewState {
     shading: ShadingMode,
     exaggeration: f32,
     shows_glow: bool,
+    shows_water: bool,
 }
 
 /// The 3-D view.
@@ -118,6 +119,8 @@ pub(crate) struct ScenePane {
     tinted: Tinted,
     /// When the terrain changed last, seconds.
     changed_at: f64,
+    /// Whether the water of the project is drawn, in this view and on the maps.
+    shows_water: bool,
     /// Whether the water level gets the keyboard focus in the next frame.
     focuses_water: bool,
     /// What was drawn last, for images of the view.
@@ -138,6 +141,7 @@ impl Default for ScenePane {
             transition: None,
             tinted: Tinted::default(),
             changed_at: f64::MIN,
+            shows_water: true,
             focuses_water: false,
             params: None,
             #[cfg(test)]
@@ -162,14 +166,23 @@ impl ScenePane {
     pub(crate) fn view_state(&self) -> SceneViewState {
         let Navigation { camera, aspect, is_framed, .. } = self.navigation;
         let Self { shading, exaggeration, .. } = *self;
-        SceneViewState { camera, aspect, is_framed, shading, exaggeration, shows_glow: self.glow.is_on }
+        SceneViewState {
+            camera,
+            aspect,
+            is_framed,
+            shading,
+            exaggeration,
+            shows_glow: self.glow.is_on,
+            shows_water: self.shows_water,
+        }
     }
 
     pub(crate) fn restore(&mut self, state: SceneViewState) {
-        let SceneViewState { camera, aspect, is_framed, shading, exaggeration, shows_glow } = state;
+        let SceneViewState { camera, aspect, is_framed, shading, exaggeration, shows_glow, shows_water } = state;
         let navigation = &mut self.navigation;
         (navigation.camera, navigation.aspect, navigation.is_framed) = (camera, aspect, is_framed);
-        (self.shading, self.exaggeration, self.glow.is_on) = (shading, exaggeration, shows_glow);
+        (self.shading, self.exaggeration) = (shading, exaggeration);
+        (self.glow.is_on, self.shows_water) = (shows_glow, shows_water);
     }
 
     /// Sets whether the user holds the playhead; faults glow as long as it is held.
@@ -228,8 +241,14 @@ impl ScenePane {
         f64::from(if low < 0.0 && high > 0.0 { 0.0 } else { (low + 0.12 * (high - low)).round() })
     }
 
-    /// Gives the water level the keyboard focus in the next frame.
+    /// The water that the views draw, of a project with that level.
+    pub(crate) fn visible_water_m(&self, water_m: Option<f64>) -> Option<f64> {
+        water_m.filter(|_| self.shows_water)
+    }
+
+    /// Shows the water, and gives its level the keyboard focus in the next frame.
     pub(crate) fn focus_water_level(&mut self) {
+        self.shows_water = true;
         self.focuses_water = true;
     }
 
@@ -390,21 +409,22 @@ impl ScenePane {
 
     /// Draws the controls; returns the new water level.
     fn settings_ui(&mut self, ui: &mut Ui, pane: Rect, water_m: Option<f64>, now: f64) -> Option<f64> {
-        let Self { shading, exaggeration, .. } = *self;
-        let mut settings = controls::Settings { shading, exaggeration, shows_glow: self.glow.is_on, water_m };
+        let Self { shading, exaggeration, shows_water, .. } = *self;
+        let shows_glow = self.glow.is_on;
+        let mut settings = controls::Settings { shading, exaggeration, shows_glow, shows_water, water_m };
         let focuses_water = std::mem::take(&mut self.focuses_water);
         let default_water_m = self.default_water_level_m();
         let range_m = self.shown.as_ref().map_or([0.0, 1.0], |shown| shown.range_m);
         controls_ui(ui, pane, &mut settings, range_m, default_water_m, focuses_water && water_m.is_some());
         self.focuses_water = focuses_water && water_m.is_none();
-        if (exaggeration, water_m) != (settings.exaggeration, settings.water_m) {
+        if (exaggeration, shows_water, water_m) != (settings.exaggeration, settings.shows_water, settings.water_m) {
             self.navigation.moved_at = now;
         }
         if settings.exaggeration != exaggeration {
             self.navigation.camera.pivot.y *= settings.exaggeration / exaggeration;
         }
-        (self.shading, self.exaggeration, self.glow.is_on) =
-            (settings.shading, settings.exaggeration, settings.shows_glow);
+        (self.shading, self.exaggeration) = (settings.shading, settings.exaggeration);
+        (self.glow.is_on, self.shows_water) = (settings.shows_glow, settings.shows_water);
         settings.water_m
     }
 
@@ -432,7 +452,7 @@ impl ScenePane {
             extent: context.extent,
             exaggeration: self.exaggeration,
             light: context.light.clone(),
-            water_m: context.water_m,
+            water_m: self.visible_water_m(context.water_m),
             is_dark,
             shading: self.shading,
             glow: context.glow.to_vec(),
