@@ -5,8 +5,8 @@ use std::sync::Arc;
 use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo};
 
 use crate::app::panels::diagram::Diagram;
-use crate::app::widgets::ListUi;
 use crate::app::widgets::long_list::RowHeights;
+use crate::app::widgets::{ListUi, list_item};
 use crate::engine::parameters::List;
 use crate::engine::texture::{TerrainType, TextureRecipe, TextureView};
 
@@ -157,7 +157,7 @@ impl TexturePanelState {
         let shown = combo.list_ui(&mut corner, |ui| {
             for display in TextureDisplay::ALL {
                 let chosen = alone.is_none() && self.display == display;
-                if ui.selectable_label(chosen, display.text()).on_hover_text(display.doc()).clicked() {
+                if list_item(ui, chosen, display.text()).on_hover_text(display.doc()).clicked() {
                     (self.display, self.solo) = (display, None);
                 }
             }

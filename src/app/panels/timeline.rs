@@ -13,7 +13,7 @@ use crate::app::commands::Command;
 use crate::app::commands::menus::context_ui;
 use crate::app::preview::playback::Playback;
 use crate::app::widgets::theme::colours;
-use crate::app::widgets::{ListUi, coloured_icon_button, icon_button, icon_button_enabled};
+use crate::app::widgets::{ListUi, coloured_icon_button, icon_button, icon_button_enabled, list_value};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::recipe::{Recipe, Timeline};
 use crate::project::ViewSettings;
@@ -102,7 +102,7 @@ fn speed_ui(ui: &mut Ui, view: &mut ViewSettings) {
     let list = ComboBox::from_id_salt("speed").selected_text(speed(view.iterations_per_frame)).width(96.0);
     let list = list.list_ui(ui, |ui| {
         for choice in SPEEDS {
-            ui.selectable_value(&mut view.iterations_per_frame, choice, speed(choice));
+            list_value(ui, &mut view.iterations_per_frame, choice, speed(choice));
         }
     });
     list.response.on_hover_text("Playback speed: iterations per frame, or the whole timeline in 4 s");

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use egui::{Checkbox, ComboBox, DragValue, Response, Role, TextEdit, Ui, WidgetInfo};
 
-use crate::app::widgets::ListUi;
 use crate::app::widgets::parameter::valid_number;
+use crate::app::widgets::{ListUi, list_value};
 use crate::engine::parameters::{Group, Kind, Parameter, Point, Scale, Value, fraction_of, group_values, percent_of};
 
 /// Draws the parameters with these keys that apply now; `owner` names them for screen readers. A number that is typed and
@@ -98,7 +98,7 @@ fn field_ui(
             let combo = ComboBox::from_id_salt(&name).selected_text(label).width(88.0);
             let shown = combo.list_ui(ui, |ui| {
                 for choice in choices {
-                    ui.selectable_value(&mut changed, choice.key, choice.label).on_hover_text(choice.doc);
+                    list_value(ui, &mut changed, choice.key, choice.label).on_hover_text(choice.doc);
                 }
             });
             let response = shown.response.on_hover_text(parameter.doc);

@@ -25,8 +25,8 @@ use crate::app::commands::menus::MIRROR_DOC;
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::views::map_transform::MapTransform;
 use crate::app::views::overlay::note;
-use crate::app::widgets::ListUi;
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::{ListUi, list_value};
 use crate::engine::heightfield::Extent;
 use crate::engine::mask::PaintedStroke;
 use crate::engine::mirroring::{images, mirror_edits, mirror_markers};
@@ -326,9 +326,9 @@ fn mirror_ui(ui: &mut Ui, mirror: &mut Option<Kind>, world: Extent) {
     *mirror = mirror.filter(|kind| kind.fits(world));
     ui.label("Mirror edits").on_hover_text(MIRROR_DOC);
     let list = ComboBox::from_id_salt("mirror").selected_text(label(*mirror)).width(150.0).list_ui(ui, |ui| {
-        ui.selectable_value(mirror, None, label(None));
+        list_value(ui, mirror, None, label(None));
         for kind in Kind::ALL {
-            ui.add_enabled_ui(kind.fits(world), |ui| ui.selectable_value(mirror, Some(*kind), kind.label()))
+            ui.add_enabled_ui(kind.fits(world), |ui| list_value(ui, mirror, Some(*kind), kind.label()))
                 .inner
                 .on_disabled_hover_text("Only for square worlds");
         }
@@ -378,10 +378,10 @@ fn painted_ui(ui: &mut Ui, recipe: &Recipe, painted: MaskOwner, only_there: &mut
         let list = ComboBox::from_id_salt("first stroke").selected_text(text(*only_there)).width(130.0);
         list.list_ui(ui, |ui| {
             let doc = "The first stroke adds a type that looks the same, without limits: it appears wherever it is painted";
-            ui.selectable_value(only_there, false, text(false)).on_hover_text(doc);
+            list_value(ui, only_there, false, text(false)).on_hover_text(doc);
             let doc = "The first stroke sets the blend of the type to \u{201c}Over the others\u{201d}: it then appears only \
                        where it is painted, within its limits";
-            ui.selectable_value(only_there, true, text(true)).on_hover_text(doc);
+            list_value(ui, only_there, true, text(true)).on_hover_text(doc);
         });
     }
 }

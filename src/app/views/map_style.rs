@@ -4,7 +4,7 @@ use egui::{Align, ComboBox, Layout, Rect, Role, Ui, UiBuilder, Vec2, WidgetInfo}
 
 use crate::app::views::legend::{MIN_HEIGHT, angles, heights, list_legend, ramp_legend};
 use crate::app::views::map_transform::MapTransform;
-use crate::app::widgets::ListUi;
+use crate::app::widgets::{ListUi, list_value};
 use crate::engine::Grid;
 use crate::engine::cast::ToFloat;
 use crate::engine::map_view::{MapView, WALKABLE_COLOURS, WATER_COLOURS, contour_interval_m, min_river_area_m2};
@@ -74,7 +74,7 @@ impl MapStyle {
         let combo = ComboBox::from_id_salt("map style").selected_text(self.text()).width(place.width()).truncate();
         let shown = combo.list_ui(&mut corner, |ui| {
             for aspect in Self::ALL {
-                ui.selectable_value(self, aspect, aspect.text()).on_hover_text(aspect.doc());
+                list_value(ui, self, aspect, aspect.text()).on_hover_text(aspect.doc());
             }
         });
         shown.response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "What the heightmap shows"));

@@ -15,7 +15,7 @@ pub(crate) mod typed_text;
 
 use egui::{
     Align, Button, Checkbox, Color32, ComboBox, EventFilter, Id, InnerResponse, Key, Layout, Response, Role, Sense,
-    Stroke, StrokeKind, Ui, Vec2, WidgetInfo,
+    Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetText,
 };
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::ICON_ADJUST;
@@ -71,15 +71,27 @@ impl ListUi for ComboBox<'_> {
     }
 }
 
-/// Gives the focus to the chosen item of the list to which `ui` belongs if a control elsewhere has it, so that arrow keys
-/// begin there.
-pub(crate) fn focus_chosen(ui: &Ui, item: &Response) {
+/// An item of a list of [`ListUi`]. Arrow keys begin at the chosen item.
+pub(crate) fn list_item(ui: &mut Ui, is_chosen: bool, text: impl Into<WidgetText>) -> Response {
+    let item = ui.selectable_label(is_chosen, text.into());
     // The key that opens the list does not pick the item.
     let is_opening = ui.input(|input| input.key_pressed(Key::Enter) || input.key_pressed(Key::Space));
     let focused = ui.memory(|memory| memory.focused()).and_then(|id| ui.ctx().read_response(id));
-    if !is_opening && focused.is_some_and(|focused| focused.layer_id != ui.layer_id()) {
+    let is_elsewhere = |focused: Response| focused.layer_id != ui.layer_id();
+    if is_chosen && !item.clicked() && !is_opening && focused.is_some_and(is_elsewhere) {
         item.request_focus();
     }
+    item
+}
+
+/// An item of a list of [`ListUi`] that sets the chosen value.
+pub(crate) fn list_value<T: PartialEq>(ui: &mut Ui, chosen: &mut T, value: T, text: impl Into<WidgetText>) -> Response {
+    let mut item = list_item(ui, *chosen == value, text);
+    if item.clicked() && *chosen != value {
+        *chosen = value;
+        item.mark_changed();
+    }
+    item
 }
 
 /// Closes the menu or list to which `ui` belongs if one of its items was picked with the keyboard, as egui does after a

@@ -6,7 +6,7 @@ use egui::{Align, ComboBox, DragValue, Label, Layout, RichText, Ui};
 
 use super::choices::{Choices, HeightmapFormat};
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
-use crate::app::widgets::{ListUi, checkbox};
+use crate::app::widgets::{ListUi, checkbox, list_value};
 use crate::engine::Extent;
 use crate::engine::cast::ToFloat;
 use crate::files::export::TileEdges;
@@ -47,9 +47,9 @@ pub(super) fn target_ui(ui: &mut Ui, choices: &mut Choices) {
         let chosen = choices.target.map_or(PLAIN_FILES, |target| target.label);
         let combo = ComboBox::from_id_salt("export target").selected_text(chosen).width(240.0).height(400.0);
         let shown = combo.list_ui(ui, |ui| {
-            ui.selectable_value(&mut choices.target, None, PLAIN_FILES);
+            list_value(ui, &mut choices.target, None, PLAIN_FILES);
             for target in targets::ALL {
-                let item = ui.selectable_value(&mut choices.target, Some(target), target.label);
+                let item = list_value(ui, &mut choices.target, Some(target), target.label);
                 item.on_hover_text(target_line(target));
             }
         });
@@ -65,9 +65,9 @@ pub(super) fn target_ui(ui: &mut Ui, choices: &mut Choices) {
         let combo = ComboBox::from_id_salt("heightmap format").selected_text(chosen).width(240.0);
         let shown = combo.list_ui(ui, |ui| {
             for format in HeightmapFormat::ALL {
-                ui.selectable_value(&mut choices.heightmap, Some(format), format.label());
+                list_value(ui, &mut choices.heightmap, Some(format), format.label());
             }
-            ui.selectable_value(&mut choices.heightmap, None, "None");
+            list_value(ui, &mut choices.heightmap, None, "None");
         });
         shown.response.labelled_by(label);
     });
@@ -112,7 +112,12 @@ pub(super) fn size_ui(
         // Not every size suits the tiles, so these are the exported ones.
         let exported = sides.into_iter().map(|side| choices.longer(extent, all_tiles(side)));
         let exported: BTreeSet<usize> = exported.chain([longer]).collect();
-        row_ui(ui, if of_tiles.is_some() { "Samples per tile" } else { "Samples" }, |ui, _| {
+        let name = match of_tiles {
+            Some(_) => "Samples per tile",
+            None if max > 1 => "Samples in all",
+            None => "Samples",
+        };
+        row_ui(ui, name, |ui, _| {
             for side in exported {
                 if ui.selectable_label(side == longer, of_tile(side).to_string()).clicked() {
                     settings.samples = u32::try_from(side).unwrap_or(settings.samples);
@@ -122,13 +127,19 @@ pub(super) fn size_ui(
         longer = choices.longer(extent, settings.samples as usize);
     }
     let restricted = choices.target.filter(|target| target.sizes != Sizes::Any);
+    let exported = if counts == [1; 2] {
+        format!("{longer} samples")
+    } else {
+        let [width, height] = choices.tile_size(extent, settings);
+        format!("{longer} samples in all, {width} × {height} per tile")
+    };
     let text = if longer == settings.samples as usize {
-        format!("Exports {longer} samples")
+        format!("Exports {exported}")
     } else {
         let rule = restricted.map_or("Tiles share their edges".into(), |target| {
             format!("{} takes {}", target.label, target.sizes.rule())
         });
-        format!("{rule}; exports {longer} samples")
+        format!("{rule}; exports {exported}")
     };
     // Always one line, so that the controls below do not move when another size is chosen.
     ui.add(Label::new(RichText::new(text).weak()).truncate());

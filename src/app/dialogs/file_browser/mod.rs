@@ -17,7 +17,7 @@ use self::rows::{ROW_HEIGHT, place_ui, row_ui, selected_picture_ui};
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, Filter};
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::theme::colours;
-use crate::app::widgets::{ListUi, end_of, heading, icon_button_enabled, main_button, modal};
+use crate::app::widgets::{ListUi, end_of, heading, icon_button_enabled, list_value, main_button, modal};
 use crate::engine::cast::ToFloat;
 use crate::worker::{Runner, Wake};
 
@@ -480,7 +480,7 @@ impl FileBrowser {
                 let list = egui::ComboBox::from_id_salt("kind of files").width(170.0).selected_text(*name);
                 list.list_ui(ui, |ui| {
                     for (i, (name, _)) in self.filters.iter().enumerate() {
-                        ui.selectable_value(&mut self.filter, i, *name);
+                        list_value(ui, &mut self.filter, i, *name);
                     }
                 });
             }

@@ -2,7 +2,7 @@
 
 use egui::{ComboBox, DragValue, Response, Ui};
 
-use crate::app::widgets::{ListUi, close_if_picked};
+use crate::app::widgets::{ListUi, close_if_picked, list_item, list_value};
 use crate::files::formats::heightmap::{ColourReading, HoleFilling, Holes, RawLayout, RawSample};
 use crate::files::import::MapSummary;
 
@@ -41,7 +41,7 @@ pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, last: [usize; 2], fittin
     let combo = ComboBox::from_id_salt("sample type").selected_text(sample_name(sample)).width(CHOICE_WIDTH);
     let shown = combo.list_ui(ui, |ui| {
         for other in RawSample::ALL {
-            ui.selectable_value(&mut sample, other, sample_name(other));
+            list_value(ui, &mut sample, other, sample_name(other));
         }
     });
     shown.response.labelled_by(name);
@@ -111,7 +111,7 @@ pub(super) fn colours_ui(ui: &mut Ui, reading: ColourReading, has_palette: bool)
     let shown = ComboBox::from_id_salt("colours").selected_text(reading.name()).width(CHOICE_WIDTH).list_ui(ui, |ui| {
         let is_possible = |other: &ColourReading| has_palette || *other != ColourReading::Palette;
         for other in ColourReading::ALL.into_iter().filter(is_possible) {
-            ui.selectable_value(&mut chosen, other, other.name());
+            list_value(ui, &mut chosen, other, other.name());
         }
     });
     shown.response.labelled_by(name);
@@ -126,7 +126,7 @@ pub(super) fn channel_ui(ui: &mut Ui, map: &MapSummary, chosen: Option<&str>) ->
     let combo = ComboBox::from_id_salt("channel").selected_text(chosen.unwrap_or(&map.channel)).width(CHOICE_WIDTH);
     let shown = combo.list_ui(ui, |ui| {
         for channel in &map.channels {
-            if ui.selectable_label(chosen.unwrap_or(&map.channel) == channel, channel).clicked() {
+            if list_item(ui, chosen.unwrap_or(&map.channel) == channel, channel).clicked() {
                 other = Some(channel.clone());
             }
         }
@@ -148,10 +148,10 @@ pub(super) fn holes_ui(ui: &mut Ui, holes: Holes, filling: HoleFilling) -> Optio
     let mut chosen = filling;
     let shown = ComboBox::from_id_salt("holes").selected_text(text_of(filling)).width(CHOICE_WIDTH).list_ui(ui, |ui| {
         for other in [HoleFilling::Interpolated, HoleFilling::Lowest] {
-            ui.selectable_value(&mut chosen, other, text_of(other));
+            list_value(ui, &mut chosen, other, text_of(other));
         }
         if holes.undeclared.is_some() {
-            ui.selectable_value(&mut chosen, HoleFilling::OnlyDeclared, text_of(HoleFilling::OnlyDeclared));
+            list_value(ui, &mut chosen, HoleFilling::OnlyDeclared, text_of(HoleFilling::OnlyDeclared));
         }
     });
     shown.response.labelled_by(name).on_hover_text("What samples without a height are filled with");

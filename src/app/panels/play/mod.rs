@@ -13,10 +13,10 @@ use egui::{Align, CollapsingHeader, Color32, ColorImage, ComboBox, Ui};
 use self::measures::report_ui;
 use self::rules::RuleEditor;
 pub(crate) use self::seeds::SeedPanel;
-use crate::app::widgets::ListUi;
 use crate::app::widgets::long_list::RowHeights;
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::{ListUi, list_value};
 use crate::engine::Heightfield;
 use crate::engine::level::{Level, Marker, MarkerKind};
 use crate::engine::parameters::List;
@@ -323,9 +323,9 @@ impl PlayPanel {
                 .selected_text(chosen)
                 .truncate();
             let shown = list.list_ui(ui, |ui| {
-                ui.selectable_value(&mut self.map, None, "None");
+                list_value(ui, &mut self.map, None, "None");
                 for map in maps(level) {
-                    ui.selectable_value(&mut self.map, Some(map), title(map, level)).on_hover_text(doc(map));
+                    list_value(ui, &mut self.map, Some(map), title(map, level)).on_hover_text(doc(map));
                 }
             });
             shown.response.labelled_by(label.id);

@@ -4,7 +4,7 @@ use egui::{Align, ComboBox, Layout, Ui};
 use egui_material_icons::icons::ICON_CLOSE;
 
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
-use crate::app::widgets::{ListUi, icon_button};
+use crate::app::widgets::{ListUi, icon_button, list_item};
 use crate::engine::parameters::{Group, List};
 use crate::engine::scatter::{Avoid, ScatterLayer, TypeShare};
 use crate::engine::texture::TextureRecipe;
@@ -54,7 +54,7 @@ fn named_ui<T: Group + Clone + PartialEq>(
         ui.add_enabled_ui(!left.is_empty(), |ui| {
             ComboBox::from_id_salt(label).selected_text(text).list_ui(ui, |ui| {
                 for name in left {
-                    if ui.selectable_label(false, name).clicked() {
+                    if list_item(ui, false, name).clicked() {
                         items.push(new(name));
                     }
                 }

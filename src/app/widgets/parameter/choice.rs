@@ -4,7 +4,7 @@ use egui::{Button, ComboBox, Key, PopupCloseBehavior, Response, Role, TextEdit, 
 
 use super::context::{ParameterContext, ParameterState};
 use super::label::label_ui;
-use crate::app::widgets::{ListUi, capitalised, checkbox, close_if_picked, focus_chosen};
+use crate::app::widgets::{ListUi, capitalised, checkbox, close_if_picked, list_item};
 use crate::engine::parameters::{Colour, FileName, Group, Kind, Parameter, Value};
 use crate::files::import::SHIPPED_STAMPS;
 
@@ -36,11 +36,8 @@ pub(super) fn choice_ui(
     let shown = combo.list_ui(ui, |ui| {
         for choice in choices.iter().filter(|choice| offered.is_none_or(|keys| keys.contains(&choice.key))) {
             let is_chosen = choice.key == *key;
-            let item = ui.selectable_label(is_chosen, choice.label).on_hover_text(choice.doc);
-            if item.clicked() {
+            if list_item(ui, is_chosen, choice.label).on_hover_text(choice.doc).clicked() {
                 *key = choice.key;
-            } else if is_chosen {
-                focus_chosen(ui, &item);
             }
         }
     });
@@ -96,7 +93,7 @@ fn mask_name_ui(ui: &mut Ui, key: &str, chosen: &mut String, label: &Response, c
     let combo = ComboBox::from_id_salt(key).selected_text(text).width(ui.available_width()).truncate();
     let shown = combo.list_ui(ui, |ui| {
         for name in &context.state.mask_names {
-            if ui.selectable_label(chosen == name, name).clicked() {
+            if list_item(ui, chosen == name, name).clicked() {
                 chosen.clone_from(name);
             }
         }
@@ -167,11 +164,11 @@ pub(crate) fn name_ui(
         let combo = combo.selected_text(chosen.as_deref().map_or_else(|| parameter.none.into(), &title));
         let shown = combo.close_behavior(PopupCloseBehavior::CloseOnClickOutside).list_ui(ui, |ui| {
             let mut picked = None;
-            if ui.selectable_label(chosen.is_none(), parameter.none).clicked() {
+            if list_item(ui, chosen.is_none(), parameter.none).clicked() {
                 picked = Some(if parameter.nullable { Value::None } else { Value::from("") });
             }
             for name in names {
-                if ui.selectable_label(chosen.as_deref() == Some(*name), title(name)).clicked() {
+                if list_item(ui, chosen.as_deref() == Some(*name), title(name)).clicked() {
                     picked = Some(Value::from(*name));
                 }
             }
