@@ -359,9 +359,17 @@ impl Document {
         self.open(name, file.clone(), path, Some(file));
     }
 
-    /// Like [`Self::replace`], with a project that differs from what is stored at `path`.
+    /// Like [`Self::replace`], with a project that differs from what is stored at `path`. The project that the editor
+    /// started with leaves the history if nothing was done to it: undo would only go from the user's work to it.
     pub(crate) fn replace_unsaved(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>) {
+        let is_untouched = self.entries.len() == 1 && !self.is_dirty() && self.path().is_none();
         self.open(name, file, path, None);
+        if is_untouched {
+            let start = self.entries.remove(0);
+            self.memory.remove(&start.memory);
+            self.current -= 1;
+            self.release_closed();
+        }
     }
 
     fn open(&mut self, name: String, file: ProjectFile, path: Option<PathBuf>, stored: Option<ProjectFile>) {

@@ -253,8 +253,11 @@ fn recovered_projects_are_unsaved() {
     let mut document = document();
     document.replace_unsaved("Recover".into(), ProjectFile::default(), Some("a.upthrust.json".into()));
     assert!(document.is_dirty());
+    assert_eq!((document.history().0.len(), document.undo_name()), (1, None), "nothing was done to the first project");
     document.mark_saved(document.project_id(), "a.upthrust.json".into(), document.file());
     assert!(!document.is_dirty() && document.unsaved().is_empty());
+    document.replace_unsaved("Recover".into(), ProjectFile::default(), Some("b.upthrust.json".into()));
+    assert_eq!(document.history().0.len(), 2, "a project with a file stays in the history");
 }
 
 #[cfg(target_os = "linux")]

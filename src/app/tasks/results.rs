@@ -17,7 +17,7 @@ use crate::app::dialogs::modal::Modal;
 use crate::app::dialogs::question::Question;
 use crate::app::dialogs::recovered_projects::{RecoveryResponse, recovery_ui};
 use crate::app::dialogs::save_preset::{SavePresetDialog, SavePresetResponse};
-use crate::app::document::{file_name, title};
+use crate::app::document::{file_name, name_of};
 use crate::app::panels::hints;
 use crate::app::panels::status::Message;
 use crate::app::state::PendingProject;
@@ -88,7 +88,7 @@ impl App {
         match recovery_ui(ctx, autosave.recovered()) {
             Some(RecoveryResponse::Open(i)) => {
                 if let Some((file, path)) = autosave.take_recovered(i) {
-                    let name = format!("Recover {}", title(&file.project));
+                    let name = format!("Recover {}", name_of(&file.project, path.as_deref()));
                     self.ui.pending_project =
                         Some(PendingProject { name, file, path, is_unsaved: true, keeps_view: false });
                 }

@@ -160,7 +160,7 @@ fn edits_are_saved_within_five_seconds_and_offered_after_a_crash() {
     let app = editor.state();
     assert!(app.ui.modal.is_none() && app.document.is_dirty());
     assert_eq!(app.document.project().recipe.seed, 4711);
-    assert_eq!(app.document.undo_name(), Some("Recover Alpine range"));
+    assert_eq!(app.document.history().0.collect::<Vec<_>>(), ["Recover Alpine range"], "nothing was done before it");
     editor.run_steps(20);
     // The recovered project now belongs to the autosave of this editor.
     wait_for_autosave(&mut editor, folder.path(), 1);
