@@ -142,13 +142,14 @@ impl App {
         let shown = self.ui.preview.shown.as_ref().filter(|shown| *shown.request.recipe == project.recipe);
         // The file is written at the end of the timeline, so the heights of an earlier iteration do not describe it.
         let earlier = shown.map(|shown| shown.request.position).filter(|at| *at < total);
+        let is_updating = self.services.previewer.fraction().is_some() && !self.ui.playback.is_playing();
         let context = ExportContext {
             project_id: self.document.project_id(),
             project_path: self.document.path(),
             heights_m: shown.filter(|_| earlier.is_none()).map(|shown| shown.summary.range_m()),
             unfinished_position: earlier.map(|at| [at, total]),
             status: self.services.exporter.status(),
-            is_busy: self.services.exporter.status().is_some() || self.ui.seed_panel.is_searching(),
+            is_busy: self.export_status().is_some() || self.ui.seed_panel.is_searching() || is_updating,
         };
         match self.ui.export.ui(ctx, project, &mut settings.export, &context) {
             Some(ExportResponse::ChooseFolder) => {

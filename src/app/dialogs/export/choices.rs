@@ -91,6 +91,17 @@ impl Choices {
         self.target?.undistorted(extent, settings.samples as usize, self.counts())
     }
 
+    /// The samples of a tile from west to east and from north to south.
+    pub(super) fn tile_size(&self, extent: Extent, settings: &ExportSettings) -> [usize; 2] {
+        let (grid, counts) = (self.grid(extent, settings), self.counts());
+        let size = [grid.width(), grid.height()];
+        let shared = |side: usize, count: usize| (side - 1) / count + 1;
+        [0, 1].map(|axis| {
+            let (side, count) = (size[axis], counts[axis]);
+            self.target.map_or_else(|| shared(side, count), |target| target.tile_side(side, count))
+        })
+    }
+
     /// The grid of the export.
     pub(super) fn grid(&self, extent: Extent, settings: &ExportSettings) -> Grid {
         let longer = self.longer(extent, settings.samples as usize);
