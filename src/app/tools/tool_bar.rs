@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use egui::{
-    Align, Align2, Button, ColorImage, ComboBox, Key, Layout, Modifiers, RichText, Role, Sense, Stroke as Line,
+    Align, Align2, Button, ColorImage, ComboBox, Key, Label, Layout, Modifiers, RichText, Role, Sense, Stroke as Line,
     TextStyle, TextWrapMode, Ui, UiBuilder, Vec2, WidgetInfo, WidgetText,
 };
 
 use super::box_tool::BoxTool;
 use super::brush_tool::BrushTool;
-use super::context::ToolContext;
-use super::fault_tool::FaultTool;
+use super::context::{ToolContext, target_step};
+use super::fault_tool::{FaultTool, target_of_faults};
 use super::marker_tool::MarkerTool;
 use super::mask_overlay::MaskOverlay;
 use super::path_tool::PathTool;
@@ -47,6 +47,9 @@ const NO_TOOL_HINT: &str = "Choose a tool to shape the terrain by hand. Drag a m
 /// The width of the choice of mirroring with its label and the line beside it, points. Where it does not fit, it follows
 /// the parameters of the active tool.
 const MIRROR_WIDTH: f32 = 275.0;
+
+/// The greatest width of the title of the step in which a tool draws, points.
+const TARGET_WIDTH: f32 = 160.0;
 
 /// The tools and the active one. They are not part of the document.
 #[derive(Debug, Default)]
@@ -248,7 +251,8 @@ impl Tools {
         }
     }
 
-    /// Draws the tool bar; `at` is the position on the timeline unless it plays, `painted` what the mask brush paints.
+    /// Draws the tool bar; `at` is the position on the timeline unless it plays, `painted` what the mask brush paints, and
+    /// `selected_step` the index of the selected step.
     /// Returns the command of a clicked tool or button.
     pub(crate) fn bar_ui(
         &mut self,
@@ -256,6 +260,7 @@ impl Tools {
         project: &mut Project,
         at: Option<u32>,
         painted: MaskOwner,
+        selected_step: usize,
         thumbnails: &mut Thumbnails,
     ) -> Option<Command> {
         let Project { recipe, level, .. } = project;
@@ -280,6 +285,7 @@ impl Tools {
                 mirror_ui(ui, &mut self.mirror, recipe.world.extent());
             }
             if let Some(tool) = self.active {
+                target_ui(ui, recipe, tool, selected_step);
                 hint_ui(ui, tool.hint());
             }
         });
@@ -357,6 +363,22 @@ fn draw_axes(ui: &Ui, view: &dyn ToolView, kind: Kind, world: Extent) {
     for ends in axes {
         draw_line(view, places(ends.map(|[x, z]| [x * width_m, z * depth_m]), POINTS), line);
     }
+}
+
+/// Says in which step a tool draws.
+fn target_ui(ui: &mut Ui, recipe: &Recipe, tool: Tool, selected: usize) {
+    let Some(key) = tool.operation() else { return };
+    let target = match tool {
+        Tool::Fault => target_of_faults(recipe, selected),
+        _ => target_step(recipe, selected, |step| step.operation.key() == key),
+    };
+    let title = target.map_or("a new step", |step| recipe.stack[step].title());
+    ui.weak("Draws in");
+    let label = ui.scope(|ui| {
+        ui.set_max_width(ui.available_width().min(TARGET_WIDTH));
+        ui.add(Label::new(RichText::new(title).strong()).truncate())
+    });
+    label.inner.on_hover_text("New shapes go into the selected step, or else into an existing one of their kind");
 }
 
 /// Says whose mask is painted, and lets the user choose what the first stroke of a terrain type does.

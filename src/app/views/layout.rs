@@ -293,7 +293,7 @@ impl App {
         let total = self.total();
         let at = (!self.ui.playback.is_playing()).then(|| self.ui.playback.position(total));
         let thumbnails = &mut self.services.thumbnails;
-        commands.extend(self.ui.tools.bar_ui(ui, project, at, painted, thumbnails));
+        commands.extend(self.ui.tools.bar_ui(ui, project, at, painted, self.ui.selection.step, thumbnails));
         let mut maximise = None;
         let before = self.ui.preview.compare.note(&self.document);
         let range_m = self.ui.preview.shown.as_ref().map(|shown| f64::from(shown.summary.max_m - shown.summary.min_m));

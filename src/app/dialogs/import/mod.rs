@@ -386,6 +386,9 @@ impl ImportDialog {
         if self.file.is_some() {
             ui.add_space(4.0);
             self.destination_ui(ui, world);
+            if self.destination != DestinationChoice::NewProject && self.target.is_none() {
+                ui.weak("The map becomes a step on top of the stack. It replaces the terrain below it.");
+            }
         }
         read
     }

@@ -156,18 +156,20 @@ pub(super) fn strike_deg(fault: &DrawnFault) -> f64 {
     libm::atan2(east, -south).to_degrees().rem_euclid(360.0)
 }
 
-/// The index of the step that receives new faults.
-///
-/// That is the selected step, which is enabled for this, or else the topmost enabled step with drawn faults. If there
-/// is none, inserts one above the generators, so that filters apply to the new faults as to all others.
-pub(super) fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
+/// The existing step that receives new faults: the selected one, or else the topmost enabled one with drawn faults.
+pub(in crate::app::tools) fn target_of_faults(recipe: &Recipe, selected: usize) -> Option<usize> {
     let is_drawn = |step: &Step| matches!(step.operation, AnyOperation::DrawnFaults(_));
     if recipe.stack.get(selected).is_some_and(is_drawn) {
-        enable(recipe, selected);
-        return selected;
+        return Some(selected);
     }
-    let topmost = recipe.active_steps().rfind(|(_, step)| is_drawn(step)).map(|(i, _)| i);
-    if let Some(step) = topmost {
+    recipe.active_steps().rfind(|(_, step)| is_drawn(step)).map(|(i, _)| i)
+}
+
+/// The index of the step that receives new faults, see [`target_of_faults`]; it is enabled for this. Without one, inserts
+/// one above the generators, so that filters apply to the new faults as to all others.
+pub(super) fn step_for_faults(recipe: &mut Recipe, selected: usize) -> usize {
+    if let Some(step) = target_of_faults(recipe, selected) {
+        enable(recipe, step);
         return step;
     }
     let is_generator = |(_, step): &(usize, &Step)| step.operation.role() == Role::Generator;

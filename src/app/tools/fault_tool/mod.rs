@@ -11,6 +11,7 @@ mod shown_faults;
 use egui::{Align2, Key, Modifiers, PointerButton, Pos2, Ui};
 
 use self::drawing::{draw_handles, draw_lines, draw_random_faults, draw_value, note_position};
+pub(super) use self::drawn_faults::target_of_faults;
 use self::drawn_faults::{
     FaultIndex, fault_at, faults_mut, is_own, length_m, next_iteration, own_faults_mut, remove, replace, set,
     step_for_faults,

@@ -73,7 +73,8 @@ parameters! {
         /// The points that the curve passes through, in order.
         nodes: List<PathNode> = List::default(), Spec::new("Nodes");
         /// Full width: of a road's carriageway, a river's bed, a ridge from foot to foot, or a fault zone. A road
-        /// also has verges, each 1/16 of its width and level with it.
+        /// also has verges, each 1/16 of its width and level with it. A new road is 24 m wide, a river 12 m, a ridge or
+        /// valley 300 m, a fault zone 60 m.
         width_m: f64 = 24.0, Spec::number("Width", 0.1, 1_000_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Whether the last node is joined to the first one.
         closed: bool = false, Spec::new("Closed").when("kind", &["road", "ridge", "valley", "fault"]);
