@@ -7,11 +7,10 @@ use super::{editor, press, settle, wait};
 use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::panels::scatter::KINDS;
-use crate::app::widgets::grouped;
 use crate::engine::Step;
 use crate::engine::level::{Level, Marker};
 use crate::engine::operations::faults::Faults;
-use crate::engine::parameters::Point;
+use crate::engine::parameters::{Point, grouped};
 use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::scatter::ScatterLayer;
 

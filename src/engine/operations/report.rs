@@ -1,6 +1,8 @@
 //! What an operation says about its parts once they are built: lengths, grades, volumes.
 
+use crate::cast::ToInteger;
 use crate::heightfield::Heightfield;
+use crate::parameters::grouped;
 
 /// The report on one part of a step, such as a road or a building pad.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,18 +70,10 @@ pub struct LinePoint {
 }
 
 /// A whole number with its thousands separated by commas, rounded to three significant digits if it is longer: 12,300.
-pub(super) fn grouped(number: f64) -> String {
+pub(super) fn three_digits(number: f64) -> String {
     let magnitude = if number.abs() < 1000.0 { 1.0 } else { libm::pow(10.0, libm::log10(number.abs()).floor() - 2.0) };
-    let digits = format!("{:.0}", (number / magnitude).round() * magnitude);
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
-    let mut grouped = String::from(sign);
-    for (i, digit) in digits.char_indices() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    let rounded = ((number / magnitude).round() * magnitude).round();
+    format!("{}{}", if rounded < 0.0 { "-" } else { "" }, grouped(rounded.abs().to_usize()))
 }
 
 /// A length in metres or kilometres.
@@ -89,12 +83,12 @@ pub(super) fn length(metres: f64) -> String {
 
 /// The volumes that are taken away and added.
 pub(super) fn volumes([cut_m3, fill_m3]: [f64; 2]) -> String {
-    format!("cut {} m³, fill {} m³", grouped(cut_m3), grouped(fill_m3))
+    format!("cut {} m³, fill {} m³", three_digits(cut_m3), three_digits(fill_m3))
 }
 
 /// A place on the map.
 pub(super) fn place([x_m, z_m]: [f64; 2]) -> String {
-    format!("{}, {} m", grouped(x_m), grouped(z_m))
+    format!("{}, {} m", three_digits(x_m), three_digits(z_m))
 }
 
 /// The report on the differences between equal parts of the map that were removed after the last step; `None` for a
@@ -128,7 +122,7 @@ mod tests {
 
     #[test]
     fn long_numbers_are_rounded_and_grouped() {
-        let written = [0.2, 999.4, 1234.0, 12_345.0, 999_900.0, 2_345_678.0, -12_345.0].map(grouped);
+        let written = [0.2, 999.4, 1234.0, 12_345.0, 999_900.0, 2_345_678.0, -12_345.0].map(three_digits);
         assert_eq!(written, ["0", "999", "1,230", "12,300", "1,000,000", "2,350,000", "-12,300"]);
         assert_eq!([length(420.4), length(2345.0)], ["420 m", "2.35 km"]);
     }

@@ -32,4 +32,4 @@ pub use self::table::{Choice, Kind, Parameter, Scale, Spec, fraction_of, kind_la
 pub(crate) use self::types::MAX_COORDINATE_M;
 pub use self::types::{Band, Colour, FileName, Limits, Matrix, Point, Range, TextureName, Weighted};
 pub use self::value::{Items, Value, Values};
-pub use self::words::{ordinal, short_number, uncapitalised};
+pub use self::words::{grouped, ordinal, short_number, uncapitalised};

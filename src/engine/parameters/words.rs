@@ -111,6 +111,19 @@ pub fn ordinal(number: usize) -> String {
     format!("{number}{ending}")
 }
 
+/// A count with its digits in groups of three.
+pub fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +145,11 @@ mod tests {
         let labels = ["Cliff, Gaussian falloff", "Rolling (fBm)", "OpenSimplex", "NW–SE diagonal", "Off"];
         let expected = ["cliff, Gaussian falloff", "rolling (fBm)", "OpenSimplex", "NW–SE diagonal", "off"];
         assert_eq!(labels.map(uncapitalised), expected);
+    }
+
+    #[test]
+    fn large_counts_are_grouped() {
+        assert_eq!([0, 12, 999, 1000, 1_234_567].map(grouped), ["0", "12", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::order::ScatterOrder;
 use super::tiles::{TileFile, Tiles};
 use super::weights::safe_name;
 use crate::engine::cast::{ToFloat, ToInteger};
+use crate::engine::parameters::grouped;
 use crate::engine::scatter::{density_map, memory_bytes, most_places, scatter};
 use crate::engine::{Grid, Heightfield, Inputs, Progress, Recipe};
 use crate::files::formats::image;
@@ -106,7 +107,8 @@ pub(super) fn stage(
         };
         staged.extend(progress.stage(share(at)..share(at + 1), staging)?);
     }
-    let counts = scattered.iter().map(|one| format!("{} {}", one.instances.len(), recipe.scatter[one.layer].name));
+    let counts =
+        scattered.iter().map(|one| format!("{} {}", grouped(one.instances.len()), recipe.scatter[one.layer].name));
     let note = format!("scattered {}", counts.collect::<Vec<_>>().join(", "));
     Ok((staged, note))
 }
