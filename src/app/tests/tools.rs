@@ -569,7 +569,7 @@ fn a_click_within_one_frame_is_not_lost() {
 }
 
 #[test]
-fn the_kind_in_the_bar_is_that_of_the_next_path_once_a_path_has_ended() {
+fn the_kind_in_the_bar_is_that_of_the_selected_path_and_a_button_begins_another() {
     let mut editor = editor();
     pause(&mut editor);
     press(&mut editor, Modifiers::NONE, Key::J);
@@ -591,6 +591,15 @@ fn the_kind_in_the_bar_is_that_of_the_next_path_once_a_path_has_ended() {
     editor.run_steps(3);
     editor.get_by_role_and_label(Role::Button, "Ridge").click();
     editor.run_steps(3);
-    assert_eq!(kinds(&editor), [PathKind::Road], "the finished road stays one");
-    assert!(editor.query_by_role_and_label(Role::ComboBox, "New path: Kind").is_some(), "the next path is a ridge");
+    assert_eq!(kinds(&editor), [PathKind::Ridge]);
+    editor.get_by_role_and_label(Role::Button, "New path").click();
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, "Valley").click();
+    editor.run_steps(3);
+    assert_eq!(kinds(&editor), [PathKind::Ridge], "the finished ridge stays one");
+    // Also on top of another path, the next click begins the valley.
+    for x in [40.0, 80.0] {
+        draw(&mut editor, middle + egui::vec2(x, 0.0), &[]);
+    }
+    assert_eq!(kinds(&editor), [PathKind::Ridge, PathKind::Valley]);
 }

@@ -8,6 +8,7 @@ use super::parameter_fields::fields_ui;
 use super::tool_view::{ToolView, draw_line, pressed_at};
 use crate::app::commands::Command;
 use crate::app::views::overlay::{length, note};
+use crate::app::widgets::close_if_picked;
 use crate::app::widgets::theme::colours;
 use crate::engine::Heightfield;
 use crate::engine::curve::{PIECES_PER_SPAN, arc_lengths_m, curve_through};
@@ -311,13 +312,14 @@ impl PathTool {
             return;
         };
         let Some(mut path) = path_at(recipe, index).cloned() else { return };
-        let kind = path.kind;
-        fields_ui(ui, "Path", &mut path, &SHOWN, message);
-        if path.kind != kind && !self.is_drawing {
-            // A finished path stays what it is; its kind can be changed in the panel of the step.
-            (self.template, self.selected, self.node, self.begins) = (Path::of_kind(path.kind), None, None, true);
+        if !self.is_drawing
+            && let Some(kind) = new_path_ui(ui)
+        {
+            (self.template, self.selected, self.node, self.begins) = (Path::of_kind(kind), None, None, true);
             return;
         }
+        let kind = path.kind;
+        fields_ui(ui, "Path", &mut path, &SHOWN, message);
         if path.kind != kind {
             path.adapt_width(kind);
         }
@@ -370,7 +372,8 @@ impl PathTool {
 
     fn draw(&self, ui: &Ui, view: &dyn ToolView, context: &ToolContext, hit: Option<Hit>, place: Option<Point>) {
         let colour = colours(ui).accent;
-        let hovered = hit.map(|hit| match hit {
+        // A click selects what lies under the pointer, unless it adds a node.
+        let hovered = hit.filter(|_| !self.is_adding()).map(|hit| match hit {
             Hit::Node(index, _) | Hit::Curve(index, _) => index,
         });
         for (index, path) in enabled_paths(context.recipe) {
@@ -403,9 +406,9 @@ impl PathTool {
         if let (Some(from), Some(to)) = (from, place) {
             let ends = [from, to].map(|at| [at.x_m, at.z_m]);
             draw_line(view, ends.into_iter(), Stroke::new(1.0, colour));
-            if let Some(at) = self.first.and_then(|first| view.pos([first.x_m, first.z_m])) {
-                view.painter().circle(at, 5.0, Color32::WHITE, Stroke::new(1.5, colour));
-            }
+        }
+        if let Some(at) = self.first.and_then(|first| view.pos([first.x_m, first.z_m])) {
+            view.painter().circle(at, 6.0, colour, Stroke::new(1.5, Color32::from_black_alpha(170)));
         }
         if let Some(path) = self.selected.and_then(|index| path_at(context.recipe, index))
             && view.response().contains_pointer()
@@ -424,6 +427,22 @@ impl PathTool {
             note(ui, view.painter(), Align2::LEFT_TOP, at, &text);
         }
     }
+}
+
+/// A button with a menu of the kinds of paths; returns the one to begin.
+fn new_path_ui(ui: &mut Ui) -> Option<PathKind> {
+    let menu = ui.menu_button("New path", |ui| {
+        let mut chosen = None;
+        for kind in PathKind::ALL {
+            if ui.button(kind.label()).clicked() {
+                chosen = Some(*kind);
+            }
+        }
+        close_if_picked(ui);
+        chosen
+    });
+    menu.response.on_hover_text("Begins another path with the next click");
+    menu.inner.flatten()
 }
 
 /// The share of the maximum grade from which on a road counts as steep.
