@@ -14,8 +14,7 @@ use crate::files::import::InputFiles;
 const TRIAL_SAMPLES: [usize; 2] = [257, 513];
 
 /// The time limit of each trial. The duration of unfinished work is extrapolated from its progress.
-/// Rivers take a time that does not grow, so the first trial should end even on a busy machine.
-const TRIAL_TIMEOUT: Duration = Duration::from_millis(1200);
+const TRIAL_TIMEOUT: Duration = Duration::from_millis(2500);
 
 /// The least part of the time of the second trial that is assumed to grow with the samples.
 const LEAST_GROWTH: f64 = 0.25;
@@ -36,7 +35,7 @@ pub struct CostEstimate {
 }
 
 impl CostEstimate {
-    /// Measures the recipe of an order, with its inputs from `files`. Takes at most 4 seconds. `None` if the inputs
+    /// Measures the recipe of an order, with its inputs from `files`. Takes at most 8 seconds. `None` if the inputs
     /// cannot be decoded, or if the machine was too busy for the trial to get going.
     pub fn measure(mut order: Order, files: &InputFiles) -> Option<Self> {
         order.load_inputs(files, &Progress::new()).ok()?;
@@ -44,8 +43,9 @@ impl CostEstimate {
         let [grid, finer] = TRIAL_SAMPLES.map(|samples| Grid::fitted(recipe.world.extent(), samples));
         let evaluated = |grid: Grid| timed(|progress| stack::evaluate(recipe, grid, *position, inputs, progress));
         let (heights_s, heights) = evaluated(grid)?;
-        let finer_s = if heights.is_some() { Some(evaluated(finer)?.0) } else { None };
-        let (start_s, sample_s) = growth([grid, finer].map(|grid| grid.samples().to_f64()), heights_s, finer_s);
+        // Also if the first trial was not finished: rivers take a time that does not grow.
+        let (finer_s, _) = evaluated(finer)?;
+        let (start_s, sample_s) = growth([grid, finer].map(|grid| grid.samples().to_f64()), [heights_s, finer_s]);
         let heights = heights.unwrap_or_else(|| Heightfield::flat(grid));
         let size = [grid.width(), grid.height()];
         let (painting_s, _) =
@@ -62,10 +62,8 @@ impl CostEstimate {
     }
 }
 
-/// The time that does not grow, and the time per sample, from the times of two numbers of samples; of the first alone if
-/// there is no other.
-fn growth([samples, more]: [f64; 2], time_s: f64, longer_s: Option<f64>) -> (f64, f64) {
-    let Some(longer_s) = longer_s else { return (0.0, time_s / samples) };
+/// The time that does not grow, and the time per sample, from the times of two numbers of samples.
+fn growth([samples, more]: [f64; 2], [time_s, longer_s]: [f64; 2]) -> (f64, f64) {
     // The first trial starts threads, and both are disturbed: the time always grows.
     let least_s = LEAST_GROWTH * longer_s / more;
     let sample_s = ((longer_s - time_s) / (more - samples)).max(least_s);
@@ -120,11 +118,10 @@ mod tests {
 
     #[test]
     fn two_trials_tell_how_the_time_grows() {
-        assert_eq!(growth([100.0, 400.0], 1.0, None), (0.0, 0.01));
-        assert_eq!(growth([100.0, 400.0], 1.0, Some(4.0)), (0.0, 0.01));
-        assert_eq!(growth([100.0, 400.0], 3.0, Some(6.0)), (2.0, 0.01));
+        assert_eq!(growth([100.0, 400.0], [1.0, 4.0]), (0.0, 0.01));
+        assert_eq!(growth([100.0, 400.0], [3.0, 6.0]), (2.0, 0.01));
         // Disturbed: a quarter of the second time grows.
-        assert_eq!(growth([100.0, 400.0], 5.0, Some(4.0)), (3.0, 0.0025));
+        assert_eq!(growth([100.0, 400.0], [5.0, 4.0]), (3.0, 0.0025));
     }
 
     #[test]
