@@ -19,6 +19,7 @@ use crate::app::tools::tool::Tool;
 use crate::app::views::scene::{RenderDialogResponse, RenderTask};
 use crate::app::widgets::{default_button_ui, modal};
 use crate::app::{App, commands};
+use crate::engine::stack::restores_symmetry;
 
 impl App {
     /// Draws the modal dialog, if one is open; returns a command chosen in it.
@@ -174,6 +175,7 @@ impl App {
         let context = ImportContext {
             world: project.recipe.world.extent(),
             remaining_bytes: project.remaining_file_bytes(),
+            restores_symmetry: restores_symmetry(&project.recipe),
             obstacle: self.target_obstacle(dialog.target.as_ref()),
         };
         match dialog.ui(ctx, &context) {

@@ -15,17 +15,27 @@ use super::progress::{Cancelled, Progress};
 use super::recipe::{Blend, Recipe, Step, StepSettings};
 use crate::cast::ToFloat;
 
-/// The symmetries to restore after the last step, in the order of their steps: those of active steps outside groups that
-/// other active steps follow.
+/// The active symmetry steps outside groups whose symmetry is restored after the last step, with their indices.
+fn restoring_steps(recipe: &Recipe) -> impl Iterator<Item = (usize, &Symmetry, &Step)> {
+    let placements = recipe.placements();
+    recipe.active_steps().filter_map(move |(i, step)| match &step.operation {
+        AnyOperation::Symmetry(symmetry) if symmetry.again_at_end && placements[i].parent.is_none() => {
+            Some((i, symmetry, step))
+        }
+        _ => None,
+    })
+}
+
+/// Whether a step that is added on top is made symmetric after the last step.
+pub fn restores_symmetry(recipe: &Recipe) -> bool {
+    restoring_steps(recipe).next().is_some()
+}
+
+/// The symmetries to restore after the last step, in the order of their steps: those that other active steps follow.
 pub(super) fn symmetries_to_restore(recipe: &Recipe, grid: Grid) -> Vec<(&Symmetry, &Step)> {
     let last = recipe.active_steps().next_back().map_or(0, |(i, _)| i);
-    let placements = recipe.placements();
-    let below_last = recipe.active_steps().filter(|(i, _)| *i < last && placements[*i].parent.is_none());
-    let restored = below_last.filter_map(|(_, step)| match &step.operation {
-        AnyOperation::Symmetry(symmetry) => Some((symmetry, step)),
-        _ => None,
-    });
-    restored.filter(|(symmetry, _)| symmetry.again_at_end && symmetry.check(grid).is_ok()).collect()
+    let restored = restoring_steps(recipe).filter(|(i, symmetry, _)| *i < last && symmetry.check(grid).is_ok());
+    restored.map(|(_, symmetry, step)| (symmetry, step)).collect()
 }
 
 /// The symmetry that the finished terrain has everywhere, if it has one: the symmetry that is restored last, or that of the
@@ -184,6 +194,9 @@ mod tests {
         set_again(&mut recipe, true);
         recipe.stack[2].settings.enabled = false;
         assert_eq!(removed_m(&recipe), 0.0, "the symmetry is the last step");
+        assert!(restores_symmetry(&recipe), "of a step that is added on top");
+        set_again(&mut recipe, false);
+        assert!(!restores_symmetry(&recipe));
     }
 
     #[test]

@@ -35,6 +35,7 @@ use crate::engine::operations::stamps::Stamps;
 use crate::engine::parameters::{Band, FileName, TextureName};
 use crate::engine::recipe::Blend;
 use crate::engine::recipe_masks::MaskOwner;
+use crate::engine::stack::restores_symmetry;
 use crate::engine::{Extent, Origin, Recipe, Step};
 use crate::files::export::BuildReport;
 use crate::files::import::{ImportedFile, size_text};
@@ -279,6 +280,9 @@ impl App {
             let note = "the coordinates of the map are not used, because the world stays as it is; open the map as a new \
                         project to use them";
             notes.push(note.into());
+        }
+        if is_terrain && restores_symmetry(&project.recipe) {
+            notes.push("the Symmetry step makes the terrain symmetric".into());
         }
         let Recipe { stack, texture, .. } = &mut project.recipe;
         match target.map(|target| target.slot) {

@@ -359,8 +359,20 @@ fn the_window_shows_the_real_range_of_integers_and_messages_name_the_users_file(
     assert_eq!(editor.state().document.project().name, "hills");
     open_import_window(&mut editor);
     // Black is 0 m and white, 65535, is 1000 m.
-    editor.get_by_label("Height at 65535");
     editor.get_by_label("152.59 to 308.84 m");
+    editor.get_by_label_contains("Black is 0 m and white is 1000 m");
+    let field = "The height of a pixel with the value 65535";
+    editor.get_by_role_and_label(Role::SpinButton, field).focus();
+    editor.run_steps(2);
+    press(&mut editor, egui::Modifiers::COMMAND, egui::Key::A);
+    type_text(&mut editor, "2000");
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::Enter);
+    editor.run_steps(3);
+    editor.get_by_label("305.18 to 617.69 m");
+    assert!(editor.query_by_label_contains("Black is 0 m").is_none(), "it does not hold any more");
+    accept_import(&mut editor);
+    let message = editor.state().ui.message.clone().expect("a message").text;
+    assert!(message.contains("heights 0 to 2000 m") && !message.contains("black is"), "{message}");
 }
 
 #[test]

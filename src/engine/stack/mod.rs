@@ -16,6 +16,7 @@ use std::sync::Arc;
 use self::cached_output::{CachedOutput, resumed};
 use super::blending::blend;
 use super::discarded::discarded;
+pub use super::final_symmetry::restores_symmetry;
 use super::final_symmetry::{FinalSymmetry, symmetries_to_restore};
 use super::groups::Placement;
 use super::heightfield::{Grid, Heightfield};

@@ -48,6 +48,8 @@ pub struct ImportedFile {
     pub origin: Option<Origin>,
     /// What the user should know.
     pub notes: Vec<String>,
+    /// The one of these notes that no longer holds once other heights are chosen: what the file does not say of them.
+    pub assumed_heights: Option<String>,
     /// The map itself; `None` for the texture of a material.
     pub map: Option<MapSummary>,
 }
@@ -243,6 +245,7 @@ pub fn open_stamp(path: &Path) -> Result<ImportedFile, FileError> {
         range_m: None,
         extent: Some(extent),
         origin: None,
+        assumed_heights: None,
         notes: vec![format!("the terrain of a world of {}", size_text(extent))],
         map: None,
     })
@@ -268,6 +271,7 @@ fn texture(path: &Path, bytes: Vec<u8>, image: &DynamicImage) -> ImportedFile {
         range_m: None,
         extent: None,
         origin: None,
+        assumed_heights: None,
         notes,
         map: None,
     }
@@ -292,7 +296,7 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
     let samples = || loaded.raster.samples.iter().copied();
     let (low, high) = (samples().fold(f32::INFINITY, f32::min), samples().fold(f32::NEG_INFINITY, f32::max));
     let extent = loaded.extent();
-    let mut notes = loaded.all_notes(Some(WHITE_M));
+    let (mut notes, mut assumed_heights) = (loaded.all_notes(Some(WHITE_M)), None);
     let range_m = match (&loaded.sidecar, loaded.raster.scale) {
         (Some(_), _) if loaded.needs_conversion => {
             notes.push("its heights are converted to metres with north at the top, as its sidecar says".into());
@@ -303,13 +307,12 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
             Some(sidecar.range_m)
         }
         (None, SampleScale::Integers { max_value }) if max_value > 255.0 && high < LIKELY_METRES => {
-            notes.push(format!(
-                "its values from {low} to {high} are used as metres; change the heights if they are not"
-            ));
+            assumed_heights =
+                Some(format!("its values from {low} to {high} are used as metres; change the heights if they are not"));
             Some(Band { min: 0.0, max: f64::from(max_value) })
         }
         (None, SampleScale::Integers { .. }) => {
-            notes.push("black is 0 m and white is 1000 m; change the heights if they are not".into());
+            assumed_heights = Some("black is 0 m and white is 1000 m; change the heights if they are not".into());
             Some(Band { min: 0.0, max: WHITE_M })
         }
         (None, SampleScale::Metres) => match loaded.normalised_range() {
@@ -324,6 +327,7 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
             }
         },
     };
+    notes.extend(assumed_heights.clone());
     notes.extend(extent.map(size_note));
     ImportedFile {
         path: path.to_path_buf(),
@@ -333,6 +337,7 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
         extent,
         origin: loaded.origin(),
         notes,
+        assumed_heights,
         map: Some(map),
     }
 }

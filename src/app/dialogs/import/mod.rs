@@ -116,6 +116,8 @@ pub(crate) struct ImportContext {
     pub(crate) world: Extent,
     /// The bytes of files that can be added to it.
     pub(crate) remaining_bytes: u64,
+    /// Whether the finished terrain is made symmetric, whatever is imported.
+    pub(crate) restores_symmetry: bool,
     /// Why the file cannot be used in it, whatever it is.
     pub(crate) obstacle: Option<String>,
 }
@@ -230,7 +232,7 @@ impl ImportDialog {
                 let columns = ui.horizontal_top(|ui| {
                     self.picture_ui(ui, context.world);
                     ui.add_space(8.0);
-                    ui.vertical(|ui| self.properties_ui(ui, context.world)).inner
+                    ui.vertical(|ui| self.properties_ui(ui, context)).inner
                 });
                 columns.inner
             });
@@ -283,7 +285,12 @@ impl ImportDialog {
         }
         let file = self.file.take_if(|_| import)?;
         let range_m = self.has_edited_range.then_some(Band { min: self.range_m[0], max: self.range_m[1] });
-        let file = ImportedFile { range_m: range_m.or(file.range_m), ..file };
+        let mut file = ImportedFile { range_m: range_m.or(file.range_m), ..file };
+        if let Some(Band { min, max }) = range_m {
+            file.notes.retain(|note| file.assumed_heights.as_ref() != Some(note));
+            let [low, high] = [min, max].map(|height_m| decimal(height_m, HEIGHT_PLACES));
+            file.notes.insert(0, format!("heights {low} to {high} m"));
+        }
         let destination = match self.destination {
             DestinationChoice::NewProject => ImportDestination::NewProject(self.extent),
             DestinationChoice::ResizedWorld if !is_same_size(self.extent, context.world) => {
@@ -309,7 +316,9 @@ impl ImportDialog {
         let file = self.shown().into_iter();
         file.flat_map(|file| {
             let size = file.extent.map(size_note);
-            file.notes.iter().map(String::as_str).filter(move |note| size.as_deref() != Some(*note))
+            let outdated = file.assumed_heights.as_deref().filter(|_| self.has_edited_range);
+            let is_news = move |note: &&str| size.as_deref() != Some(*note) && outdated != Some(*note);
+            file.notes.iter().map(String::as_str).filter(is_news)
         })
     }
 
@@ -368,7 +377,7 @@ impl ImportDialog {
     }
 
     /// What the map is, and what can be changed; returns how to read the file again.
-    fn properties_ui(&mut self, ui: &mut Ui, world: Extent) -> Option<ReadOptions> {
+    fn properties_ui(&mut self, ui: &mut Ui, context: &ImportContext) -> Option<ReadOptions> {
         let mut read = None;
         Grid::new("import properties").num_columns(2).spacing([12.0, 6.0]).min_col_width(84.0).show(ui, |ui| {
             read = self.reading_ui(ui);
@@ -385,9 +394,14 @@ impl ImportDialog {
         });
         if self.file.is_some() {
             ui.add_space(4.0);
-            self.destination_ui(ui, world);
+            self.destination_ui(ui, context.world);
             if self.destination != DestinationChoice::NewProject && self.target.is_none() {
                 ui.weak("The map becomes a step on top of the stack. It replaces the terrain below it.");
+                if context.restores_symmetry {
+                    ui.weak(
+                        "The Symmetry step then makes it symmetric, by \u{201c}Restore symmetry at the end\u{201d}.",
+                    );
+                }
             }
         }
         read
@@ -613,7 +627,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("land.raw");
         std::fs::write(&path, (0..1200_u16).flat_map(u16::to_be_bytes).collect::<Vec<u8>>()).expect("written");
-        let context = ImportContext { world: WORLD, remaining_bytes: MAX_FILE_BYTES, obstacle: None };
+        let context =
+            ImportContext { world: WORLD, remaining_bytes: MAX_FILE_BYTES, restores_symmetry: false, obstacle: None };
         let mut has_fonts = false;
         let mut window = Harness::builder().with_size([1280.0, 800.0]).build_ui_state(
             move |ui, shown: &mut Shown| {
