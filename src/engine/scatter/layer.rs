@@ -2,6 +2,7 @@
 
 use crate::mask::Mask;
 use crate::parameters::{Band, Colour, List, Spec, choices, parameters};
+use crate::texture::TextureRecipe;
 
 choices! {
     /// The direction that instances face.
@@ -92,4 +93,17 @@ parameters! {
         /// Selects the random numbers of the layer.
         seed: u32 = 0, Spec::number("Seed", 0.0, 4_294_967_295.0).slider(0.0, 1000.0);
     }
+}
+
+impl ScatterLayer {
+    /// Whether nothing is placed because none of the layer's terrain types is shown: they are in other climate sets,
+    /// disabled, or missing.
+    pub fn lacks_types(&self, texture: &TextureRecipe) -> bool {
+        !self.types.is_empty() && !self.types.iter().any(|one| is_shown(&one.name, texture))
+    }
+}
+
+/// Whether a terrain type of that name is shown, and covers terrain.
+pub fn is_shown(name: &str, texture: &TextureRecipe) -> bool {
+    texture.active().any(|terrain_type| terrain_type.name == name && terrain_type.covers())
 }

@@ -429,6 +429,27 @@ mod tests {
     }
 
     #[test]
+    fn layers_on_types_that_are_not_shown_place_nothing() {
+        let terrain = plane([0.0; 2], 65);
+        let grass =
+            |name: &str, set: &str| TerrainType { name: name.into(), set: set.into(), ..TerrainType::default() };
+        let types = vec![grass("grass", "Summer"), grass("snow", "Winter")];
+        let mut texture = TextureRecipe { types: types.into(), ..TextureRecipe::starter() };
+        texture.settings.active_set = Some("Winter".into());
+        let on = |names: &[&str]| {
+            let types = names.iter().map(|name| TypeShare { name: (*name).into(), share: 1.0 }).collect::<Vec<_>>();
+            ScatterLayer { types: types.into(), ..ScatterLayer::default() }
+        };
+        for (names, is_placed) in [(&["grass"][..], false), (&["gone"], false), (&["grass", "snow"], true), (&[], true)]
+        {
+            let layer = on(names);
+            assert_eq!(layer.lacks_types(&texture), !is_placed, "{names:?}");
+            let recipe = Recipe { texture: texture.clone(), ..recipe(vec![layer]) };
+            assert_eq!(!scattered(&recipe, &terrain)[0].instances.is_empty(), is_placed, "{names:?}");
+        }
+    }
+
+    #[test]
     fn the_same_places_are_taken_on_finer_terrains() {
         let hill = |samples| {
             let grid = Grid::fitted(WORLD, samples);

@@ -107,8 +107,11 @@ pub(super) fn stage(
         };
         staged.extend(progress.stage(share(at)..share(at + 1), staging)?);
     }
-    let counts =
-        scattered.iter().map(|one| format!("{} {}", grouped(one.instances.len()), recipe.scatter[one.layer].name));
+    let counts = scattered.iter().map(|one| {
+        let layer = &recipe.scatter[one.layer];
+        let why = if layer.lacks_types(&recipe.texture) { " (none of its terrain types is shown)" } else { "" };
+        format!("{} {}{why}", grouped(one.instances.len()), layer.name)
+    });
     let note = format!("scattered {}", counts.collect::<Vec<_>>().join(", "));
     Ok((staged, note))
 }

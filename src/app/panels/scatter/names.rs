@@ -6,7 +6,7 @@ use egui_material_icons::icons::ICON_CLOSE;
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::app::widgets::{ListUi, icon_button, list_item};
 use crate::engine::parameters::{Group, List};
-use crate::engine::scatter::{Avoid, ScatterLayer, TypeShare};
+use crate::engine::scatter::{Avoid, ScatterLayer, TypeShare, is_shown};
 use crate::engine::texture::TextureRecipe;
 
 /// Draws the terrain types of a layer.
@@ -18,9 +18,18 @@ pub(super) fn types_ui(
 ) {
     let names: Vec<&str> = texture.types.iter().map(|one| one.name.as_str()).collect();
     let new = |name: &str| TypeShare { name: name.into(), ..TypeShare::default() };
-    let texts =
-        ["On terrain types", "all", "Places instances only on these types, with a density for each", "(missing)"];
-    named_ui(ui, texts, &mut layer.types, &names, (|one: &TypeShare| one.name.clone(), new), "name", parameters);
+    let texts = ["On terrain types", "all", "Places instances only on these types, with a density for each"];
+    let lack = |name: &str| match names.contains(&name) {
+        false => Some("(missing)"),
+        true if !is_shown(name, texture) => Some("(off, or not in this climate set)"),
+        true => None,
+    };
+    let texts_of = (texts, lack);
+    named_ui(ui, texts_of, &mut layer.types, &names, (|one: &TypeShare| one.name.clone(), new), "name", parameters);
+    if layer.lacks_types(texture) {
+        let text = "None of these terrain types is shown. As it is, nothing of the layer is placed.";
+        ui.colored_label(ui.visuals().error_fg_color, text);
+    }
 }
 
 /// Draws the layers that a layer avoids; `above` are those that it can avoid.
@@ -30,16 +39,16 @@ pub(super) fn avoid_ui(ui: &mut Ui, layer: &mut ScatterLayer, above: &[ScatterLa
         return;
     }
     let new = |name: &str| Avoid { layer: name.into(), ..Avoid::default() };
-    let texts =
-        ["Keep away from", "none", "Keeps a distance from layers above this one in the list", "(not above this layer)"];
-    named_ui(ui, texts, &mut layer.avoid, &names, (|one: &Avoid| one.layer.clone(), new), "layer", parameters);
+    let texts = ["Keep away from", "none", "Keeps a distance from layers above this one in the list"];
+    let lack = |name: &str| (!names.contains(&name)).then_some("(not above this layer)");
+    named_ui(ui, (texts, lack), &mut layer.avoid, &names, (|one: &Avoid| one.layer.clone(), new), "layer", parameters);
 }
 
 /// Draws a list of items with a name: a menu that adds one of the names that are left, and the items with their other
-/// parameters. `[label, none, doc, lacks]` are the texts of the list, `key` is that of the name.
+/// parameters. `[label, none, doc]` are the texts of the list, `lack` says what an item lacks, `key` is that of the name.
 fn named_ui<T: Group + Clone + PartialEq>(
     ui: &mut Ui,
-    [label, none, doc, lacks]: [&str; 4],
+    ([label, none, doc], lack): ([&str; 3], impl Fn(&str) -> Option<&'static str>),
     items: &mut List<T>,
     names: &[&str],
     (name_of, new): (impl Fn(&T) -> String, impl Fn(&str) -> T),
@@ -67,10 +76,9 @@ fn named_ui<T: Group + Clone + PartialEq>(
         let name = name_of(&item);
         ui.push_id((label, i), |ui| {
             ui.horizontal(|ui| {
-                let text = if names.contains(&name.as_str()) {
-                    egui::RichText::new(&name)
-                } else {
-                    egui::RichText::new(format!("{name} {lacks}")).color(ui.visuals().error_fg_color)
+                let text = match lack(&name) {
+                    None => egui::RichText::new(&name),
+                    Some(lack) => egui::RichText::new(format!("{name} {lack}")).color(ui.visuals().error_fg_color),
                 };
                 ui.label(text);
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
