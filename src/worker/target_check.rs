@@ -47,8 +47,8 @@ pub fn check_targets(files: Vec<PathBuf>) -> TargetCheck {
                 };
                 let [folder, existing] = [folder, existing].map(Path::display);
                 format!(
-                    "The folder {folder} cannot be created: {existing} is not writable ({reason}). Choose another \
-                     folder."
+                    "The folder {folder} cannot be created, because {existing} cannot be written to ({reason}). Choose \
+                     another folder."
                 )
             });
             check.new_folder = Some(folder.to_path_buf());

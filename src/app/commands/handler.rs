@@ -141,6 +141,10 @@ impl App {
                 self.execute_seed(command);
             }
             C::Tool(_) | C::Mirror(_) | C::ProfileLine | C::EditFault { .. } => self.execute_tool(command),
+            C::ShowAnalysis(section) => {
+                self.ui.analysis.reveal(section, &mut self.settings.unfolded);
+                self.show_panel(Side::Right);
+            }
             C::FrameViews | C::ViewThreeQuarter | C::ViewFromAbove | C::ViewFromSide | C::WaterLevel => {
                 self.execute_view(ctx, command);
             }

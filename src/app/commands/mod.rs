@@ -9,6 +9,7 @@ pub(crate) mod stack_edits;
 use egui::{Event, Key, KeyboardShortcut, Modifiers, ThemePreference, Ui};
 
 use crate::app::commands::stack_edits::StepPlace;
+use crate::app::panels::analysis::Section;
 use crate::app::panels::materials::MATERIALS;
 use crate::app::panels::scatter::KINDS;
 use crate::app::tools::tool::Tool;
@@ -202,6 +203,8 @@ pub(crate) enum Command {
     },
     /// Starts or stops drawing the profile line on the maps.
     ProfileLine,
+    /// Unfolds a section of the analysis panel.
+    ShowAnalysis(Section),
     /// Shows or hides variations of the terrain.
     Variations,
     /// Shows the metrics of the level.
@@ -383,6 +386,7 @@ impl Command {
             Self::Mirror(Some(kind)) => kind.label().into(),
             Self::EditFault { number, .. } => format!("Edit fault {number}"),
             Self::ProfileLine => "Draw profile line".into(),
+            Self::ShowAnalysis(section) => section.title().into(),
             Self::Variations => "Variations".into(),
             Self::Playability => "Playability".into(),
             Self::Scatter => "Scatter".into(),
@@ -440,12 +444,14 @@ impl Command {
             Self::TogglePlay => "animation timeline",
             Self::NewSeed => "random shuffle",
             Self::Variations => "random alternatives mutate vary",
-            Self::Scatter | Self::AddLayer(_) => "forest foliage vegetation props objects instances",
+            Self::Scatter => "forest foliage vegetation props objects instances",
+            Self::AddLayer(kind) => KINDS.get(*kind).map_or("", |kind| kind.words),
             Self::Playability => {
                 "level metrics overlay rules fairness route time reach visibility line of sight territory choke agent walkable"
             }
             Self::ShowOverlay(_) => "line of sight view visibility",
             Self::ProfileLine => "cross-section elevation",
+            Self::ShowAnalysis(_) => "chart statistics histogram",
             Self::FrameViews => "zoom fit centre camera",
             Self::ViewThreeQuarter | Self::ViewFromAbove | Self::ViewFromSide => "camera perspective",
             Self::MaximiseHeightmap | Self::MaximiseTexture | Self::MaximiseScene => "full enlarge",

@@ -9,6 +9,7 @@ use egui::{
 use crate::app::commands::menus::ViewModes;
 use crate::app::commands::menus::{Entry, MENUS, MenuContext};
 use crate::app::commands::{Command, ParameterOwner};
+use crate::app::panels::analysis::Section;
 use crate::app::panels::materials::MATERIALS;
 use crate::app::panels::play;
 use crate::app::panels::scatter::KINDS;
@@ -95,6 +96,11 @@ impl Palette {
         for (i, terrain_type) in recipe.texture.types.iter().enumerate() {
             let select = Command::SelectType(i);
             entries.push(PaletteEntry::new(select, &terrain_type.name, "Terrain type".into(), ""));
+        }
+        for section in Section::ALL {
+            let show = Command::ShowAnalysis(section);
+            let entry = PaletteEntry::new(show, section.title(), "Analysis".into(), section.doc());
+            entries.push(entry.with_words(show.words()));
         }
         let level = &context.document.project().level;
         for map in play::maps(level) {
@@ -307,6 +313,8 @@ mod tests {
             ("path", Command::Tool(Tool::Path)),
             ("lake", Command::WaterLevel),
             ("vary", Command::Variations),
+            ("spectrum", Command::ShowAnalysis(Section::Spectrum)),
+            ("boulder", Command::AddLayer(3)),
             ("snow", Command::AddType(snow)),
             ("occlusion", Command::ShowParameter { of: ParameterOwner::Light, key: "occlusion" }),
             ("height range", Command::ShowParameter { of: ParameterOwner::World, key: "height_range_m" }),

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use egui::text::LayoutJob;
 use egui::{
-    Align2, Color32, ColorImage, CursorIcon, FontId, Pos2, Rect, Response, RichText, Role, Sense, Stroke, StrokeKind,
+    Align2, Color32, ColorImage, CursorIcon, FontId, Pos2, Rect, Response, Role, Sense, Stroke, StrokeKind,
     TextureHandle, TextureId, TextureOptions, Ui, Vec2, WidgetInfo,
 };
 
@@ -168,7 +169,7 @@ pub(crate) fn diagram_ui(
     }
     paint_axes(ui, axes, unit);
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Elevations and slopes of the terrain types"));
-    // The line is always drawn, so that the layout does not jump.
+    // The lines are always drawn, so that the layout does not jump.
     let pointed = response.hover_pos().filter(|pointer| plot.contains(*pointer));
     let text = match pointed {
         Some(pointer) => {
@@ -178,10 +179,20 @@ pub(crate) fn diagram_ui(
         }
         None => "Elevation and slope; hatched: uncovered".into(),
     };
-    ui.horizontal(|ui| {
-        ui.add_space(LEFT_MARGIN);
-        ui.add(egui::Label::new(RichText::new(text).size(11.0).color(colours(ui).weak)).truncate());
-    });
+    lines_ui(ui, &text);
+}
+
+/// Draws what lies under the pointer in the height of two lines.
+fn lines_ui(ui: &mut Ui, text: &str) {
+    let font = FontId::proportional(11.0);
+    let colour = colours(ui).weak;
+    let height = 2.0 * ui.fonts_mut(|fonts| fonts.row_height(&font));
+    let (rect, response) = ui.allocate_exact_size(Vec2::new(ui.available_width(), height), Sense::hover());
+    let mut job = LayoutJob::simple(text.to_string(), font, colour, rect.width() - LEFT_MARGIN);
+    job.wrap.max_rows = 2;
+    let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
+    ui.painter().galley(rect.min + Vec2::new(LEFT_MARGIN, 0.0), galley, colour);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
 }
 
 /// The elevations and slopes of a type.

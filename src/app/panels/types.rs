@@ -373,7 +373,9 @@ impl TypeNote {
         match self {
             Self::Disabled => "The type is disabled",
             Self::OtherSet => "The type belongs to another climate set",
-            Self::Unknown | Self::Covers(_) => "Share of the terrain that it covers",
+            Self::Unknown | Self::Covers(_) => {
+                "Share of the terrain that shows it, with what it fills as the nearest type"
+            }
             Self::Blends(_) => "Share of the terrain where it blends with the other types",
         }
     }
@@ -382,7 +384,7 @@ impl TypeNote {
     fn sentence(self) -> String {
         match self {
             Self::Disabled | Self::OtherSet | Self::Unknown => self.text(),
-            Self::Covers(share) => format!("Covers {} of the terrain", percent(share)),
+            Self::Covers(share) => format!("Shown on {} of the terrain", percent(share)),
             Self::Blends(share) => format!("Blends over {} of the terrain", percent(share)),
         }
     }
@@ -497,6 +499,10 @@ fn card_ui(
     (response, wants_file)
 }
 
+/// What is uncovered.
+pub(crate) const UNCOVERED_DOC: &str = "The share of the terrain outside the limits of all types. It shows the nearest type, or the one that is set for \
+     uncovered terrain, and is counted in the share of that type too";
+
 /// The share of the terrain that no type covers, and the button that shows where.
 fn uncovered_ui(ui: &mut Ui, uncovered: f32, panel: &mut TexturePanelState) {
     ui.horizontal(|ui| {
@@ -504,7 +510,7 @@ fn uncovered_ui(ui: &mut Ui, uncovered: f32, panel: &mut TexturePanelState) {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.add_space(8.0);
         let text = RichText::new("Uncovered").size(11.0).color(colours(ui).weak);
-        ui.label(text).on_hover_text("The share of the terrain that no terrain type covers");
+        ui.label(text).on_hover_text(UNCOVERED_DOC);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add_space(5.0);
             note_ui(ui, &percent(uncovered));
@@ -578,7 +584,7 @@ mod tests {
             [0, 1, 2].map(|i| type_note(&recipe.texture, i, &Shares::new(None))),
             [TypeNote::Disabled, TypeNote::OtherSet, TypeNote::Unknown]
         );
-        assert_eq!(TypeNote::Covers(0.25).sentence(), "Covers 25 % of the terrain");
+        assert_eq!(TypeNote::Covers(0.25).sentence(), "Shown on 25 % of the terrain");
         assert_eq!(TypeNote::Blends(0.25).sentence(), "Blends over 25 % of the terrain");
     }
 }

@@ -242,6 +242,19 @@ fn arrow_keys_in_a_list_begin_at_the_chosen_item() {
     };
     let at = |profile: Profile| Profile::ALL.iter().position(|other| *other == profile);
     assert_eq!(at(faults.profile), at(Profile::Smooth).map(|at| at + 1));
+    // Also if it was opened with the mouse, with nothing in focus.
+    let chosen = faults.profile;
+    editor.ctx.memory_mut(|memory| memory.stop_text_input());
+    editor.get_by_role_and_label(Role::ComboBox, "Profile").click();
+    editor.run_steps(3);
+    for key in [egui::Key::ArrowDown, egui::Key::Enter] {
+        press(&mut editor, egui::Modifiers::NONE, key);
+        editor.run_steps(3);
+    }
+    let AnyOperation::Faults(faults) = &editor.state().document.project().recipe.stack[0].operation else {
+        panic!("faults")
+    };
+    assert_eq!(at(faults.profile), at(chosen).map(|at| at + 1));
 }
 
 #[test]

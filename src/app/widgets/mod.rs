@@ -77,8 +77,8 @@ pub(crate) fn list_item(ui: &mut Ui, is_chosen: bool, text: impl Into<WidgetText
     // The key that opens the list does not pick the item.
     let is_opening = ui.input(|input| input.key_pressed(Key::Enter) || input.key_pressed(Key::Space));
     let focused = ui.memory(|memory| memory.focused()).and_then(|id| ui.ctx().read_response(id));
-    let is_elsewhere = |focused: Response| focused.layer_id != ui.layer_id();
-    if is_chosen && !item.clicked() && !is_opening && focused.is_some_and(is_elsewhere) {
+    let is_here = |focused: Response| focused.layer_id == ui.layer_id();
+    if is_chosen && !item.clicked() && !is_opening && !focused.is_some_and(is_here) {
         item.request_focus();
     }
     item

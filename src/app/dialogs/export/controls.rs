@@ -36,9 +36,11 @@ pub(super) fn row_ui(ui: &mut Ui, name: &str, control: impl FnOnce(&mut Ui, egui
     });
 }
 
-/// A target in one line.
-fn target_line(target: &Target) -> String {
-    format!("Sizes: {}. Files: {}", target.sizes.describe(), target.file_names())
+/// A target in one line; the sizes and files of maps that are divided into tiles are described by what is below.
+fn target_line(target: &Target, is_tiled: bool) -> String {
+    let sizes = if is_tiled { target.sizes.rule() } else { target.sizes.describe() };
+    let of_each = if is_tiled { ", each as one file per tile" } else { "" };
+    format!("Sizes: {sizes}. Files: {}{of_each}", target.file_names())
 }
 
 /// The target, or the files of an export without one.
@@ -50,13 +52,13 @@ pub(super) fn target_ui(ui: &mut Ui, choices: &mut Choices) {
             list_value(ui, &mut choices.target, None, PLAIN_FILES);
             for target in targets::ALL {
                 let item = list_value(ui, &mut choices.target, Some(target), target.label);
-                item.on_hover_text(target_line(target));
+                item.on_hover_text(target_line(target, false));
             }
         });
         shown.response.labelled_by(label);
     });
     if let Some(target) = choices.target {
-        ui.weak(target_line(target));
+        ui.weak(target_line(target, choices.counts() != [1; 2]));
         ui.weak(target.checked.describe(target.label));
         return;
     }

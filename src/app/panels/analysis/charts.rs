@@ -3,6 +3,7 @@
 use egui::{Color32, Rect, Sense, Ui, Vec2};
 use egui_plot::{Bar, BarChart, Line, PlotPoints, Points, VLine};
 
+use crate::app::panels::types::UNCOVERED_DOC;
 use crate::app::widgets::plot::{as_length, inner_marks, logarithmic_marks, plot};
 use crate::app::widgets::theme::colours;
 use crate::engine::analysis::Spectrum;
@@ -65,11 +66,7 @@ fn statistics_ui(ui: &mut Ui, preview: &Preview, low: f64, high: f64) {
             format!("{:.2}", summary.hypsometric_integral),
             "The share of the terrain's bounding box that is filled: 0.5 where highs and lows balance",
         );
-        line(
-            "Uncovered",
-            format!("{:.1} %", preview.uncovered * 100.0),
-            "The share of the terrain that no terrain type covers",
-        );
+        line("Uncovered", format!("{:.1} %", preview.uncovered * 100.0), UNCOVERED_DOC);
     });
 }
 

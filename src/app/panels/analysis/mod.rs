@@ -32,7 +32,7 @@ pub(crate) enum Section {
 }
 
 impl Section {
-    const ALL: [Self; 5] = [Self::Heights, Self::Slopes, Self::Profile, Self::Landforms, Self::Spectrum];
+    pub(crate) const ALL: [Self; 5] = [Self::Heights, Self::Slopes, Self::Profile, Self::Landforms, Self::Spectrum];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Section {
         }
     }
 
-    fn doc(self) -> &'static str {
+    pub(crate) fn doc(self) -> &'static str {
         match self {
             Self::Heights => "The distribution of heights",
             Self::Slopes => "The distribution of slopes, and how much of the terrain is walkable",

@@ -163,17 +163,17 @@ fn fairness_ui(ui: &mut Ui, report: &Report) {
     // That of many teams scrolls instead of widening the panel.
     ScrollArea::horizontal().id_salt("fairness").show(ui, |ui| {
         table.show(ui, |ui| {
+            let doc = "The smallest value divided by the largest: 1 is fair. For heights, how far apart they are: 0 m is fair";
             ui.weak("Team");
+            // Before the teams, so that it is in view with any number of them.
+            ui.weak("Balance").on_hover_text(doc);
             report.teams.iter().for_each(|team| drop(ui.strong(team)));
-            ui.weak("Balance").on_hover_text(
-            "The smallest value divided by the largest: 1 is fair. For heights, how far apart they are: 0 m is fair",
-        );
             ui.end_row();
             for row in &report.fairness {
                 let (title, doc) = aspect_text(row.aspect);
                 ui.label(title).on_hover_text(doc);
-                row.values.iter().for_each(|value| drop(ui.label(row.aspect.text(*value))));
                 ui.strong(row.ratio_text());
+                row.values.iter().for_each(|value| drop(ui.label(row.aspect.text(*value))));
                 ui.end_row();
             }
         })
@@ -183,7 +183,7 @@ fn fairness_ui(ui: &mut Ui, report: &Report) {
 fn aspect_text(aspect: Aspect) -> (&'static str, &'static str) {
     match aspect {
         Aspect::Territory => ("Territory", "The share of the walkable area that the team reaches first"),
-        Aspect::Time => ("Time to objectives", "The mean time to the objectives"),
+        Aspect::Time => ("To objectives", "The mean time to the objectives"),
         Aspect::Exposure => ("Exposure", "The share of the walkable area from which the team's spawns are visible"),
         Aspect::Flat => ("Flat terrain", "The area up to 5\u{b0} steep that the team reaches first"),
         Aspect::Height => (

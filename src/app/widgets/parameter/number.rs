@@ -197,7 +197,8 @@ fn decimals_for(parameter: &Parameter, number: f64) -> usize {
             two.to_usize() + usize::from((scaled - scaled.round()).abs() > 1e-6)
         }
         _ if magnitude < 10.0 => 2,
-        _ => 0,
+        // The slider gives whole numbers, but others can be typed.
+        _ => usize::from((number - number.round()).abs() > 1e-6),
     };
     decimals(parameter).max(least)
 }
