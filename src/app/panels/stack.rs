@@ -430,7 +430,7 @@ fn reports_ui(ui: &mut Ui, reports: &[PartReport], parts: usize) {
 }
 
 /// The height of a report above the parameters, points, and the most reports that are in view.
-const REPORT_HEIGHT: f32 = 80.0;
+const REPORT_HEIGHT: f32 = 96.0;
 const MAX_REPORTS: usize = 2;
 
 /// The samples along the longer side of the grid for which the selected step is checked. Only its proportions matter.
