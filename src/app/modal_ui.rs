@@ -19,7 +19,6 @@ use crate::app::tools::tool::Tool;
 use crate::app::views::scene::{RenderDialogResponse, RenderTask};
 use crate::app::widgets::{default_button_ui, modal};
 use crate::app::{App, commands};
-use crate::engine::stack::restores_symmetry;
 
 impl App {
     /// Draws the modal dialog, if one is open; returns a command chosen in it.
@@ -143,6 +142,7 @@ impl App {
         let shown = self.ui.preview.shown.as_ref().filter(|shown| *shown.request.recipe == project.recipe);
         // The file is written at the end of the timeline, so the heights of an earlier iteration do not describe it.
         let earlier = shown.map(|shown| shown.request.position).filter(|at| *at < total);
+        // While it plays, there is always a preview to compute: waiting for that would never end.
         let is_updating = self.services.previewer.fraction().is_some() && !self.ui.playback.is_playing();
         let context = ExportContext {
             project_id: self.document.project_id(),
@@ -175,7 +175,7 @@ impl App {
         let context = ImportContext {
             world: project.recipe.world.extent(),
             remaining_bytes: project.remaining_file_bytes(),
-            restores_symmetry: restores_symmetry(&project.recipe),
+            recipe: &project.recipe,
             obstacle: self.target_obstacle(dialog.target.as_ref()),
         };
         match dialog.ui(ctx, &context) {

@@ -27,7 +27,8 @@ pub fn heightfield_from(loaded: LoadedHeightmap, range_m: Option<Band>) -> Resul
 
 /// Notes about guesses, losses and assumptions made while reading.
 pub fn notes(loaded: &LoadedHeightmap, range_m: Option<Band>) -> Vec<String> {
-    let mut notes = loaded.all_notes(None);
+    let mut notes = loaded.all_notes();
+    notes.extend(loaded.normalised_note(None));
     let integers = matches!(loaded.raster.scale, SampleScale::Integers { .. });
     if integers && range_m.is_none() && loaded.sidecar.is_none() {
         notes.push("its height range is unknown; values are taken as metres".into());

@@ -75,7 +75,7 @@ fn open(path: &Path) -> Result<ProjectFile, CliError> {
 fn from_heightmap(path: &Path) -> Result<ProjectFile, CliError> {
     let imported = open_heightmap(path, &ReadOptions::default())
         .map_err(|error| CliError::FileOf(path.display().to_string(), error))?;
-    imported.notes.iter().for_each(|note| print_error(&format!("note: {}: {note}", path.display())));
+    imported.all_notes().for_each(|note| print_error(&format!("note: {}: {note}", path.display())));
     let has_extent = imported.extent.is_some();
     let project = Project::of_heightmap(OpenedHeightmap {
         name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),

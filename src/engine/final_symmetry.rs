@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::blending::blend;
-use super::heightfield::{Grid, Heightfield};
+use super::heightfield::{Extent, Grid, Heightfield};
 use super::inputs::Inputs;
 use super::mask::Mask;
 use super::operations::symmetry::Symmetry;
@@ -26,9 +26,13 @@ fn restoring_steps(recipe: &Recipe) -> impl Iterator<Item = (usize, &Symmetry, &
     })
 }
 
-/// Whether a step that is added on top is made symmetric after the last step.
-pub fn restores_symmetry(recipe: &Recipe) -> bool {
-    restoring_steps(recipe).next().is_some()
+/// Whether a step that is added on top of a world of that size is made symmetric everywhere after the last step.
+pub fn restores_symmetry(recipe: &Recipe, extent: Extent) -> bool {
+    /// Only the proportions of the grid matter.
+    const SAMPLES: usize = 257;
+    let grid = Grid::fitted(extent, SAMPLES);
+    let is_whole = |settings: &StepSettings| settings.mask.is_empty() && settings.strength >= 1.0;
+    restoring_steps(recipe).any(|(_, symmetry, step)| symmetry.check(grid).is_ok() && is_whole(&step.settings))
 }
 
 /// The symmetries to restore after the last step, in the order of their steps: those that other active steps follow.
@@ -194,9 +198,10 @@ mod tests {
         set_again(&mut recipe, true);
         recipe.stack[2].settings.enabled = false;
         assert_eq!(removed_m(&recipe), 0.0, "the symmetry is the last step");
-        assert!(restores_symmetry(&recipe), "of a step that is added on top");
+        let extent = grid().extent();
+        assert!(restores_symmetry(&recipe, extent), "of a step that is added on top");
         set_again(&mut recipe, false);
-        assert!(!restores_symmetry(&recipe));
+        assert!(!restores_symmetry(&recipe, extent));
     }
 
     #[test]

@@ -303,7 +303,7 @@ fn view(context: &MenuContext) -> Vec<Entry> {
         ],
     );
     entries.push(Entry::Separator);
-    let doc = "Adds water up to a level to the project, such as the sea level; its field is in the 3-D view".into();
+    let doc = "Water of the project up to a level, such as the sea level: adds or shows it, and selects its field in the 3-D view".into();
     entries.push(Entry::Item(Item { doc, ..Item::new(context, Command::WaterLevel) }));
     entries.push(Entry::Separator);
     for (panel, is_seen) in [(Command::LeftPanel, left), (Command::RightPanel, right)] {

@@ -263,10 +263,16 @@ fn name_of(item_kind: Kind, item: &Value) -> Option<String> {
 /// The most kinds that share a length or height for it to be named with them.
 const MAX_SHARING: usize = 3;
 
-/// The kind of an item, such as the mode of a stroke, with a length or height that few kinds have: "raise 12 m".
+/// The kind of an item, such as the mode of a stroke, with its width if it has one ("road, 24 m wide"), or else a height that
+/// few kinds have: "raise 12 m".
 fn kind_of(item_kind: Kind, item: &Value) -> Option<String> {
     let (Kind::Group(table), Value::Group(values)) = (item_kind, item) else { return None };
     let kind = uncapitalised(kind_label(table(), values)?);
+    let width = table().iter().find(|parameter| parameter.key == "width_m");
+    let width = width.and_then(|parameter| parameter.value_in_words(values.get(parameter.key)?));
+    if let Some(width) = width {
+        return Some(format!("{kind}, {width} wide"));
+    }
     let amount = table().iter().find_map(|parameter| {
         let is_own = parameter.when.is_some_and(|(_, kinds)| kinds.len() <= MAX_SHARING) && parameter.applies(values);
         let value = values.get(parameter.key).filter(|_| is_own && parameter.unit == "m")?;
@@ -281,8 +287,10 @@ mod tests {
     use crate::engine::Step;
     use crate::engine::operations::AnyOperation;
     use crate::engine::operations::faults::Faults;
+    use crate::engine::operations::paths::{Path, PathKind, Paths};
     use crate::engine::operations::recursive_filter::RecursiveFilter;
     use crate::engine::operations::sculpt::{Mode, Sculpt, Stroke};
+    use crate::engine::parameters::List;
     use crate::project::ProjectFile;
 
     fn project() -> Project {
@@ -350,6 +358,18 @@ mod tests {
         assert_eq!(name(&|stack| drop(stack.remove(1))).as_deref(), Some("Delete Directional smoothing"));
         assert_eq!(name(&|stack| stack.swap(0, 1)).as_deref(), Some("Reorder steps"));
         assert_eq!(name(&|_| {}), None);
+    }
+
+    #[test]
+    fn new_paths_are_named_by_their_kind_and_width() {
+        let mut before = project();
+        before.recipe.stack = vec![Step::new(Paths::default())];
+        let mut after = before.clone();
+        let AnyOperation::Paths(paths) = &mut after.recipe.stack[0].operation else { unreachable!("paths") };
+        paths.paths = vec![Path::of_kind(PathKind::River)].into();
+        let AnyOperation::Paths(paths) = &mut before.recipe.stack[0].operation else { unreachable!("paths") };
+        paths.paths = List::default();
+        assert_eq!(describe(&before, &after).expect("a change").name, "Paths: Add Path 1 (river, 12 m wide)");
     }
 
     #[test]

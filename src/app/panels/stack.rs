@@ -268,8 +268,7 @@ fn selected_ui(
     warnings_ui(ui, context.warnings.of(&step.operation), step.operation.table());
     empty_ui(ui, &step.operation);
     if step.operation.has_reports() {
-        let shapes = step.operation.shapes();
-        reports_ui(ui, context.reports, shapes);
+        ui.push_id(step.settings.seed, |ui| reports_ui(ui, context.reports, step.operation.shapes()));
     }
     let locks = Some(Locks { names: locked, step_seed: seed });
     let offered = match &step.operation {
@@ -348,7 +347,7 @@ fn begin_heights(before: &AnyOperation, operation: &mut AnyOperation, terrain: &
         (AnyOperation::Paths(before), AnyOperation::Paths(after)) if before != after => {
             for (known, path) in before.paths.iter().zip(after.paths.iter_mut()) {
                 if path.kind != known.kind {
-                    path.adapt_width(known.kind);
+                    path.adapt_to_kind(known.kind);
                 }
                 // The heights of ridges and valleys are above the terrain.
                 if matches!(path.kind, PathKind::Ridge | PathKind::Valley) {
@@ -414,11 +413,14 @@ fn warnings_ui(ui: &mut Ui, warnings: &[ParameterError], table: &'static [Parame
     }
 }
 
-/// Says what the parts of a step are like once they are built. Those of many parts scroll: the parameters below do not
-/// move when reports arrive.
+/// Says what the parts of a step are like once they are built. Those of many parts scroll. The height is the greatest that
+/// they had, so that the parameters below do not move under a drag.
 fn reports_ui(ui: &mut Ui, reports: &[PartReport], parts: usize) {
-    let area = ScrollArea::vertical().id_salt("reports").auto_shrink(false);
-    area.max_height(REPORT_HEIGHT * parts.clamp(1, MAX_REPORTS).to_f32()).show(ui, |ui| {
+    let id = ui.scope_id().with("height of reports");
+    let before: f32 = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    let max_height = REPORT_HEIGHT * parts.clamp(1, MAX_REPORTS).to_f32();
+    let area = ScrollArea::vertical().id_salt("reports").auto_shrink([false, true]).min_scrolled_height(max_height);
+    let shown = area.max_height(max_height).show(ui, |ui| {
         for PartReport { title, text, warning, .. } in reports {
             ui.add_space(2.0);
             ui.label(RichText::new(format!("{title}: {text}")).size(11.0).color(colours(ui).weak));
@@ -427,6 +429,9 @@ fn reports_ui(ui: &mut Ui, reports: &[PartReport], parts: usize) {
             }
         }
     });
+    let height = shown.inner_rect.height();
+    ui.add_space((before - height).max(0.0));
+    ui.data_mut(|data| data.insert_temp(id, height.max(before)));
 }
 
 /// The height of a report above the parameters, points, and the most reports that are in view.

@@ -374,7 +374,7 @@ impl TypeNote {
             Self::Disabled => "The type is disabled",
             Self::OtherSet => "The type belongs to another climate set",
             Self::Unknown | Self::Covers(_) => {
-                "Share of the terrain that shows it, with what it fills as the nearest type"
+                "Share of the terrain that shows it, including uncovered terrain that it fills"
             }
             Self::Blends(_) => "Share of the terrain where it blends with the other types",
         }
@@ -499,7 +499,7 @@ fn card_ui(
     (response, wants_file)
 }
 
-/// What is uncovered.
+/// What the share of uncovered terrain is.
 pub(crate) const UNCOVERED_DOC: &str = "The share of the terrain outside the limits of all types. It shows the nearest type, or the one that is set for \
      uncovered terrain, and is counted in the share of that type too";
 

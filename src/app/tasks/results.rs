@@ -267,7 +267,8 @@ impl App {
             self.show_error(obstacle);
             return;
         }
-        let ImportedFile { path, bytes, range_m, extent, origin, mut notes, map, .. } = file;
+        let mut notes: Vec<String> = file.all_notes().map(String::from).collect();
+        let ImportedFile { path, bytes, range_m, extent, origin, map, .. } = file;
         let is_texture = map.is_none();
         let is_for_step = target.as_ref().is_none_or(|target| matches!(target.slot, FileSlot::Operation(_)));
         let is_terrain = is_for_step && !is_texture;
@@ -281,7 +282,7 @@ impl App {
                         project to use them";
             notes.push(note.into());
         }
-        if is_terrain && restores_symmetry(&project.recipe) {
+        if is_terrain && restores_symmetry(&project.recipe, project.recipe.world.extent()) {
             notes.push("the Symmetry step makes the terrain symmetric".into());
         }
         let Recipe { stack, texture, .. } = &mut project.recipe;
@@ -374,7 +375,8 @@ impl App {
     fn open_heightmap(&mut self, file: ImportedFile, source: &Path, extent: Extent) {
         let (stored_name, heights_m) = (file.file_name(), file.heights_m());
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let ImportedFile { bytes, range_m, origin, notes, .. } = file;
+        let notes: Vec<String> = file.all_notes().map(String::from).collect();
+        let ImportedFile { bytes, range_m, origin, .. } = file;
         let extent = Some(extent);
         let map = OpenedHeightmap { name, file_name: stored_name, bytes, range_m, heights_m, extent, origin };
         let file = ProjectFile::new(Project::of_heightmap(map));
@@ -407,6 +409,7 @@ impl App {
         self.ui.texture_panel.reset();
         self.ui.tools.reset();
         self.ui.tools.project_opened();
+        self.ui.scene.show_water();
         if is_unsaved {
             self.document.replace_unsaved(name, file, path);
         } else {

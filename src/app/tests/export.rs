@@ -434,7 +434,7 @@ fn the_size_that_is_shown_is_the_exported_one() {
     editor.run_steps(4);
     editor.get_by_label("Use 1152 samples").click();
     editor.run_steps(4);
-    editor.get_by_label("Exports 1152 samples in all, 384 × 576 per tile");
+    editor.get_by_label("Exports 1152 × 1152 samples in all, 384 × 576 per tile");
     assert!(editor.query_by_label_contains("has the same sample spacing").is_none());
 }
 
@@ -464,7 +464,7 @@ fn the_row_of_the_exported_samples_is_always_there() {
     editor.get_by_label("Exports 65 samples");
     editor.state_mut().ui.export.choose_tiles([3, 3]);
     editor.run_steps(3);
-    editor.get_by_label("Tiles share their edges; exports 64 samples in all, 22 × 22 per tile");
+    editor.get_by_label("Tiles share their edges; exports 64 × 64 samples in all, 22 × 22 per tile");
     assert_eq!(field(&editor), before);
 }
 

@@ -372,7 +372,7 @@ fn the_window_shows_the_real_range_of_integers_and_messages_name_the_users_file(
     assert!(editor.query_by_label_contains("Black is 0 m").is_none(), "it does not hold any more");
     accept_import(&mut editor);
     let message = editor.state().ui.message.clone().expect("a message").text;
-    assert!(message.contains("heights 0 to 2000 m") && !message.contains("black is"), "{message}");
+    assert!(message.contains("black is 0 m and white is 2000 m") && !message.contains("1000 m;"), "{message}");
 }
 
 #[test]

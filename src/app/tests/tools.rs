@@ -145,6 +145,10 @@ fn spawns_are_placed_moved_mirrored_and_removed() {
     let at = markers(&editor)[2].at_m;
     assert!((at.x_m - 0.5 * extent.width_m).abs() < 0.01 && (at.z_m - 0.5 * extent.depth_m).abs() < 0.01, "{at:?}");
     press(&mut editor, Modifiers::COMMAND, Key::Z);
+    // Beside the map there is nothing to mark.
+    let beside = editor.get_by_label("Heightmap of the terrain").rect().left_center() + egui::vec2(3.0, 0.0);
+    draw(&mut editor, beside, &[]);
+    assert_eq!(markers(&editor).len(), 2);
     // Escape takes back a drag.
     drag(&mut editor, pane + egui::vec2(-60.0, 40.0), &[[5.0, 5.0], [50.0, 5.0]]);
     press(&mut editor, Modifiers::NONE, Key::Escape);
@@ -566,6 +570,18 @@ fn a_click_within_one_frame_is_not_lost() {
     editor.input_mut().events.extend(events);
     editor.run_steps(3);
     assert_eq!(strokes(&editor).len(), 1);
+}
+
+#[test]
+fn the_bar_names_the_step_in_which_a_tool_draws() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::B);
+    editor.get_by_label("a new step");
+    let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
+    draw(&mut editor, middle, &[]);
+    assert!(editor.query_by_label("a new step").is_none());
+    assert!(editor.query_all_by_label("Sculpt").count() > 1, "the card and the bar");
 }
 
 #[test]

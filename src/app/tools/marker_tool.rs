@@ -9,6 +9,7 @@ use crate::app::views::overlay::note;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::typed_text::TypedText;
 use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::Extent;
 use crate::engine::level::{Level, Marker, MarkerKind};
 use crate::engine::parameters::Group;
 use crate::engine::play::{rename_in_rules, team_colour};
@@ -89,15 +90,19 @@ impl MarkerTool {
     }
 
     /// Handles the pointer on one view.
-    /// `mirrored_m` gives the images of a place under the symmetry in use.
+    /// `mirrored_m` gives the images of a place under the symmetry in use. Markers stay on the map of this extent.
     pub(super) fn ui(
         &mut self,
         ui: &Ui,
         view: &dyn ToolView,
         level: &mut Level,
+        extent: Extent,
         mirrored_m: &dyn Fn([f64; 2]) -> Vec<[f64; 2]>,
     ) {
         let place_m = |at: Pos2| view.place_m(at).map(|place_m| onto_axis(view, place_m, mirrored_m));
+        let sides_m = [extent.width_m, extent.depth_m];
+        let is_on_map = |place_m: &[f64; 2]| [0, 1].iter().all(|axis| (0.0..=sides_m[*axis]).contains(&place_m[*axis]));
+        let place_on_map_m = |at: Pos2| place_m(at).filter(is_on_map);
         self.selected = self.selected.filter(|i| *i < level.markers.len());
         let response = view.response();
         let at = response.interact_pointer_pos().or(response.hover_pos());
@@ -105,14 +110,14 @@ impl MarkerTool {
         if response.drag_started_by(PointerButton::Primary) {
             let before = (level.clone(), self.selected);
             if let Some(origin) = origin {
-                self.selected = marker_at(view, level, origin).or_else(|| self.put(level, place_m(origin)?));
+                self.selected = marker_at(view, level, origin).or_else(|| self.put(level, place_on_map_m(origin)?));
             }
             self.dragged = Some(Drag { view: response.id, before });
         }
         let is_dragged = self.dragged.as_ref().is_some_and(|drag| drag.view == response.id);
         if is_dragged
             && let (Some(i), Some(place_m)) = (self.selected, at.and_then(place_m))
-            && let moved = rounded_place(place_m)
+            && let moved = rounded_place([0, 1].map(|axis| place_m[axis].clamp(0.0, sides_m[axis])))
             && level.markers.get(i).is_some_and(|marker| marker.at_m != moved)
         {
             level.markers[i].at_m = moved;
@@ -123,7 +128,7 @@ impl MarkerTool {
         if response.clicked()
             && let Some(at) = at
         {
-            self.selected = marker_at(view, level, at).or_else(|| self.put(level, place_m(at)?));
+            self.selected = marker_at(view, level, at).or_else(|| self.put(level, place_on_map_m(at)?));
         }
     }
 

@@ -229,7 +229,7 @@ impl PathTool {
         let nodes = ends_m.into_iter().map(node).collect();
         paths.push(Path { nodes, closed: false, enabled: true, ..self.template.clone() });
         self.selected = Some(PathIndex { step, path: paths.len() - 1 });
-        (self.node, self.is_drawing) = (Some(1), true);
+        (self.node, self.is_drawing, self.begins) = (Some(1), true, false);
         *context.selected_step = step;
     }
 
@@ -321,7 +321,7 @@ impl PathTool {
         let kind = path.kind;
         fields_ui(ui, "Path", &mut path, &SHOWN, message);
         if path.kind != kind {
-            path.adapt_width(kind);
+            path.adapt_to_kind(kind);
         }
         if let Some((number, node)) = self.node.and_then(|i| Some(i + 1).zip(path.nodes.get(i).cloned())) {
             ui.separator();

@@ -11,8 +11,8 @@ use super::context::ToolContext;
 use super::tool_view::ToolView;
 use crate::app::commands::{Command, FileSlot};
 use crate::app::preview::thumbnails::Thumbnails;
-use crate::app::widgets::heading;
 use crate::app::widgets::thumbnail_card::{CardLayout, card_ui, thumbnail_ui};
+use crate::app::widgets::{heading, list_item};
 use crate::engine::heightfield::Extent;
 use crate::engine::operations::AnyOperation;
 use crate::engine::operations::stamps::{Stamp, Stamps};
@@ -245,7 +245,7 @@ impl StampTool {
         }
         heading(ui, "In this project");
         for stamp in known {
-            if ui.selectable_label(self.boxes.template().file == stamp.file, &stamp.file.0).clicked() {
+            if list_item(ui, self.boxes.template().file == stamp.file, &stamp.file.0).clicked() {
                 self.boxes.set_template(stamp.clone());
                 ui.close();
             }

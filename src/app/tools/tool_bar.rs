@@ -219,7 +219,7 @@ impl Tools {
                 let extent = context.recipe.world.extent();
                 let mirror = self.mirror(extent);
                 let images = |place_m| mirror.map_or(Vec::new(), |kind| images(place_m, extent, kind));
-                self.marker.ui(ui, view, context.level, &images);
+                self.marker.ui(ui, view, context.level, extent, &images);
                 None
             }
         };
@@ -373,12 +373,24 @@ fn target_ui(ui: &mut Ui, recipe: &Recipe, tool: Tool, selected: usize) {
         _ => target_step(recipe, selected, |step| step.operation.key() == key),
     };
     let title = target.map_or("a new step", |step| recipe.stack[step].title());
-    ui.weak("Draws in");
-    let label = ui.scope(|ui| {
-        ui.set_max_width(ui.available_width().min(TARGET_WIDTH));
-        ui.add(Label::new(RichText::new(title).strong()).truncate())
+    let label = WidgetText::from(RichText::new("Draws in").weak());
+    let title = WidgetText::from(RichText::new(title).strong());
+    let [label, title] =
+        [label, title].map(|text| text.into_galley(ui, Some(TextWrapMode::Extend), f32::INFINITY, TextStyle::Body));
+    let spacing = ui.spacing().item_spacing.x;
+    let left = ui.available_size_before_wrap().x - label.size().x - 2.0 * spacing;
+    let width = title.size().x.min(TARGET_WIDTH);
+    if width > left {
+        return;
+    }
+    ui.label(label);
+    let shown = ui.scope(|ui| {
+        ui.set_max_width(width);
+        ui.add(Label::new(title).truncate())
     });
-    label.inner.on_hover_text("New shapes go into the selected step, or else into an existing one of their kind");
+    let doc =
+        "New shapes go into the selected step, or else into an existing one of their kind, which is enabled for them";
+    shown.inner.on_hover_text(doc);
 }
 
 /// Says whose mask is painted, and lets the user choose what the first stroke of a terrain type does.

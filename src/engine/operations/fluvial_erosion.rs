@@ -124,7 +124,9 @@ impl Operation for FluvialErosion {
     }
 
     fn adapt_to_imported_terrain(&mut self) {
-        self.uplift_mm = 0.0;
+        /// Long enough for valleys; without uplift, the default wears mountains down.
+        const YEARS: f64 = 1000.0;
+        (self.uplift_mm, self.years) = (0.0, YEARS);
     }
 
     fn iterations(&self) -> u32 {

@@ -100,7 +100,8 @@ impl Fairness {
     pub fn ratio_text(&self) -> String {
         match self.aspect {
             Aspect::Height => format!("\u{394} {:.1} m", self.ratio),
-            Aspect::Time if self.values.iter().any(|value| value.is_nan()) => "\u{2013}".into(),
+            // Without an objective, or a route to it.
+            Aspect::Time if self.values.iter().all(|value| !value.is_finite()) => "\u{2013}".into(),
             _ => format!("{:.3}", self.ratio),
         }
     }

@@ -96,14 +96,9 @@ parameters! {
 }
 
 impl ScatterLayer {
-    /// Whether nothing is placed because none of the layer's terrain types is shown: they are in other climate sets,
-    /// disabled, or missing.
+    /// Whether nothing is placed because none of the layer's terrain types covers terrain: they are in other climate sets,
+    /// disabled or missing, or only blend with the types below.
     pub fn lacks_types(&self, texture: &TextureRecipe) -> bool {
-        !self.types.is_empty() && !self.types.iter().any(|one| is_shown(&one.name, texture))
+        !self.types.is_empty() && !self.types.iter().any(|one| texture.has_covering(&one.name))
     }
-}
-
-/// Whether a terrain type of that name is shown, and covers terrain.
-pub fn is_shown(name: &str, texture: &TextureRecipe) -> bool {
-    texture.active().any(|terrain_type| terrain_type.name == name && terrain_type.covers())
 }

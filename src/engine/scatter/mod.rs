@@ -13,7 +13,7 @@ mod placement;
 mod shapes;
 
 pub use instances::{Dots, InstanceTile, MapTile, ShapeInstances, dots};
-pub use layer::{Avoid, ScatterLayer, Shape, Turn, TypeShare, is_shown};
+pub use layer::{Avoid, ScatterLayer, Shape, Turn, TypeShare};
 pub use packing::{Place, Region, density_per_m2, places};
 pub use placement::{Instance, Scattered, density_map, memory_bytes, most_places, scatter};
 pub use shapes::{normal, triangles};

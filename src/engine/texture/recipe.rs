@@ -163,6 +163,11 @@ impl TextureRecipe {
         self.types.iter().filter(|terrain_type| terrain_type.is_active(self.settings.active_set.as_ref()))
     }
 
+    /// Whether an active type of that name takes a share of the surface.
+    pub fn has_covering(&self, name: &str) -> bool {
+        self.active().any(|terrain_type| terrain_type.name == name && terrain_type.covers())
+    }
+
     /// The index among the active types of the type at `index` in the list; `None` if it is not active.
     pub fn active_index(&self, index: usize) -> Option<usize> {
         let is_active = |terrain_type: &TerrainType| terrain_type.is_active(self.settings.active_set.as_ref());

@@ -37,19 +37,26 @@ pub struct CostEstimate {
 impl CostEstimate {
     /// Measures the recipe of an order, with its inputs from `files`. Takes at most 8 seconds. `None` if the inputs
     /// cannot be decoded, or if the machine was too busy for the trial to get going.
-    pub fn measure(mut order: Order, files: &InputFiles) -> Option<Self> {
+    pub fn measure(order: Order, files: &InputFiles) -> Option<Self> {
+        Self::measure_within(TRIAL_TIMEOUT, order, files)
+    }
+
+    /// The same with a time limit for each trial.
+    fn measure_within(limit: Duration, mut order: Order, files: &InputFiles) -> Option<Self> {
         order.load_inputs(files, &Progress::new()).ok()?;
         let Order { recipe, position, inputs, .. } = &order;
         let [grid, finer] = TRIAL_SAMPLES.map(|samples| Grid::fitted(recipe.world.extent(), samples));
-        let evaluated = |grid: Grid| timed(|progress| stack::evaluate(recipe, grid, *position, inputs, progress));
+        let evaluated =
+            |grid: Grid| timed(limit, |progress| stack::evaluate(recipe, grid, *position, inputs, progress));
         let (heights_s, heights) = evaluated(grid)?;
         // Also if the first trial was not finished: rivers take a time that does not grow.
         let (finer_s, _) = evaluated(finer)?;
         let (start_s, sample_s) = growth([grid, finer].map(|grid| grid.samples().to_f64()), [heights_s, finer_s]);
         let heights = heights.unwrap_or_else(|| Heightfield::flat(grid));
         let size = [grid.width(), grid.height()];
-        let (painting_s, _) =
-            timed(|progress| paint_once(&heights, recipe.painting(inputs, Some(&recipe.light)), size, progress))?;
+        let (painting_s, _) = timed(limit, |progress| {
+            paint_once(&heights, recipe.painting(inputs, Some(&recipe.light)), size, progress)
+        })?;
         Some(Self { start_s, sample_s, pixel_s: painting_s / grid.samples().to_f64() })
     }
 
@@ -70,16 +77,16 @@ fn growth([samples, more]: [f64; 2], [time_s, longer_s]: [f64; 2]) -> (f64, f64)
     ((longer_s - sample_s * more).max(0.0), sample_s)
 }
 
-/// Runs the work until the time limit. Returns its duration, extrapolated if it was cancelled, and its result; `None` if
+/// Runs the work until a time limit. Returns its duration, extrapolated if it was cancelled, and its result; `None` if
 /// nothing of it was done until then.
-fn timed<T>(work: impl FnOnce(&Progress) -> Result<T, Cancelled>) -> Option<(f64, Option<T>)> {
+fn timed<T>(limit: Duration, work: impl FnOnce(&Progress) -> Result<T, Cancelled>) -> Option<(f64, Option<T>)> {
     let (progress, start) = (Progress::new(), Instant::now());
     let (done, waiting) = channel::<()>();
     std::thread::scope(|scope| {
         let watched = &progress;
         scope.spawn(move || {
             // Nothing is ever sent. The channel disconnects when the work is done.
-            if waiting.recv_timeout(TRIAL_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
+            if waiting.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
                 watched.cancel();
             }
         });
@@ -97,6 +104,8 @@ mod tests {
     use crate::engine::operations::recursive_filter::RecursiveFilter;
     use crate::engine::{Recipe, Step};
     use crate::files::export::order::{HeightmapOrder, TextureOrder};
+
+    const SHORT: Duration = Duration::from_millis(300);
 
     fn order(faults: Faults, samples: usize) -> Order {
         let recipe = Recipe { stack: vec![Step::new(faults)], ..Default::default() };
@@ -130,14 +139,14 @@ mod tests {
             progress.check()?;
             std::thread::yield_now();
         };
-        assert_eq!(timed::<()>(waits), None);
+        assert_eq!(timed::<()>(SHORT, waits), None);
     }
 
     #[test]
     fn work_beyond_the_time_limit_is_cancelled_and_extrapolated() {
         let wind = Some(RecursiveFilter { passes: 100, ..Default::default() });
         let endless = order(Faults { count: 1_000_000, wind, ..Default::default() }, 257);
-        let cost = CostEstimate::measure(endless.clone(), &InputFiles::new()).expect("an estimate");
+        let cost = CostEstimate::measure_within(SHORT, endless.clone(), &InputFiles::new()).expect("an estimate");
         assert!(cost.seconds(&Plan::new(endless).expect("possible")) > 20.0, "{cost:?}");
     }
 }

@@ -109,7 +109,7 @@ pub(super) fn stage(
     }
     let counts = scattered.iter().map(|one| {
         let layer = &recipe.scatter[one.layer];
-        let why = if layer.lacks_types(&recipe.texture) { " (none of its terrain types is shown)" } else { "" };
+        let why = if layer.lacks_types(&recipe.texture) { " (none of its terrain types covers terrain)" } else { "" };
         format!("{} {}{why}", grouped(one.instances.len()), layer.name)
     });
     let note = format!("scattered {}", counts.collect::<Vec<_>>().join(", "));

@@ -48,10 +48,17 @@ pub struct ImportedFile {
     pub origin: Option<Origin>,
     /// What the user should know.
     pub notes: Vec<String>,
-    /// The one of these notes that no longer holds once other heights are chosen: what the file does not say of them.
-    pub assumed_heights: Option<String>,
+    /// What its heights are taken for, which no longer holds once others are chosen.
+    pub heights_note: Option<String>,
     /// The map itself; `None` for the texture of a material.
     pub map: Option<MapSummary>,
+}
+
+impl ImportedFile {
+    /// Everything that the user should know.
+    pub fn all_notes(&self) -> impl Iterator<Item = &str> {
+        self.heights_note.iter().chain(&self.notes).map(String::as_str)
+    }
 }
 
 /// What an import window shows of a heightmap.
@@ -217,14 +224,14 @@ pub fn open_mask(path: &Path) -> Result<ImportedFile, FileError> {
     let loaded = read_certain(path, &bytes, &options)?;
     if let SampleScale::Integers { .. } = loaded.raster.scale {
         let notes = vec!["the step acts where the image is white".into()];
-        return Ok(ImportedFile { notes, ..heightmap(path, bytes, &loaded, &options)? });
+        return Ok(ImportedFile { notes, heights_note: None, ..heightmap(path, bytes, &loaded, &options)? });
     }
     let shown = shown(path, bytes, &loaded, &options);
     let [min, max] = shown.map.as_ref().map_or([0.0; 2], |map| map.values.map(f64::from));
     let (path, bytes) = stored_as(&path.with_extension("png"), &loaded, Band { min, max })?;
     let notes =
         vec![format!("the step acts fully at {max:.1} m, the highest height, and not at {min:.1} m, the lowest")];
-    Ok(ImportedFile { path, bytes, needs_conversion: false, notes, ..shown })
+    Ok(ImportedFile { path, bytes, needs_conversion: false, notes, heights_note: None, ..shown })
 }
 
 /// Opens a heightmap or a project as a stamp. The files beside a project that it names become a part of it.
@@ -245,7 +252,7 @@ pub fn open_stamp(path: &Path) -> Result<ImportedFile, FileError> {
         range_m: None,
         extent: Some(extent),
         origin: None,
-        assumed_heights: None,
+        heights_note: None,
         notes: vec![format!("the terrain of a world of {}", size_text(extent))],
         map: None,
     })
@@ -271,7 +278,7 @@ fn texture(path: &Path, bytes: Vec<u8>, image: &DynamicImage) -> ImportedFile {
         range_m: None,
         extent: None,
         origin: None,
-        assumed_heights: None,
+        heights_note: None,
         notes,
         map: None,
     }
@@ -296,38 +303,33 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
     let samples = || loaded.raster.samples.iter().copied();
     let (low, high) = (samples().fold(f32::INFINITY, f32::min), samples().fold(f32::NEG_INFINITY, f32::max));
     let extent = loaded.extent();
-    let (mut notes, mut assumed_heights) = (loaded.all_notes(Some(WHITE_M)), None);
-    let range_m = match (&loaded.sidecar, loaded.raster.scale) {
+    let (heights_note, range_m) = match (&loaded.sidecar, loaded.raster.scale) {
         (Some(_), _) if loaded.needs_conversion => {
-            notes.push("its heights are converted to metres with north at the top, as its sidecar says".into());
-            None
+            ("its heights are converted to metres with north at the top, as its sidecar says".into(), None)
         }
         (Some(sidecar), _) => {
-            notes.push("its heights are read from its sidecar, the .json file of its name".into());
-            Some(sidecar.range_m)
+            ("its heights are read from its sidecar, the .json file of its name".into(), Some(sidecar.range_m))
         }
-        (None, SampleScale::Integers { max_value }) if max_value > 255.0 && high < LIKELY_METRES => {
-            assumed_heights =
-                Some(format!("its values from {low} to {high} are used as metres; change the heights if they are not"));
-            Some(Band { min: 0.0, max: f64::from(max_value) })
-        }
+        (None, SampleScale::Integers { max_value }) if max_value > 255.0 && high < LIKELY_METRES => (
+            format!("its values from {low} to {high} are used as metres; change the heights if they are not"),
+            Some(Band { min: 0.0, max: f64::from(max_value) }),
+        ),
         (None, SampleScale::Integers { .. }) => {
-            assumed_heights = Some("black is 0 m and white is 1000 m; change the heights if they are not".into());
-            Some(Band { min: 0.0, max: WHITE_M })
+            let note = "black is 0 m and white is 1000 m; change the heights if they are not";
+            (note.into(), Some(Band { min: 0.0, max: WHITE_M }))
         }
         (None, SampleScale::Metres) => match loaded.normalised_range() {
             Some(range) => {
                 let [min, max] = range.map(|height| WHITE_M * f64::from(height));
-                Some(Band { min, max })
+                (loaded.normalised_note(Some(WHITE_M)).unwrap_or_default(), Some(Band { min, max }))
             }
             None => {
                 let [low, high] = [low, high].map(|height_m| decimal(height_m.into(), HEIGHT_PLACES));
-                notes.push(format!("{low} to {high} m"));
-                None
+                (format!("{low} to {high} m"), None)
             }
         },
     };
-    notes.extend(assumed_heights.clone());
+    let mut notes = loaded.all_notes();
     notes.extend(extent.map(size_note));
     ImportedFile {
         path: path.to_path_buf(),
@@ -337,7 +339,7 @@ fn shown(path: &Path, bytes: Vec<u8>, loaded: &LoadedHeightmap, options: &ReadOp
         extent,
         origin: loaded.origin(),
         notes,
-        assumed_heights,
+        heights_note: Some(heights_note),
         map: Some(map),
     }
 }
@@ -548,7 +550,7 @@ mod tests {
         let imported = open_any(&path).expect("readable");
         let extent = imported.extent.expect("known");
         assert_eq!((extent.width_m, extent.depth_m), (1000.0, 500.0));
-        let notes = imported.notes.join("; ");
+        let notes = imported.all_notes().collect::<Vec<_>>().join("; ");
         assert!(notes.contains("1 sample without a height") && notes.contains("1000 × 500 m"), "{notes}");
         let path = folder.path().join("grey.png");
         save(&path, 0);
@@ -566,7 +568,7 @@ mod tests {
         let imported = open_any(&path).expect("readable");
         assert_eq!(imported.range_m, Some(Band { min: 250.0, max: 1000.0 }));
         assert!(
-            imported.notes.iter().any(|note| note.contains("normalised heights (0–1), scaled to 1000 m")),
+            imported.all_notes().any(|note| note.contains("normalised heights (0–1), scaled to 1000 m")),
             "{:?}",
             imported.notes
         );

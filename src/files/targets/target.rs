@@ -282,7 +282,8 @@ impl Target {
         }
     }
 
-    fn tile_size(&self, grid: Grid, counts: [usize; 2]) -> [usize; 2] {
+    /// The samples of a tile of a map from west to east and from north to south.
+    pub fn tile_size(&self, grid: Grid, counts: [usize; 2]) -> [usize; 2] {
         let size = [grid.width(), grid.height()];
         [0, 1].map(|axis| self.tile_side(size[axis], counts[axis]))
     }

@@ -94,12 +94,11 @@ impl Choices {
     /// The samples of a tile from west to east and from north to south.
     pub(super) fn tile_size(&self, extent: Extent, settings: &ExportSettings) -> [usize; 2] {
         let (grid, counts) = (self.grid(extent, settings), self.counts());
-        let size = [grid.width(), grid.height()];
-        let shared = |side: usize, count: usize| (side - 1) / count + 1;
-        [0, 1].map(|axis| {
-            let (side, count) = (size[axis], counts[axis]);
-            self.target.map_or_else(|| shared(side, count), |target| target.tile_side(side, count))
-        })
+        let shared = || {
+            let size = [grid.width(), grid.height()];
+            [0, 1].map(|axis| (size[axis] - 1) / counts[axis] + 1)
+        };
+        self.target.map_or_else(shared, |target| target.tile_size(grid, counts))
     }
 
     /// The grid of the export.

@@ -39,8 +39,8 @@ pub(super) fn row_ui(ui: &mut Ui, name: &str, control: impl FnOnce(&mut Ui, egui
 /// A target in one line; the sizes and files of maps that are divided into tiles are described by what is below.
 fn target_line(target: &Target, is_tiled: bool) -> String {
     let sizes = if is_tiled { target.sizes.rule() } else { target.sizes.describe() };
-    let of_each = if is_tiled { ", each as one file per tile" } else { "" };
-    format!("Sizes: {sizes}. Files: {}{of_each}", target.file_names())
+    let of_maps = if is_tiled { ", maps as one file per tile" } else { "" };
+    format!("Sizes: {sizes}. Files: {}{of_maps}", target.file_names())
 }
 
 /// The target, or the files of an export without one.
@@ -133,7 +133,8 @@ pub(super) fn size_ui(
         format!("{longer} samples")
     } else {
         let [width, height] = choices.tile_size(extent, settings);
-        format!("{longer} samples in all, {width} × {height} per tile")
+        let grid = choices.grid(extent, settings);
+        format!("{} × {} samples in all, {width} × {height} per tile", grid.width(), grid.height())
     };
     let text = if longer == settings.samples as usize {
         format!("Exports {exported}")

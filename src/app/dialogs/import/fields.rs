@@ -64,7 +64,7 @@ pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, last: [usize; 2], fittin
             ui.menu_button("Other sizes", |ui| {
                 ui.weak("Sizes that fit, the likeliest first");
                 for other @ [width, height] in fitting.iter().take(MAX_SIZES_LISTED) {
-                    ui.selectable_value(&mut size, *other, format!("{width} × {height}"));
+                    list_value(ui, &mut size, *other, format!("{width} × {height}"));
                 }
                 close_if_picked(ui);
             });

@@ -16,6 +16,8 @@ use crate::app::widgets::{capitalised, checkbox, default_button_ui, modal, radio
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::MAX_HEIGHT_M;
 use crate::engine::parameters::Band;
+use crate::engine::recipe::Recipe;
+use crate::engine::stack::restores_symmetry;
 use crate::engine::{Extent, Origin};
 use crate::files::formats::heightmap::{Holes, ReadOptions};
 use crate::files::formats::numbers::{HEIGHT_PLACES, decimal, metres};
@@ -111,13 +113,13 @@ pub(crate) enum ImportResponse {
 
 /// What the window knows about the project.
 #[derive(Clone, Debug)]
-pub(crate) struct ImportContext {
+pub(crate) struct ImportContext<'a> {
     /// The size of its world.
     pub(crate) world: Extent,
     /// The bytes of files that can be added to it.
     pub(crate) remaining_bytes: u64,
-    /// Whether the finished terrain is made symmetric, whatever is imported.
-    pub(crate) restores_symmetry: bool,
+    /// Its recipe.
+    pub(crate) recipe: &'a Recipe,
     /// Why the file cannot be used in it, whatever it is.
     pub(crate) obstacle: Option<String>,
 }
@@ -287,9 +289,12 @@ impl ImportDialog {
         let range_m = self.has_edited_range.then_some(Band { min: self.range_m[0], max: self.range_m[1] });
         let mut file = ImportedFile { range_m: range_m.or(file.range_m), ..file };
         if let Some(Band { min, max }) = range_m {
-            file.notes.retain(|note| file.assumed_heights.as_ref() != Some(note));
+            let is_of_integers = file.map.as_ref().is_some_and(|map| map.max_value.is_some());
             let [low, high] = [min, max].map(|height_m| decimal(height_m, HEIGHT_PLACES));
-            file.notes.insert(0, format!("heights {low} to {high} m"));
+            file.heights_note = Some(match is_of_integers {
+                true => format!("black is {low} m and white is {high} m"),
+                false => format!("{low} to {high} m"),
+            });
         }
         let destination = match self.destination {
             DestinationChoice::NewProject => ImportDestination::NewProject(self.extent),
@@ -316,9 +321,8 @@ impl ImportDialog {
         let file = self.shown().into_iter();
         file.flat_map(|file| {
             let size = file.extent.map(size_note);
-            let outdated = file.assumed_heights.as_deref().filter(|_| self.has_edited_range);
-            let is_news = move |note: &&str| size.as_deref() != Some(*note) && outdated != Some(*note);
-            file.notes.iter().map(String::as_str).filter(is_news)
+            let is_outdated = |note: &str| self.has_edited_range && file.heights_note.as_deref() == Some(note);
+            file.all_notes().filter(move |note| size.as_deref() != Some(*note) && !is_outdated(note))
         })
     }
 
@@ -397,7 +401,8 @@ impl ImportDialog {
             self.destination_ui(ui, context.world);
             if self.destination != DestinationChoice::NewProject && self.target.is_none() {
                 ui.weak("The map becomes a step on top of the stack. It replaces the terrain below it.");
-                if context.restores_symmetry {
+                let extent = if self.destination == DestinationChoice::World { context.world } else { self.extent };
+                if restores_symmetry(context.recipe, extent) {
                     ui.weak(
                         "The Symmetry step then makes it symmetric, by \u{201c}Restore symmetry at the end\u{201d}.",
                     );
@@ -627,8 +632,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("land.raw");
         std::fs::write(&path, (0..1200_u16).flat_map(u16::to_be_bytes).collect::<Vec<u8>>()).expect("written");
-        let context =
-            ImportContext { world: WORLD, remaining_bytes: MAX_FILE_BYTES, restores_symmetry: false, obstacle: None };
+        let recipe = Recipe::default();
+        let context = ImportContext { world: WORLD, remaining_bytes: MAX_FILE_BYTES, recipe: &recipe, obstacle: None };
         let mut has_fonts = false;
         let mut window = Harness::builder().with_size([1280.0, 800.0]).build_ui_state(
             move |ui, shown: &mut Shown| {

@@ -27,7 +27,7 @@ pub(crate) const KINDS: [Kind; 5] = [
     Kind {
         name: "Conifers",
         doc: "On slopes up to 35°; they block agents and lines of sight",
-        words: "trees pine spruce forest foliage props objects instances",
+        words: "trees forest vegetation foliage pine spruce",
         shape: Shape::Cone,
         colour: [0x2f, 0x55, 0x33],
         sizes_m: [6.0, 2.0, 12.0],
@@ -40,7 +40,7 @@ pub(crate) const KINDS: [Kind; 5] = [
     Kind {
         name: "Broadleaf trees",
         doc: "On slopes up to 25°; they block agents and lines of sight",
-        words: "oak beech forest wood foliage props objects instances",
+        words: "forest wood vegetation foliage oak beech",
         shape: Shape::Ball,
         colour: [0x57, 0x7a, 0x35],
         sizes_m: [10.0, 3.5, 9.0],
@@ -53,7 +53,7 @@ pub(crate) const KINDS: [Kind; 5] = [
     Kind {
         name: "Bushes",
         doc: "On slopes up to 40°; agents walk through them",
-        words: "shrubs undergrowth foliage props objects instances",
+        words: "shrubs undergrowth vegetation foliage",
         shape: Shape::Ball,
         colour: [0x6b, 0x7d, 0x3c],
         sizes_m: [3.0, 0.8, 1.2],
@@ -66,7 +66,7 @@ pub(crate) const KINDS: [Kind; 5] = [
     Kind {
         name: "Rocks",
         doc: "On slopes of more than 20°; they block agents",
-        words: "boulders stones foliage props objects instances",
+        words: "boulders stones props objects",
         shape: Shape::Box,
         colour: [0x80, 0x7b, 0x72],
         sizes_m: [12.0, 1.2, 1.6],
@@ -79,7 +79,7 @@ pub(crate) const KINDS: [Kind; 5] = [
     Kind {
         name: "Fence posts",
         doc: "Upright and evenly spread; agents walk around them",
-        words: "barrier foliage props objects instances",
+        words: "barrier props objects",
         shape: Shape::Pillar,
         colour: [0x8a, 0x6a, 0x48],
         sizes_m: [20.0, 0.2, 2.0],

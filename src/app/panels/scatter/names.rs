@@ -6,7 +6,7 @@ use egui_material_icons::icons::ICON_CLOSE;
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
 use crate::app::widgets::{ListUi, icon_button, list_item};
 use crate::engine::parameters::{Group, List};
-use crate::engine::scatter::{Avoid, ScatterLayer, TypeShare, is_shown};
+use crate::engine::scatter::{Avoid, ScatterLayer, TypeShare};
 use crate::engine::texture::TextureRecipe;
 
 /// Draws the terrain types of a layer.
@@ -21,13 +21,13 @@ pub(super) fn types_ui(
     let texts = ["On terrain types", "all", "Places instances only on these types, with a density for each"];
     let lack = |name: &str| match names.contains(&name) {
         false => Some("(missing)"),
-        true if !is_shown(name, texture) => Some("(off, or not in this climate set)"),
+        true if !texture.has_covering(name) => Some("(off, or in another climate set)"),
         true => None,
     };
     let texts_of = (texts, lack);
     named_ui(ui, texts_of, &mut layer.types, &names, (|one: &TypeShare| one.name.clone(), new), "name", parameters);
     if layer.lacks_types(texture) {
-        let text = "None of these terrain types is shown. As it is, nothing of the layer is placed.";
+        let text = "None of these terrain types covers terrain. As it is, nothing of the layer is placed.";
         ui.colored_label(ui.visuals().error_fg_color, text);
     }
 }

@@ -70,8 +70,11 @@ fn water_ui(ui: &mut Ui, settings: &mut Settings, range_m: [f32; 2], default_wat
         }
         return;
     };
-    let tooltip =
-        if settings.shows_water { "Hide the water in the views; the project keeps it" } else { "Show the water" };
+    let tooltip = if settings.shows_water {
+        "Hide the water surface; the project keeps its level"
+    } else {
+        "Show the water surface"
+    };
     settings.shows_water ^= toggled(ui, settings.shows_water, ICON_WATER, "Show water", tooltip);
     if !settings.shows_water {
         return;

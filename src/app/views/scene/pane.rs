@@ -245,9 +245,14 @@ impl ScenePane {
         water_m.filter(|_| self.shows_water)
     }
 
+    /// Shows the water of a project that was opened.
+    pub(crate) fn show_water(&mut self) {
+        self.shows_water = true;
+    }
+
     /// Shows the water, and gives its level the keyboard focus in the next frame.
     pub(crate) fn focus_water_level(&mut self) {
-        self.shows_water = true;
+        self.show_water();
         self.focuses_water = true;
     }
 

@@ -124,7 +124,7 @@ pub(super) fn file_ui(
         let wants_file = ui.button("Choose a file…").clicked();
         ui.separator();
         for (name, _) in SHIPPED_STAMPS {
-            if ui.selectable_label(chosen.0 == name, file_title(&FileName(name.into()))).clicked() {
+            if list_item(ui, chosen.0 == name, file_title(&FileName(name.into()))).clicked() {
                 *value = Value::from(name);
             }
         }

@@ -73,8 +73,8 @@ parameters! {
         /// The points that the curve passes through, in order.
         nodes: List<PathNode> = List::default(), Spec::new("Nodes");
         /// Full width: of a road's carriageway, a river's bed, a ridge from foot to foot, or a fault zone. A road
-        /// also has verges, each 1/16 of its width and level with it. A new road is 24 m wide, a river 12 m, a ridge or
-        /// valley 300 m, a fault zone 60 m.
+        /// also has verges, each 1/16 of its width and level with it. In the editor, roads begin with 24 m, rivers with
+        /// 12 m, ridges and valleys with 300 m, fault zones with 60 m.
         width_m: f64 = 24.0, Spec::number("Width", 0.1, 1_000_000.0).slider(1.0, 1000.0).unit("m").logarithmic();
         /// Whether the last node is joined to the first one.
         closed: bool = false, Spec::new("Closed").when("kind", &["road", "ridge", "valley", "fault"]);
@@ -126,10 +126,15 @@ impl Path {
         Self { kind, width_m, ..Self::default() }
     }
 
-    /// After the path had another kind, a width that was usual for that becomes the one that is usual for its kind.
-    pub fn adapt_width(&mut self, before: PathKind) {
+    /// After the path had another kind: a width that was usual for that becomes the one that is usual for its kind, and
+    /// heights of nodes go if they meant something else. Those of ridges and valleys are above the terrain.
+    pub fn adapt_to_kind(&mut self, before: PathKind) {
         if self.width_m == Self::of_kind(before).width_m {
             self.width_m = Self::of_kind(self.kind).width_m;
+        }
+        let is_relative = |kind: PathKind| matches!(kind, PathKind::Ridge | PathKind::Valley);
+        if is_relative(before) != is_relative(self.kind) {
+            self.nodes.iter_mut().for_each(|node| node.height_m = None);
         }
     }
 }

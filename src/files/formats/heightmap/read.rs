@@ -73,14 +73,14 @@ impl LoadedHeightmap {
         self.georeference.and_then(|georeference| georeference.spacing_m())
     }
 
-    /// Everything that the user should know, including how the spacing was found. Normalised heights are scaled to
-    /// `scaled_to_m`; `None`: they are used as metres.
-    pub fn all_notes(&self, scaled_to_m: Option<f64>) -> Vec<String> {
+    /// What the user should know besides the heights, including how the spacing was found.
+    pub fn all_notes(&self) -> Vec<String> {
         let of_spacing = self.own_spacing().filter(|_| self.sidecar.is_none()).and_then(|(_, note)| note);
-        self.notes.iter().cloned().chain(of_spacing).chain(self.normalised_note(scaled_to_m)).collect()
+        self.notes.iter().cloned().chain(of_spacing).collect()
     }
 
-    /// The note about normalised heights, if the samples are those.
+    /// The note about normalised heights, if the samples are those. They are scaled to `scaled_to_m`; `None`: they are used
+    /// as metres.
     pub(crate) fn normalised_note(&self, scaled_to_m: Option<f64>) -> Option<String> {
         let [low, high] = self.normalised_range()?;
         Some(match scaled_to_m {

@@ -205,3 +205,38 @@ fn typing_the_water_level_is_one_edit() {
     assert_eq!(editor.state().document.project().water.water_m, Some(120.0));
     assert_eq!(editor.state().document.history().0.len(), entries + 1);
 }
+
+#[test]
+fn water_is_hidden_without_being_removed() {
+    let Some(mut editor) = editor(Scripted::default()) else { return };
+    pause(&mut editor);
+    let water_m = |editor: &Harness<'static, App>| editor.state().document.project().water.water_m;
+    let click = |editor: &mut Harness<'static, App>, name: &str| {
+        editor.get_by_role_and_label(egui::accesskit::Role::Button, name).click();
+        editor.run_steps(3);
+    };
+    let seen_m = |editor: &Harness<'static, App>| {
+        let app = editor.state();
+        app.ui.scene.visible_water_m(app.document.project().water.water_m)
+    };
+    click(&mut editor, "Add water");
+    let level_m = water_m(&editor);
+    assert!(level_m.is_some() && seen_m(&editor) == level_m);
+    click(&mut editor, "Show water");
+    assert_eq!((water_m(&editor), seen_m(&editor)), (level_m, None));
+    // Another project shows its water.
+    let file = editor.state().document.file();
+    editor.state_mut().open_project("Open".into(), file, None);
+    editor.run_steps(3);
+    assert_eq!(seen_m(&editor), level_m);
+    click(&mut editor, "Show water");
+    let context = editor.ctx.clone();
+    editor.state_mut().execute(&context, Command::WaterLevel);
+    editor.run_steps(3);
+    assert_eq!(seen_m(&editor), level_m);
+    click(&mut editor, "Remove the water from the project");
+    assert_eq!(water_m(&editor), None);
+    editor.key_press_modifiers(egui::Modifiers::COMMAND, Key::Z);
+    editor.run_steps(3);
+    assert_eq!(water_m(&editor), level_m);
+}
