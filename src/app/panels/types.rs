@@ -4,6 +4,7 @@ use egui::{Align, CollapsingHeader, ComboBox, Layout, RichText, Ui, Vec2};
 use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::commands::{Command, FileSlot};
+use crate::app::panels::analysis::UNCOVERED_DOC;
 use crate::app::panels::diagram::diagram_ui;
 use crate::app::panels::masks::share_ui;
 use crate::app::panels::materials::{MATERIALS, Material, UNLIMITED, material_menu_ui};
@@ -498,10 +499,6 @@ fn card_ui(
     (terrain_type.enabled, terrain_type.colour) = (enabled, colour);
     (response, wants_file)
 }
-
-/// What the share of uncovered terrain is.
-pub(crate) const UNCOVERED_DOC: &str = "The share of the terrain outside the limits of all types. It shows the nearest type, or the one that is set for \
-     uncovered terrain, and is counted in the share of that type too";
 
 /// The share of the terrain that no type covers, and the button that shows where.
 fn uncovered_ui(ui: &mut Ui, uncovered: f32, panel: &mut TexturePanelState) {

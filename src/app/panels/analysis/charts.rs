@@ -3,7 +3,6 @@
 use egui::{Color32, Rect, Sense, Ui, Vec2};
 use egui_plot::{Bar, BarChart, Line, PlotPoints, Points, VLine};
 
-use crate::app::panels::types::UNCOVERED_DOC;
 use crate::app::widgets::plot::{as_length, inner_marks, logarithmic_marks, plot};
 use crate::app::widgets::theme::colours;
 use crate::engine::analysis::Spectrum;
@@ -11,6 +10,10 @@ use crate::engine::cast::ToFloat;
 use crate::engine::landforms::{Landform, Metric};
 use crate::engine::parameters::Band;
 use crate::worker::{LandformStats, Preview, SLOPE_BIN_DEG, Slopes};
+
+/// What the share of uncovered terrain is.
+pub(crate) const UNCOVERED_DOC: &str = "The share of the terrain outside the limits of all types. It shows the nearest type, or the one that is set for \
+     uncovered terrain, and is counted in the share of that type too";
 
 /// The histogram of heights or the hypsometric curve, and statistics of the heights.
 pub(super) fn heights_ui(ui: &mut Ui, preview: &Preview, shows_curve: &mut bool) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use egui::{Align, Button, CollapsingHeader, Ui};
 
+pub(crate) use self::charts::UNCOVERED_DOC;
 use self::charts::{heights_ui, landforms_ui, slopes_ui, spectrum_ui};
 use crate::app::tools::profile_tool::ProfileTool;
 use crate::app::widgets::heading;
