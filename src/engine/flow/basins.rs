@@ -21,7 +21,7 @@ use crate::progress::{Cancelled, Progress};
 use crate::simd::simd;
 
 /// The basin of samples that drain to an outlet; basins of pits are numbered from 1.
-const OUTSIDE: u32 = 0;
+pub(super) const OUTSIDE: u32 = 0;
 /// A pass is compared with this many that were found before it; of those between the same two basins, only the lowest is kept.
 const RECENT: usize = 4;
 /// The basin of the padding.

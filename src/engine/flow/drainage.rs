@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::basins::{Basins, FlowDirections, PaddedTerrain};
+use super::basins::{Basins, FlowDirections, OUTSIDE, PaddedTerrain};
 use super::edges::Edges;
 use super::grid::{DonorOffsets, END, NEIGHBOURS, PADDING, filled_vec, tie_break};
 use super::mesh::Mesh;
@@ -187,7 +187,11 @@ impl Drainage {
             Some(_) => (Vec::new(), pits),
             None => pits.into_iter().partition(|pit| is_open(*pit)),
         };
-        self.ends.extend(open);
+        if !open.is_empty() {
+            self.ends.extend(open);
+            // Merges two sorted runs.
+            self.ends.sort();
+        }
         if self.ends.is_empty() {
             let order = |a: &u32, b: &u32| {
                 let height = |sample: u32| self.heights[sample as usize];
@@ -251,6 +255,11 @@ impl Drainage {
         })
     }
 
+    /// The samples at which flow ends, in row-major order.
+    pub fn ends(&self) -> &[u32] {
+        &self.ends
+    }
+
     /// Whether outlets are cut down until the terrain behind them drains: the whole border keeps its heights.
     pub fn has_falling_outlets(&self) -> bool {
         self.options.outlets != Outlets::Border
@@ -259,6 +268,25 @@ impl Drainage {
     /// Whether there were samples without a lower neighbour from which flow had to be led away.
     pub fn has_pits(&self) -> bool {
         !self.pits.is_empty()
+    }
+
+    /// The lowest height from which flow was led out of a depression to each end, metres, with the position of the end
+    /// in the order of the ends. A sample that is lower than the one where its flow ends is the pit of a depression, or
+    /// higher than one.
+    pub fn lowest_pits(&self) -> impl Iterator<Item = (usize, f32)> {
+        let mut ends = vec![0; self.basins.count()];
+        self.basins.downstream_first().iter().map(move |&[basin, outer]| {
+            let pit = self.pits[basin as usize - 1] as usize;
+            ends[basin as usize] = match outer {
+                OUTSIDE => {
+                    let end =
+                        std::iter::successors(Some(pit), |at| self.receiver(*at).map(|(_, receiver)| receiver)).last();
+                    self.ends.binary_search(&end.unwrap_or(pit).to_u32()).unwrap_or_default()
+                }
+                _ => ends[outer as usize],
+            };
+            (ends[basin as usize], self.heights[pit])
+        })
     }
 
     /// The level of the sea in metres; −∞ without a sea.

@@ -233,9 +233,11 @@ impl StreamPowerSolver {
         eroded_m.resize(order.samples().len(), 0.0);
         let falls = drainage.has_falling_outlets() && drainage.has_pits();
         if falls {
-            // The lowest height upstream of each sample, which the outlets need.
-            let with_own = |at: usize, donors_m: f32| donors_m.min(drainage.height_m(order.samples()[at] as usize));
-            order.accumulate_downstream(&mut eroded_m, f32::INFINITY, with_own, f32::min);
+            // The outlets come first in the order.
+            eroded_m[..drainage.ends().len()].fill(f32::INFINITY);
+            for (end, pit_m) in drainage.lowest_pits() {
+                eroded_m[end] = eroded_m[end].min(pit_m);
+            }
         }
         // Outlets are neither uplifted nor eroded. Unless the border keeps its heights, they are cut down until the terrain
         // behind them can drain, as by the river beyond the border.
