@@ -16,7 +16,7 @@ use crate::app::widgets::parameter::{
 };
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{ListUi, capitalised, heading, icon_button, note_ui, solo_button};
-use crate::engine::mask::Mask;
+use crate::engine::mask::{Mask, MaskSource};
 use crate::engine::parameters::{Band, Group, Range, TextureName, Values, group_values};
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
@@ -490,6 +490,10 @@ fn card_ui(
                 let text = format!("{}. As it is, the type does not appear.", capitalised(what));
                 ui.colored_label(ui.visuals().error_fg_color, text);
             }
+            let is_painted = terrain_type.mask.iter().any(|mask| mask.source == MaskSource::Painted);
+            if is_painted && terrain_type.covers() && terrain_type.blend != TypeBlend::Cover {
+                ui.weak(PAINTED_DOC);
+            }
             if terrain_type.texture != before {
                 terrain_type.tint = tint_of(terrain_type.texture.as_ref()).unwrap_or(terrain_type.tint);
             }
@@ -499,6 +503,10 @@ fn card_ui(
     (terrain_type.enabled, terrain_type.colour) = (enabled, colour);
     (response, wants_file)
 }
+
+/// What painting a type that competes with others does.
+const PAINTED_DOC: &str = "Where it is painted, the type still competes with the other types there. With the blend \
+                           \u{201c}Over the others\u{201d} it covers them.";
 
 /// The share of the terrain that no type covers, and the button that shows where.
 fn uncovered_ui(ui: &mut Ui, uncovered: f32, panel: &mut TexturePanelState) {
