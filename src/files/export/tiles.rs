@@ -32,6 +32,16 @@ pub enum TileEdges {
     SideBySide,
 }
 
+impl TileEdges {
+    /// The samples of a tile along a side of this many samples that consists of `count` tiles.
+    pub fn tile_side(self, side: usize, count: usize) -> usize {
+        match self {
+            Self::Shared => (side - 1) / count + 1,
+            Self::SideBySide => side / count,
+        }
+    }
+}
+
 /// How maps are split into tiles, and which tiles are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiles {

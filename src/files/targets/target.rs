@@ -268,10 +268,7 @@ fn nearest_side(start: usize, farthest: usize, satisfies: impl Fn(usize) -> bool
 impl Target {
     /// The samples of a tile along a side of this many samples.
     pub fn tile_side(&self, side: usize, count: usize) -> usize {
-        match self.tile_edges {
-            TileEdges::Shared => (side - 1) / count + 1,
-            TileEdges::SideBySide => side / count,
-        }
+        self.tile_edges.tile_side(side, count)
     }
 
     /// The samples along a side that consists of this many tiles.
@@ -282,8 +279,7 @@ impl Target {
         }
     }
 
-    /// The samples of a tile of a map from west to east and from north to south.
-    pub fn tile_size(&self, grid: Grid, counts: [usize; 2]) -> [usize; 2] {
+    fn tile_size(&self, grid: Grid, counts: [usize; 2]) -> [usize; 2] {
         let size = [grid.width(), grid.height()];
         [0, 1].map(|axis| self.tile_side(size[axis], counts[axis]))
     }

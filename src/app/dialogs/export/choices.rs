@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::cast::ToFloat;
 use crate::engine::{Extent, Grid};
-use crate::files::export::{HeightmapOrder, Order, ScatterOrder, TextureOrder, Tiles, texture_size};
+use crate::files::export::{HeightmapOrder, Order, ScatterOrder, TextureOrder, TileEdges, Tiles, texture_size};
 use crate::files::targets::{Sizes, Target};
 use crate::project::{ExportSettings, Project};
 
@@ -94,11 +94,9 @@ impl Choices {
     /// The samples of a tile from west to east and from north to south.
     pub(super) fn tile_size(&self, extent: Extent, settings: &ExportSettings) -> [usize; 2] {
         let (grid, counts) = (self.grid(extent, settings), self.counts());
-        let shared = || {
-            let size = [grid.width(), grid.height()];
-            [0, 1].map(|axis| (size[axis] - 1) / counts[axis] + 1)
-        };
-        self.target.map_or_else(shared, |target| target.tile_size(grid, counts))
+        let edges = self.target.map_or(TileEdges::Shared, |target| target.tile_edges);
+        let size = [grid.width(), grid.height()];
+        [0, 1].map(|axis| edges.tile_side(size[axis], counts[axis]))
     }
 
     /// The grid of the export.
