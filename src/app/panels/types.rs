@@ -1,6 +1,6 @@
 //! The terrain types: their diagram, their cards, and the settings that they share.
 
-use egui::{Align, CollapsingHeader, ComboBox, Layout, RichText, Ui, Vec2};
+use egui::{Align, CollapsingHeader, ComboBox, Layout, Response, RichText, Ui, Vec2};
 use egui_material_icons::icons::ICON_ADD;
 
 use crate::app::commands::{Command, FileSlot};
@@ -15,7 +15,7 @@ use crate::app::widgets::parameter::{
     ParameterContext, ParameterState, SliderOverride, TextureChoices, group_ui, name_ui,
 };
 use crate::app::widgets::theme::colours;
-use crate::app::widgets::{ListUi, capitalised, heading, icon_button, note_ui, solo_button};
+use crate::app::widgets::{ListUi, capitalised, heading, icon_button, list_item, note_ui, solo_button};
 use crate::engine::mask::{Mask, MaskSource};
 use crate::engine::parameters::{Band, Group, Range, TextureName, Values, group_values};
 use crate::engine::recipe::Recipe;
@@ -251,9 +251,9 @@ fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, panel: &mut TexturePanelSta
     }
     let mut heights = std::mem::take(&mut panel.set_heights);
     let title = |set: &Option<String>| set.as_deref().map_or_else(|| "All".into(), capitalised);
-    let mut choice_ui = |ui: &mut Ui, set: &Option<String>| {
+    let mut choice_ui = |ui: &mut Ui, set: &Option<String>, item_ui: fn(&mut Ui, bool, String) -> Response| {
         let label =
-            ui.selectable_label(active == *set, title(set)).on_hover_ui(|ui| drop(ui.label(set_doc(texture, set))));
+            item_ui(ui, active == *set, title(set)).on_hover_ui(|ui| drop(ui.label(set_doc(texture, set))));
         if label.clicked() {
             panel.activate_set(texture, set.clone());
         }
@@ -265,11 +265,11 @@ fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, panel: &mut TexturePanelSta
         ui.label(small).on_hover_text("Climates or seasons: each set has its own terrain types");
         if choices.len() <= MAX_SET_LABELS {
             for set in choices.iter() {
-                choice_ui(ui, set);
+                choice_ui(ui, set, Ui::selectable_label);
             }
         } else {
             ComboBox::from_id_salt("set").selected_text(title(&active)).truncate().height(300.0).list_ui(ui, |ui| {
-                heights.rows_ui(ui, choices.len(), |ui, i| choice_ui(ui, &choices[i]));
+                heights.rows_ui(ui, choices.len(), |ui, i| choice_ui(ui, &choices[i], list_item));
             });
         }
     });
