@@ -98,6 +98,24 @@ impl Grid {
         }
     }
 
+    /// The full grid of which this one is a part; this one if it is no part.
+    pub(crate) fn full(self) -> Self {
+        Self::new(self.extent, self.cells[0] + 1, self.cells[1] + 1)
+    }
+
+    /// The column and row of the first sample in the full grid.
+    pub(crate) fn first(&self) -> [usize; 2] {
+        self.first
+    }
+
+    /// Whether the column or row is at a side of a part that lies inside the world.
+    pub(crate) fn is_at_cut(&self, c: usize, r: usize) -> bool {
+        let is_cut = |at: usize, axis: usize, samples: usize| {
+            at == 0 && self.first[axis] > 0 || at + 1 == samples && self.first[axis] + at < self.cells[axis]
+        };
+        is_cut(c, 0, self.width) || is_cut(r, 1, self.height)
+    }
+
     /// Samples from west to east.
     pub fn width(&self) -> usize {
         self.width
@@ -473,6 +491,16 @@ mod tests {
         assert_eq!(found, [2 * 31 + 1, 10 * 31, 30]);
         let part = grid.part([10, 2], [5, 4]);
         assert_eq!(part.nearest_sample([1210.0, 310.0]), 5 + 2);
+    }
+
+    #[test]
+    fn a_part_knows_where_it_is_cut_out_of_the_world() {
+        let grid = Grid::new(WORLD, 31, 11);
+        let part = grid.part([0, 2], [5, 9]);
+        assert_eq!((part.full(), part.first()), (grid, [0, 2]));
+        let cuts = |part: Grid| [[0, 4], [4, 4], [2, 0], [2, 8]].map(|[c, r]| part.is_at_cut(c, r));
+        assert_eq!(cuts(part), [false, true, true, false]);
+        assert!((0..31).all(|c| (0..11).all(|r| !grid.is_at_cut(c, r))));
     }
 
     #[test]

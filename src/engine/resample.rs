@@ -226,7 +226,7 @@ pub(super) fn bicubic_at(samples: &[f32], width: usize, sampling: Sampling, [col
 }
 
 impl Heightfield {
-    /// Resamples the heights to another grid of the same world. The interpolation is bicubic and does not overshoot;
+    /// Resamples the heights of a full grid to another grid of the same world, or to a part of one. The interpolation is bicubic and does not overshoot;
     /// where samples of both grids coincide, heights are exactly equal.
     pub fn resampled(&self, grid: Grid, progress: &Progress) -> Result<Self, Cancelled> {
         let mut terrain = Self::flat(grid);
@@ -236,12 +236,13 @@ impl Heightfield {
 
     /// Computes [`Self::resampled`], for callers that need a row at a time instead of the whole map.
     pub(super) fn resampler(&self, grid: Grid) -> Bicubic<'_> {
-        let here = self.grid();
+        let (here, full, first) = (self.grid(), grid.full(), grid.first());
         // Integers divided last: exact where samples of both grids coincide.
-        let positions =
-            |count: usize, of: usize| (0..count).map(move |i| (i * (of - 1)).to_f64() / (count - 1).to_f64());
-        let columns = positions(grid.width(), here.width());
-        let rows = positions(grid.height(), here.height());
+        let positions = |first: usize, count: usize, full: usize, of: usize| {
+            (first..first + count).map(move |i| (i * (of - 1)).to_f64() / (full - 1).to_f64())
+        };
+        let columns = positions(first[0], grid.width(), full.width(), here.width());
+        let rows = positions(first[1], grid.height(), full.height(), here.height());
         Bicubic::new(self.heights(), here.width(), Sampling::Terrain, columns, rows)
     }
 }
@@ -249,7 +250,7 @@ impl Heightfield {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heightfield::Extent;
+    use crate::heightfield::{Extent, GridPart};
 
     const WORLD: Extent = Extent { width_m: 4100.7, depth_m: 977.3 };
 
@@ -268,6 +269,15 @@ mod tests {
         let large = resampled(&small, 129, 33);
         assert!((0..9).all(|r| (0..33).all(|c| large[(4 * c, 4 * r)] == small[(c, r)])));
         assert_eq!(resampled(&large, 33, 9), small);
+    }
+
+    #[test]
+    fn a_part_is_that_of_the_resampled_terrain() {
+        let small = on(33, 9, |x, z| libm::sin(x) * z);
+        let large = resampled(&small, 71, 50);
+        let part = GridPart { first: [11, 40], size: [30, 10] };
+        let found = small.resampled(large.grid().part(part.first, part.size), &Progress::new());
+        assert_eq!(found, Ok(large.part(part)));
     }
 
     #[test]

@@ -252,8 +252,7 @@ fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, panel: &mut TexturePanelSta
     let mut heights = std::mem::take(&mut panel.set_heights);
     let title = |set: &Option<String>| set.as_deref().map_or_else(|| "All".into(), capitalised);
     let mut choice_ui = |ui: &mut Ui, set: &Option<String>, item_ui: fn(&mut Ui, bool, String) -> Response| {
-        let label =
-            item_ui(ui, active == *set, title(set)).on_hover_ui(|ui| drop(ui.label(set_doc(texture, set))));
+        let label = item_ui(ui, active == *set, title(set)).on_hover_ui(|ui| drop(ui.label(set_doc(texture, set))));
         if label.clicked() {
             panel.activate_set(texture, set.clone());
         }

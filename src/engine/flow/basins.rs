@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::edges::Edges;
-use super::grid::{DonorOffsets, END, filled_vec, tie_break};
+use super::grid::{DonorOffsets, END, TieBreaks, filled_vec};
 use crate::cast::ToInteger;
 use crate::progress::{Cancelled, Progress};
 use crate::simd::simd;
@@ -35,6 +35,7 @@ pub(super) struct PaddedTerrain<'a> {
     pub stride: usize,
     pub heights: &'a [f32],
     pub edges: &'a Edges,
+    pub ties: TieBreaks,
 }
 
 impl PaddedTerrain<'_> {
@@ -68,8 +69,8 @@ impl Pass {
     }
 
     /// Orders passes by height; no two are equal.
-    fn order(&self, other: &Self) -> Ordering {
-        let key = |pass: &Self| (tie_break(pass.sample as usize), pass.direction);
+    fn order(&self, other: &Self, ties: TieBreaks) -> Ordering {
+        let key = |pass: &Self| (ties.of(pass.sample as usize), pass.direction);
         self.level_m.total_cmp(&other.level_m).then_with(|| key(self).cmp(&key(other)))
     }
 }
@@ -125,7 +126,7 @@ impl Basins {
         }
         self.label(terrain, flow.donors, pits, progress)?;
         let passes = self.passes(terrain, progress)?;
-        let tree = spanning_tree(pits.len() + 1, passes, progress)?;
+        let tree = spanning_tree(pits.len() + 1, passes, terrain.ties, progress)?;
         self.flood(terrain, flow, pits, &tree, progress)
     }
 
@@ -204,7 +205,7 @@ impl Basins {
                             terrain.heights[sample].max(terrain.heights[terrain.neighbour(sample, direction)]);
                         let pass = Pass { level_m, sample: sample.to_u32(), direction, sides: [here[c], there] };
                         match passes.iter_mut().rev().take(RECENT).find(|known| known.has_same_sides(&pass)) {
-                            Some(known) if pass.order(known) == Ordering::Less => *known = pass,
+                            Some(known) if pass.order(known, terrain.ties) == Ordering::Less => *known = pass,
                             Some(_) => (),
                             None => passes.push(pass),
                         }
@@ -341,7 +342,12 @@ fn check_sometimes(done: usize, progress: &Progress) -> Result<(), Cancelled> {
 }
 
 /// The minimum spanning tree of basins connected by passes (Borůvka).
-fn spanning_tree(count: usize, mut passes: Vec<Pass>, progress: &Progress) -> Result<Vec<Pass>, Cancelled> {
+fn spanning_tree(
+    count: usize,
+    mut passes: Vec<Pass>,
+    ties: TieBreaks,
+    progress: &Progress,
+) -> Result<Vec<Pass>, Cancelled> {
     let mut tree = Vec::with_capacity(count - 1);
     // Disjoint sets: the parent of each basin; roots are their own parents.
     let mut parents: Vec<u32> = (0..count.to_u32()).collect();
@@ -358,7 +364,7 @@ fn spanning_tree(count: usize, mut passes: Vec<Pass>, progress: &Progress) -> Re
         for (at, pass) in passes.iter().enumerate() {
             for side in pass.sides {
                 let known = &mut lowest[side as usize];
-                if *known == NONE || pass.order(&passes[*known as usize]) == Ordering::Less {
+                if *known == NONE || pass.order(&passes[*known as usize], ties) == Ordering::Less {
                     *known = at.to_u32();
                 }
             }
@@ -390,7 +396,7 @@ fn spanning_tree(count: usize, mut passes: Vec<Pass>, progress: &Progress) -> Re
 
 #[cfg(test)]
 mod tests {
-    use super::super::grid::NEIGHBOURS;
+    use super::super::grid::{NEIGHBOURS, tie_break};
     use super::super::mesh::Mesh;
     use super::*;
     use crate::heightfield::{Extent, Grid};
@@ -417,8 +423,8 @@ mod tests {
                 basins: (0..stride * stride).map(|at| AtomicU32::new(basin(at))).collect(),
                 ..Basins::default()
             };
-            let terrain =
-                PaddedTerrain { steps, donor_offsets: &donor_offsets, stride, heights: &heights, edges: &edges };
+            let (donor_offsets, heights, edges, ties) = (&donor_offsets, &*heights, &edges, TieBreaks::new(grid));
+            let terrain = PaddedTerrain { steps, donor_offsets, stride, heights, edges, ties };
             let all = (0..stride * stride)
                 .filter(|at| is_inside(*at))
                 .flat_map(|sample| (2..6_u8).map(move |direction| (sample, direction)));
@@ -436,7 +442,7 @@ mod tests {
             let lowest = basins.passes(&terrain, &progress).expect("not cancelled");
             assert!(lowest.len() < all.len() / 2, "{} of {}", lowest.len(), all.len());
             let tree = |passes| {
-                let tree = spanning_tree(7, passes, &progress).expect("not cancelled");
+                let tree = spanning_tree(7, passes, ties, &progress).expect("not cancelled");
                 let mut tree: Vec<_> = tree.iter().map(|pass| (pass.sample, pass.direction)).collect();
                 tree.sort_unstable();
                 tree

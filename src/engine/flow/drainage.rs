@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::basins::{Basins, FlowDirections, OUTSIDE, PaddedTerrain};
 use super::edges::Edges;
-use super::grid::{DonorOffsets, END, NEIGHBOURS, PADDING, filled_vec, tie_break};
+use super::grid::{DonorOffsets, END, NEIGHBOURS, PADDING, TieBreaks, filled_vec};
 use super::mesh::Mesh;
 use super::options::{Outlets, RoutingOptions};
 use crate::cast::ToInteger;
@@ -26,6 +26,7 @@ pub(crate) struct Drainage {
     pub(super) steps: [isize; 8],
     pub(super) donor_offsets: DonorOffsets,
     edges: Edges,
+    ties: TieBreaks,
     /// With +∞ in the padding.
     heights: Vec<f32>,
     /// The direction to the receiver, [`END`] or [`PADDING`].
@@ -58,6 +59,7 @@ impl Drainage {
             steps,
             donor_offsets: DonorOffsets::new(steps),
             edges: Edges::new(mesh, progress)?,
+            ties: TieBreaks::new(grid),
             heights: filled_vec(samples, || f32::INFINITY, progress)?,
             directions: filled_vec(samples, || PADDING, progress)?,
             donors: vec![0; samples],
@@ -76,6 +78,7 @@ impl Drainage {
     }
 
     /// Sets the only samples outside the sea at which flow ends, as row-major indices, unless it ends at the whole border.
+    /// It also ends where a part of a grid is cut out of the world.
     pub fn set_ends(&mut self, samples: &[u32]) {
         if self.options.outlets == Outlets::Border {
             return;
@@ -84,6 +87,9 @@ impl Drainage {
         let mut is_end = vec![false; self.padded_samples()];
         for sample in samples.iter().map(|sample| *sample as usize) {
             is_end[(sample / width + 1) * stride + sample % width + 1] = true;
+        }
+        for sample in self.border().map(|sample| sample as usize) {
+            is_end[sample] |= self.grid.is_at_cut(sample % stride - 1, sample / stride - 1);
         }
         self.fixed_ends = Some(is_end);
     }
@@ -117,8 +123,8 @@ impl Drainage {
         self.pits = self.find_directions(progress)?;
         self.find_donors(progress)?;
         let (steps, stride) = (self.steps, self.stride());
-        let (heights, edges, donor_offsets) = (&self.heights, &self.edges, &self.donor_offsets);
-        let terrain = PaddedTerrain { steps, donor_offsets, stride, heights, edges };
+        let (heights, edges, donor_offsets, ties) = (&self.heights, &self.edges, &self.donor_offsets, self.ties);
+        let terrain = PaddedTerrain { steps, donor_offsets, stride, heights, edges, ties };
         let mut flow = FlowDirections { directions: &mut self.directions, donors: &mut self.donors };
         self.basins.drain(&terrain, &mut flow, &self.pits, progress)
     }
@@ -195,7 +201,7 @@ impl Drainage {
         if self.ends.is_empty() {
             let order = |a: &u32, b: &u32| {
                 let height = |sample: u32| self.heights[sample as usize];
-                height(*a).total_cmp(&height(*b)).then(tie_break(*a as usize).cmp(&tie_break(*b as usize)))
+                height(*a).total_cmp(&height(*b)).then(self.ties.of(*a as usize).cmp(&self.ties.of(*b as usize)))
             };
             let at_border = self.border().filter(|sample| is_open(*sample));
             if let Some(lowest) = at_border.min_by(order) {
@@ -220,14 +226,14 @@ impl Drainage {
     /// else to the one with the lowest tie break, if that is lower than the sample's own; otherwise [`END`].
     fn direction_on_flat(&self, flat: u32) -> u8 {
         let flat = flat as usize;
-        let (mut lowest, mut found) = ((true, tie_break(flat)), END);
+        let (mut lowest, mut found) = ((true, self.ties.of(flat)), END);
         for (direction, step) in (0..).zip(self.steps) {
             let neighbour = flat.wrapping_add_signed(step);
             if self.heights[neighbour] == self.heights[flat] && self.edges.has(flat, usize::from(direction)) {
                 // Samples on flats have no direction yet.
                 let is_flat = self.directions[neighbour] == END && !self.is_end(neighbour);
-                if (is_flat, tie_break(neighbour)) < lowest {
-                    (lowest, found) = ((is_flat, tie_break(neighbour)), direction);
+                if (is_flat, self.ties.of(neighbour)) < lowest {
+                    (lowest, found) = ((is_flat, self.ties.of(neighbour)), direction);
                 }
             }
         }

@@ -4,6 +4,7 @@ use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 use crate::cast::ToInteger;
+use crate::heightfield::Grid;
 use crate::progress::{Cancelled, Progress};
 
 /// The neighbours of a sample as columns eastward and rows southward, clockwise from north. The opposite of direction k
@@ -26,6 +27,29 @@ pub(super) fn tie_break(sample: usize) -> u32 {
     bits = (bits ^ (bits >> 16)).wrapping_mul(0x85eb_ca6b);
     bits = (bits ^ (bits >> 13)).wrapping_mul(0xc2b2_ae35);
     bits ^ (bits >> 16)
+}
+
+/// The [`tie_break`] of the samples of a padded map, which is the same on a part of a grid as on the full one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TieBreaks {
+    stride: usize,
+    full_stride: usize,
+    first: [usize; 2],
+}
+
+impl TieBreaks {
+    pub fn new(grid: Grid) -> Self {
+        Self { stride: grid.width() + 2, full_stride: grid.full().width() + 2, first: grid.first() }
+    }
+
+    #[inline(always)]
+    pub fn of(self, sample: usize) -> u32 {
+        let [column, row] = self.first;
+        let before = self.full_stride - self.stride;
+        let whole_rows = if before == 0 { 0 } else { (sample / self.stride) * before };
+        // Maps of more samples than there are numbers repeat them.
+        tie_break((row * self.full_stride + column + whole_rows + sample) & 0xffff_ffff)
+    }
 }
 
 /// The samples that drain to a sample, given one bit per neighbour and the index differences to the neighbours. Always in
@@ -85,6 +109,18 @@ impl DonorOffsets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::heightfield::Extent;
+
+    #[test]
+    fn ties_on_a_part_are_broken_as_on_the_full_grid() {
+        let grid = Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, 20, 30);
+        let part = grid.part([3, 5], [9, 11]);
+        let (whole, of_part) = (TieBreaks::new(grid), TieBreaks::new(part));
+        assert_eq!(whole.of(77), tie_break(77));
+        for (c, r) in (0..9).flat_map(|c| (0..11).map(move |r| (c, r))) {
+            assert_eq!(of_part.of((r + 1) * 11 + c + 1), whole.of((r + 5 + 1) * 22 + c + 3 + 1));
+        }
+    }
 
     #[test]
     fn tabulated_donors_are_the_listed_ones_in_reverse_order() {

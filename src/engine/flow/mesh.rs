@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use rayon::prelude::*;
 
 use crate::cast::{ToFloat, ToInteger};
-use crate::heightfield::Grid;
+use crate::heightfield::{Grid, GridPart};
 use crate::progress::{Cancelled, Progress};
 use crate::simd::simd;
 
@@ -122,11 +122,13 @@ impl Mesh {
         if let Some(points) = cache().get(origin) {
             return Ok(Self { points, ..regular });
         }
-        let (width, last) = (grid.width(), [grid.width() - 1, grid.height() - 1]);
+        let (width, full, first) = (grid.width(), grid.full(), grid.first());
+        let last = [full.width() - 1, full.height() - 1];
         let [mut east, mut south] = [(); 2].map(|()| vec![0.0; grid.samples()]);
         let rows = east.par_chunks_exact_mut(width).zip(south.par_chunks_exact_mut(width)).enumerate();
         rows.try_for_each(|(r, (east, south))| {
-            for (c, (east, south)) in east.iter_mut().zip(south).enumerate() {
+            let r = first[1] + r;
+            for (c, (east, south)) in (first[0]..).zip(east.iter_mut().zip(south)) {
                 let bits = hash(level, c, r);
                 let share = |bits: u64| (bits & 0xff_ffff).to_f32() * (2.0 / (1_u64 << 24).to_f32()) - 1.0;
                 *east = if c == 0 || c == last[0] { 0.0 } else { max_offset * share(bits) };
@@ -135,7 +137,7 @@ impl Mesh {
             progress.check()
         })?;
         let mut is_falling = vec![false; grid.samples()];
-        is_falling.par_chunks_exact_mut(width).take(last[1]).enumerate().try_for_each(|(r, splits)| {
+        is_falling.par_chunks_exact_mut(width).take(grid.height() - 1).enumerate().try_for_each(|(r, splits)| {
             let row = |r: usize| [&east[r * width..][..width], &south[r * width..][..width]];
             simd(
                 #[inline(always)]
@@ -156,9 +158,27 @@ impl Mesh {
         Self { grid, level: 0, points, aspect }
     }
 
+    /// The points near the samples of a part of the grid.
+    pub(super) fn part(&self, part: GridPart) -> Self {
+        let grid = self.grid.part(part.first, part.size);
+        if self.is_regular() {
+            return Self { level: self.level, ..Self::regular(grid) };
+        }
+        let [west, north] = part.first;
+        let rows = || {
+            (north..north + grid.height())
+                .map(|r| r * self.points.stride + west)
+                .map(|first| first..first + grid.width())
+        };
+        let offsets =
+            self.points.offsets.each_ref().map(|offsets| rows().flat_map(|row| &offsets[row]).copied().collect());
+        let is_falling = rows().flat_map(|row| &self.points.is_falling[row]).copied().collect();
+        Self { grid, level: self.level, points: Points::new(offsets, is_falling, grid.width()), aspect: self.aspect }
+    }
+
     /// Whether the points, and the maps made from them, are cached for the next mesh of the same kind.
     pub(super) fn is_cached(&self) -> bool {
-        !self.is_regular() && 2 * self.grid.samples() <= MAX_CACHED_SAMPLES
+        !self.is_regular() && self.grid == self.grid.full() && 2 * self.grid.samples() <= MAX_CACHED_SAMPLES
     }
 
     /// A map made from the points, which is cached with them.
@@ -376,6 +396,26 @@ mod tests {
         }
         assert!((0..9).all(|c| small.offset(c, 0)[1] == 0.0 && small.offset(c, 6)[1] == 0.0));
         assert!((0..7).all(|r| small.offset(0, r)[0] == 0.0 && small.offset(8, r)[0] == 0.0));
+    }
+
+    #[test]
+    fn parts_of_a_mesh_have_its_points_and_edges() {
+        let progress = Progress::new();
+        let whole = mesh(33, 29);
+        for (first, size) in [([0, 0], [9, 8]), ([20, 14], [13, 15]), ([7, 3], [20, 20])] {
+            let part = whole.part(GridPart { first, size });
+            let computed =
+                Mesh::new(whole.grid().part(first, size), whole.level(), 1.0, &progress).expect("not cancelled");
+            for (c, r) in (0..size[0]).flat_map(|c| (0..size[1]).map(move |r| (c, r))) {
+                let expected = whole.offset(first[0] + c, first[1] + r);
+                assert_eq!([part.offset(c, r), computed.offset(c, r)], [expected; 2]);
+                if c + 1 < size[0] && r + 1 < size[1] {
+                    let expected = whole.splits_in_row(first[1] + r)[first[0] + c];
+                    assert_eq!([part.splits_in_row(r)[c], computed.splits_in_row(r)[c]], [expected; 2]);
+                }
+            }
+            assert!(!part.is_cached() && !computed.is_cached());
+        }
     }
 
     #[test]

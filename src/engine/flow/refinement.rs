@@ -17,7 +17,7 @@ use super::options::RoutingOptions;
 use super::sampling::GridPlaces;
 use super::valley_floors::{smooth_margins, with_valley_floors};
 use crate::cast::{ToFloat, ToInteger};
-use crate::heightfield::{Grid, Heightfield, bilinear};
+use crate::heightfield::{Grid, GridPart, Heightfield, bilinear};
 use crate::progress::{Cancelled, Progress};
 
 /// Points that drain fewer cells are no channels on any mesh.
@@ -219,16 +219,17 @@ impl MeshTerrain {
     /// elsewhere, and terrain that drains elsewhere is another terrain. Returns the outlets on the grid.
     fn set_ends(&self, drainage: &mut Drainage, grid: Grid) -> Vec<u32> {
         let own = self.mesh.grid();
-        let [columns, rows] = [(grid.width(), own.width()), (grid.height(), own.height())]
+        let (full, full_own, first, first_own) = (grid.full(), own.full(), grid.first(), own.first());
+        let [columns, rows] = [(full.width(), full_own.width()), (full.height(), full_own.height())]
             .map(|(samples, own)| (samples - 1).to_f64() / (own - 1).to_f64());
         let nearest = |point: &u32| {
             let (c, r) = (*point as usize % own.width(), *point as usize / own.width());
             let [east, south] = self.mesh.offset(c, r).map(f64::from);
-            let column = ((c.to_f64() + east) * columns).round().to_usize();
-            let row = ((r.to_f64() + south) * rows).round().to_usize();
-            (row * grid.width() + column).to_u32()
+            let column = (((first_own[0] + c).to_f64() + east) * columns).round().to_usize().checked_sub(first[0])?;
+            let row = (((first_own[1] + r).to_f64() + south) * rows).round().to_usize().checked_sub(first[1])?;
+            (column < grid.width() && row < grid.height()).then(|| (row * grid.width() + column).to_u32())
         };
-        let outlets: Vec<u32> = self.outlets.iter().map(nearest).collect();
+        let outlets: Vec<u32> = self.outlets.iter().filter_map(nearest).collect();
         drainage.set_ends(&outlets);
         outlets
     }
@@ -279,7 +280,7 @@ impl DrainedTerrain {
     /// The heights at the samples of a grid, drained along the grid: within the triangles, or smooth if the grid is
     /// finer than the mesh. `source` is the terrain before erosion there.
     pub fn on_grid(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
-        let (own, grid) = (self.terrain.mesh.grid(), source.grid());
+        let (own, grid) = (self.terrain.mesh.grid().full(), source.grid().full());
         if grid.width() <= own.width() && grid.height() <= own.height() {
             return self.terrain.on_grid(source, progress);
         }
@@ -288,6 +289,36 @@ impl DrainedTerrain {
             self.terrain.sampled(|place| smooth(place, &corners_of(place, &corners)).0, source, progress)
         })?;
         progress.stage(0.3..1.0, || self.terrain.drained_along_grid(terrain, source, progress))
+    }
+
+    /// The terrain at the points of a part of the mesh. What flows to points outside ends at the border of the part.
+    pub fn part(&self, part: GridPart) -> Self {
+        let MeshTerrain { mesh, heights, source, routing, hillslopes, outlets } = &self.terrain;
+        let width = mesh.grid().width();
+        let inside = |point: u32| {
+            let (c, r) = (point as usize % width, point as usize / width);
+            let (column, row) = (c.checked_sub(part.first[0])?, r.checked_sub(part.first[1])?);
+            (column < part.size[0] && row < part.size[1]).then(|| (row * part.size[0] + column).to_u32())
+        };
+        let points = || {
+            (part.first[1]..part.first[1] + part.size[1])
+                .flat_map(|r| (part.first[0]..part.first[0] + part.size[0]).map(move |c| r * width + c))
+        };
+        let terrain = MeshTerrain {
+            mesh: mesh.part(part),
+            heights: heights.part(part),
+            source: Source { heights: source.heights.part(part), left: source.left.part(part) },
+            routing: *routing,
+            hillslopes: *hillslopes,
+            outlets: outlets.iter().copied().filter_map(inside).collect(),
+        };
+        let receivers = (0..).zip(points()).map(|(own, point)| inside(self.receivers[point]).unwrap_or(own)).collect();
+        Self { terrain, receivers, is_channel: points().map(|point| self.is_channel[point]).collect() }
+    }
+
+    /// The grid of the mesh.
+    pub fn grid(&self) -> Grid {
+        self.terrain.mesh.grid()
     }
 
     /// The terrain on a mesh with twice the resolution. `source` is the terrain before erosion at its points, whose
@@ -579,7 +610,8 @@ fn halved(at: usize, offset: f32, count: usize) -> (usize, f32) {
 fn random(mesh: &Mesh, c: usize, r: usize) -> f32 {
     /// Separates these numbers from the displacements of the points.
     const ROUGHNESS: u32 = 1 << 16;
-    (hash(ROUGHNESS + mesh.level(), c, r) >> 40).to_f32() * (2.0 / (1_u64 << 24).to_f32()) - 1.0
+    let [column, row] = mesh.grid().first();
+    (hash(ROUGHNESS + mesh.level(), column + c, row + r) >> 40).to_f32() * (2.0 / (1_u64 << 24).to_f32()) - 1.0
 }
 
 /// Erodes the slopes between channels once, implicitly and without uplift, but not where all detail is `left`.

@@ -243,11 +243,20 @@ pub(super) struct GridPlaces {
 }
 
 impl GridPlaces {
-    /// The places of a grid on a mesh with the grid `own`.
+    /// The places of a grid on a mesh with the grid `own`; both can be parts, of which the mesh's has all places.
     pub fn new(grid: Grid, own: Grid) -> Self {
-        let places = |samples: usize, own: usize| (0..samples).map(move |i| place(i, samples, own));
-        let (columns, u) = places(grid.width(), own.width()).unzip();
-        Self { columns, u, rows: places(grid.height(), own.height()).collect() }
+        let sides = |grid: Grid| [grid.width(), grid.height()];
+        let places = |axis: usize| {
+            let [full, full_own] = [grid, own].map(|grid| sides(grid.full())[axis]);
+            let (first, first_own, count_own) = (grid.first()[axis], own.first()[axis], sides(own)[axis]);
+            (first..first + sides(grid)[axis]).map(move |i| {
+                let (at, share) = place(i, full, full_own);
+                let at = at - first_own;
+                if at + 1 < count_own { (at, share) } else { (at - 1, share + 1.0) }
+            })
+        };
+        let (columns, u) = places(0).unzip();
+        Self { columns, u, rows: places(1).collect() }
     }
 
     /// Finds the triangles at the samples of a row.

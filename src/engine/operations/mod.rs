@@ -3,6 +3,7 @@
 //! An operation declares its parameters and implements [`Operation`]. Its card in the stack, its sliders, `--set`, the
 //! `operations` listing and the validation of project files are derived from that.
 
+mod blocks;
 mod fault_erosion;
 mod fault_sequence;
 mod local_blur;

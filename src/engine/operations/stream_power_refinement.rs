@@ -3,14 +3,26 @@
 //! Drainage divides depend on tiny height differences, so all steps are computed on one reference mesh. Finer meshes add
 //! the small valleys and gullies between its channels (`flow::refinement`).
 
+use super::blocks::Blocks;
 use super::stream_power::StreamPowerLaw;
 use crate::cast::ToFloat;
-use crate::flow::{DrainedTerrain, Hillslopes, Mesh, Refinement, RoutingOptions, Source};
-use crate::heightfield::{Grid, Heightfield};
+use crate::flow::{DrainedTerrain, Hillslopes, Mesh, MeshTerrain, Refinement, RoutingOptions, Source};
+use crate::heightfield::{Grid, GridPart, Heightfield};
 use crate::progress::{Cancelled, Progress};
 
 /// The longest side, in samples, of the meshes that are refined.
 const MAX_SIDE: usize = 4097;
+/// The longest side of those that cover the whole world at once. Finer ones are refined in blocks.
+const MAX_WHOLE_SIDE: usize = 2049;
+/// The sides of a block: in samples of the map, and in points of the last mesh of the whole world. The smaller one counts.
+const BLOCK_SIDES: [usize; 2] = [1536, 640];
+/// The surroundings of a block that are computed with it: points of the last mesh of the whole world, on which the slopes
+/// between its channels depend, and samples of the map for depressions. Larger depressions are left only where terrain is
+/// hardly eroded.
+const HALO: usize = 16;
+const MARGIN: usize = 48;
+/// Points of the last mesh of the whole world around the samples of a block and its margin.
+const EDGE: usize = 4;
 /// How much finer than the last mesh a grid may be, as a ratio of samples per side.
 const MAX_RATIO: f64 = 1.1;
 /// The strongest dissection of the first finer level, see [`Refinement`].
@@ -48,47 +60,105 @@ pub(super) struct StreamPowerRefinement<'a> {
 impl StreamPowerRefinement<'_> {
     /// Peak memory in heightfields of the grid `to`, given the reference grid.
     pub fn peak_maps(from: Grid, to: Grid) -> f64 {
-        /// While the last mesh is refined, in maps of its points.
+        /// While a mesh is refined, in maps of its points.
         const REFINED: f64 = 18.0;
         /// While the grid is sampled, and while it is drained: in maps of the grid and of the last mesh.
         const SAMPLED: [f64; 2] = [2.0, 17.5];
         const DRAINED: [f64; 2] = [9.0, 6.5];
         /// While the reference mesh is drained: the drainage, the terrain, and the margins of its depressions.
         const REFERENCE: f64 = 30.0;
-        let mesh = finer_grids(from, to).pop().unwrap_or(from);
-        let [ratio, reference] = [mesh, from].map(|grid| grid.samples().to_f64() / to.samples().to_f64());
-        let [sampled, drained] = [SAMPLED, DRAINED].map(|[grid, mesh]| grid + mesh * ratio);
-        sampled.max(drained).max(REFINED * ratio).max(REFERENCE * reference)
+        /// What a drained mesh keeps, and what a block takes besides for the map and for its points.
+        const KEPT: f64 = 6.5;
+        const OF_BLOCK: [f64; 2] = [3.5, 1.5];
+        let maps = |grid: Grid| grid.samples().to_f64() / to.samples().to_f64();
+        let grids = Grids::new(from, to);
+        let refined = |mesh: f64, grid: f64| {
+            let [sampled, drained] = [SAMPLED, DRAINED].map(|[of_grid, of_mesh]| of_grid * grid + of_mesh * mesh);
+            sampled.max(drained).max(REFINED * mesh)
+        };
+        let reference = REFERENCE * maps(from);
+        let Some(blocks) = grids.blocks() else { return refined(maps(grids.last()), 1.0).max(reference) };
+        let whole = maps(grids.last_whole());
+        let side = (blocks.side() + 2 * MARGIN).to_f64();
+        let ratio = (grids.last().width() - 1).to_f64() / (to.width() - 1).to_f64();
+        let halo = (grids.last().width() / grids.last_whole().width() * grids.halo()).to_f64();
+        let mesh_side = blocks.side().to_f64() * ratio + 2.0 * halo;
+        let [of_mesh, of_grid] = [mesh_side, side].map(|side| side * side / to.samples().to_f64());
+        let of_block = refined(of_mesh, of_grid) + OF_BLOCK[0] * of_grid + OF_BLOCK[1] * of_mesh;
+        let in_blocks = 2.0 + blocks.frames() + KEPT * whole + of_block * rayon::current_num_threads().to_f64();
+        in_blocks.max(1.0 + REFINED * whole).max(reference)
     }
 
-    /// The terrain on a grid.
+    /// The terrain on a grid, which can be a part of one that has [blocks](Grids::blocks).
     pub fn on_grid(&self, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let from = self.terrain.grid();
-        let grids = finer_grids(from, to);
+        let grids = Grids::new(from, to.full());
         let mesh = Mesh::new(from, 0, self.randomness, progress)?;
         // The time of a level grows with its samples.
-        let total = grids.iter().chain([&from, &to]).map(|grid| grid.samples().to_f32()).sum::<f32>();
+        let total = grids.finer.iter().chain([&from, &to]).map(|grid| grid.samples().to_f32()).sum::<f32>();
         let mut done = from.samples().to_f32() / total;
         let mut terrain = progress.stage(0.0..done, || {
             let source = progress.stage(0.0..0.3, || self.source(&mesh, progress))?;
             DrainedTerrain::new(mesh, self.terrain, source, self.routing, self.hillslopes(), progress)
         })?;
-        for (level, grid) in (1..).zip(grids) {
+        for (level, grid) in (1..).zip(grids.whole()) {
             let begun = done;
             done += grid.samples().to_f32() / total;
-            let refined = progress.stage(begun..done, || {
-                let mesh = Mesh::new(grid, level, self.randomness, progress)?;
-                let source = progress.stage(0.0..0.1, || mesh.at_points(&(self.below)(grid)?, progress))?;
-                progress.stage(0.1..1.0, || terrain.refined(mesh, self.refinement(grid, level), source, progress))
-            })?;
-            if grid.width() >= to.width() && grid.height() >= to.height() {
+            let refined = progress.stage(begun..done, || self.refined(&terrain, *grid, level, progress))?;
+            if is_as_fine(*grid, to.full()) {
                 let source = progress.stage(done..done, || (self.below)(to))?;
                 return progress.stage(done..1.0, || refined.on_grid(&source, progress));
             }
             terrain = progress.stage(done..done, || refined.drained(progress))?;
         }
-        let source = progress.stage(done..done, || (self.below)(to))?;
-        progress.stage(done..1.0, || terrain.on_grid(&source, progress))
+        progress.stage(done..1.0, || match grids.blocks() {
+            Some(blocks) => {
+                let block = |part: GridPart, progress: &Progress| self.block(&terrain, &grids, part, progress);
+                let part = GridPart { first: to.first(), size: [to.width(), to.height()] };
+                blocks.heights(part, block, progress)
+            }
+            None => terrain.on_grid(&progress.stage(0.0..0.0, || (self.below)(to))?, progress),
+        })
+    }
+
+    /// The heights on a part of the map, from those at the points of the last mesh of the whole world. They depend on the
+    /// points in the part and around it alone.
+    fn block(
+        &self,
+        terrain: &DrainedTerrain,
+        grids: &Grids,
+        part: GridPart,
+        progress: &Progress,
+    ) -> Result<Heightfield, Cancelled> {
+        let window = part.grown(MARGIN, grids.to);
+        let mut points = covering(part, grids.to, terrain.grid()).grown(grids.halo(), terrain.grid());
+        let to = grids.to.part(window.first, window.size);
+        let inside =
+            GridPart { first: std::array::from_fn(|axis| part.first[axis] - window.first[axis]), size: part.size };
+        let mut terrain = terrain.part(points);
+        for (level, grid) in (1_u32..).zip(&grids.finer).skip(grids.whole) {
+            points =
+                GridPart { first: points.first.map(|first| 2 * first), size: points.size.map(|size| 2 * size - 1) };
+            let refined = self.refined(&terrain, grid.part(points.first, points.size), level, progress)?;
+            if is_as_fine(*grid, grids.to) {
+                return Ok(refined.on_grid(&(self.below)(to)?, progress)?.part(inside));
+            }
+            terrain = refined.drained(progress)?;
+        }
+        Ok(terrain.on_grid(&(self.below)(to)?, progress)?.part(inside))
+    }
+
+    /// The terrain at the points of a finer mesh.
+    fn refined(
+        &self,
+        terrain: &DrainedTerrain,
+        grid: Grid,
+        level: u32,
+        progress: &Progress,
+    ) -> Result<MeshTerrain, Cancelled> {
+        let mesh = Mesh::new(grid, level, self.randomness, progress)?;
+        let source = progress.stage(0.0..0.1, || mesh.at_points(&(self.below)(grid)?, progress))?;
+        progress.stage(0.1..1.0, || terrain.refined(mesh, self.refinement(grid, level), source, progress))
     }
 
     /// The terrain before erosion and how much of its detail is left.
@@ -143,19 +213,76 @@ pub(super) fn coarser(a: Grid, b: Grid) -> Grid {
     if a.samples() < b.samples() { a } else { b }
 }
 
-/// The grids of the meshes from `from` to `to`, each with twice the samples per side of the one before.
-fn finer_grids(from: Grid, to: Grid) -> Vec<Grid> {
-    let mut grids = Vec::new();
-    let [mut width, mut height] = [from.width(), from.height()];
-    let is_finer = |width: usize, height: usize| {
-        (to.width() - 1).to_f64() > MAX_RATIO * (width - 1).to_f64()
-            || (to.height() - 1).to_f64() > MAX_RATIO * (height - 1).to_f64()
-    };
-    while is_finer(width, height) && 2 * width.max(height) - 1 <= MAX_SIDE {
-        (width, height) = (2 * width - 1, 2 * height - 1);
-        grids.push(Grid::new(to.extent(), width, height));
+/// The grids of the meshes that are finer than the reference, each with twice the samples per side of the one before.
+struct Grids {
+    to: Grid,
+    finer: Vec<Grid>,
+    /// How many of them cover the whole world at once.
+    whole: usize,
+    from: Grid,
+}
+
+impl Grids {
+    /// Those from `from` to the full grid `to`.
+    fn new(from: Grid, to: Grid) -> Self {
+        let mut finer = Vec::new();
+        let [mut width, mut height] = [from.width(), from.height()];
+        let is_finer = |width: usize, height: usize| {
+            (to.width() - 1).to_f64() > MAX_RATIO * (width - 1).to_f64()
+                || (to.height() - 1).to_f64() > MAX_RATIO * (height - 1).to_f64()
+        };
+        while is_finer(width, height) && 2 * width.max(height) - 1 <= MAX_SIDE {
+            (width, height) = (2 * width - 1, 2 * height - 1);
+            finer.push(Grid::new(to.extent(), width, height));
+        }
+        let whole = finer.partition_point(|grid| grid.width().max(grid.height()) <= MAX_WHOLE_SIDE);
+        Self { to, finer, whole, from }
     }
-    grids
+
+    /// The grids of the meshes that cover the whole world at once.
+    fn whole(&self) -> &[Grid] {
+        &self.finer[..self.whole]
+    }
+
+    fn last_whole(&self) -> Grid {
+        self.whole().last().copied().unwrap_or(self.from)
+    }
+
+    fn last(&self) -> Grid {
+        self.finer.last().copied().unwrap_or(self.from)
+    }
+
+    /// The blocks of the map in which the rest is computed, if there is any.
+    fn blocks(&self) -> Option<Blocks> {
+        let [samples, points] = BLOCK_SIDES;
+        (self.whole < self.finer.len()).then(|| Blocks::new(self.to, samples.min(points * self.ratio())))
+    }
+
+    /// The samples of the map per point of the last mesh of the whole world, along each axis, rounded up.
+    fn ratio(&self) -> usize {
+        (self.to.width() - 1).div_ceil(self.last_whole().width() - 1)
+    }
+
+    /// The points of that mesh around a block that are computed with it.
+    fn halo(&self) -> usize {
+        HALO.max(MARGIN.div_ceil(self.ratio()) + EDGE)
+    }
+}
+
+/// Whether a grid has at least as many samples per side as another one.
+fn is_as_fine(grid: Grid, other: Grid) -> bool {
+    grid.width() >= other.width() && grid.height() >= other.height()
+}
+
+/// The samples of the grid `own` that surround a part of another grid of the same world.
+fn covering(part: GridPart, grid: Grid, own: Grid) -> GridPart {
+    let [cells, own_cells] = [grid, own].map(|grid| [grid.width() - 1, grid.height() - 1]);
+    let first: [usize; 2] = std::array::from_fn(|axis| part.first[axis] * own_cells[axis] / cells[axis]);
+    let size = std::array::from_fn(|axis| {
+        let last = part.first[axis] + part.size[axis] - 1;
+        (last * own_cells[axis]).div_ceil(cells[axis]) + 1 - first[axis]
+    });
+    GridPart { first, size }
 }
 
 #[cfg(test)]
@@ -193,6 +320,90 @@ mod tests {
         bends.sum::<f64>() / (241.0 * 241.0)
     }
 
+    /// Eroded terrain from one side of the world to the other, with a few hills.
+    fn hills(grid: Grid) -> Heightfield {
+        let wave = |x: f64, z: f64| libm::sin(x / 130.0) * libm::cos(z / 170.0);
+        Heightfield::from_fn(grid, |c, r| {
+            let (x, z) = (grid.x_m(c), grid.z_m(r));
+            (0.3 * x + 0.1 * z + 90.0 * wave(x, z) + 20.0 * wave(3.1 * z, 2.7 * x)).to_f32()
+        })
+    }
+
+    #[test]
+    fn blocks_have_the_heights_of_the_whole_map() {
+        let progress = Progress::new();
+        let extent = Extent { width_m: 3200.0, depth_m: 2400.0 };
+        let from = Grid::new(extent, 65, 49);
+        let terrain = hills(from);
+        let law = StreamPowerLaw {
+            erodibility: 1e-5,
+            area_exponent: 0.5,
+            slope_exponent: 1.0,
+            hillslope_m: 40.0,
+            creep_m2: 1e-4,
+            critical_slope: Some(0.8),
+            deposition: 0.0,
+        };
+        for (outlets, sea_m) in [(Outlets::Hollows, None), (Outlets::Border, None), (Outlets::West, Some(120.0))] {
+            let below = |grid: Grid| Ok(hills(grid));
+            let refinement = StreamPowerRefinement {
+                terrain: &terrain,
+                randomness: 1.0,
+                routing: RoutingOptions { outlets, sea_m },
+                law,
+                years: 1e6,
+                below: &below,
+                uplift_m: None,
+            };
+            // As fine as the last mesh, between two meshes, and a little finer than the last one.
+            for to in [Grid::new(extent, 513, 385), Grid::new(extent, 401, 301), Grid::new(extent, 560, 420)] {
+                let whole = refinement.on_grid(to, &progress).expect("not cancelled");
+                let mesh = Mesh::new(from, 0, 1.0, &progress).expect("not cancelled");
+                let source = refinement.source(&mesh, &progress).expect("not cancelled");
+                let coarse =
+                    DrainedTerrain::new(mesh, &terrain, source, refinement.routing, refinement.hillslopes(), &progress)
+                        .expect("not cancelled");
+                // All finer meshes, or all but the first one, in blocks.
+                for in_whole in [0, 1] {
+                    let grids = Grids { whole: in_whole, ..Grids::new(from, to) };
+                    let coarse = match in_whole {
+                        0 => &coarse,
+                        _ => &refinement
+                            .refined(&coarse, grids.finer[0], 1, &progress)
+                            .and_then(|refined| refined.drained(&progress))
+                            .expect("not cancelled"),
+                    };
+                    for part in [
+                        GridPart { first: [0, 0], size: [130, 150] },
+                        GridPart { first: [131, 77], size: [90, 101] },
+                        GridPart { first: [to.width() - 70, to.height() - 60], size: [70, 60] },
+                    ] {
+                        let found = refinement.block(coarse, &grids, part, &progress).expect("not cancelled");
+                        let expected = whole.part(part);
+                        // Small depressions can reach beyond the margin.
+                        let differences: Vec<f32> =
+                            found.heights().iter().zip(expected.heights()).map(|(a, b)| (a - b).abs()).collect();
+                        let count = differences.iter().filter(|difference| **difference > 0.0).count();
+                        let largest = differences.iter().copied().fold(0.0, f32::max);
+                        assert!(100 * count <= differences.len() && largest < 0.02, "{to:?}, {in_whole}, {part:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_maps_are_divided_into_blocks() {
+        let grid = |side| Grid::new(Extent { width_m: 1e5, depth_m: 1e5 }, side, side);
+        let blocks = |to: usize| Grids::new(grid(257), grid(to)).blocks().map(|blocks| blocks.side());
+        assert_eq!(blocks(2049), None);
+        assert_eq!(blocks(2200), None, "as fine as the last mesh of the whole world");
+        let sides = [2300, 4097, 8193, 65_537].map(blocks);
+        assert!(sides.iter().all(|side| side.is_some_and(|side| (700..1600).contains(&side))), "{sides:?}");
+        let maps = |to: usize| StreamPowerRefinement::peak_maps(grid(257), grid(to));
+        assert!(maps(2049) > 15.0 && maps(16_385) < maps(8193) && maps(8193) < maps(4097));
+    }
+
     #[test]
     fn creep_smooths_the_hillslopes_of_finer_levels() {
         let [none, weak, strong] = [0.0, 1e-4, 0.5].map(roughness);
@@ -204,8 +415,8 @@ mod tests {
     fn meshes_double_until_they_are_about_as_fine_as_the_grid() {
         let grid = |width, height| Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, width, height);
         let sides = |to: Grid| {
-            let grids = finer_grids(grid(257, 129), to);
-            grids.iter().map(|grid| [grid.width(), grid.height()]).collect::<Vec<_>>()
+            let grids = Grids::new(grid(257, 129), to);
+            grids.finer.iter().map(|grid| [grid.width(), grid.height()]).collect::<Vec<_>>()
         };
         assert_eq!(sides(grid(200, 100)), [] as [[usize; 2]; 0]);
         assert_eq!(sides(grid(257, 129)), [] as [[usize; 2]; 0]);

@@ -1,0 +1,310 @@
+//! Large maps in blocks that are computed independently of each other.
+//!
+//! Blocks divide the grid of the whole map, so a block is the same whatever part of the map is wanted and whatever
+//! threads compute it. Neighbouring blocks overlap, and their heights are blended there. Blocks of the same heights
+//! keep them exactly.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use crate::cast::ToFloat;
+use crate::heightfield::{Grid, GridPart, Heightfield};
+use crate::progress::{Cancelled, Progress};
+
+/// Samples on either side of the line between two blocks that both of them have.
+const OVERLAP: usize = 16;
+
+/// The division of a grid into blocks of about equal size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Blocks {
+    grid: Grid,
+    /// The number of columns and of rows of blocks.
+    counts: [usize; 2],
+}
+
+/// Where a column or a row of samples is: in a block, or in the overlap of a block and the next one, with the weight of
+/// the latter.
+type Place = (usize, Option<f32>);
+
+/// The parts of a block that other blocks overlap.
+struct Frame(Vec<Heightfield>);
+
+impl Blocks {
+    /// Blocks of about `side` samples per side, which is greater than the overlaps, on a full grid.
+    pub fn new(grid: Grid, side: usize) -> Self {
+        Self { grid, counts: [grid.width(), grid.height()].map(|samples| samples.div_ceil(side)) }
+    }
+
+    /// The samples per side of the largest block.
+    pub fn side(&self) -> usize {
+        let longest = |axis: usize| (0..self.counts[axis]).map(move |block| self.range(axis, block).len()).max();
+        longest(0).max(longest(1)).unwrap_or_default()
+    }
+
+    /// The samples that frames take at most, as a share of those of the grid.
+    pub fn frames(&self) -> f64 {
+        let [along_x, along_z] = self.counts.map(|count| (4 * OVERLAP * (count - 1)).to_f64());
+        along_x / self.grid.width().to_f64() + along_z / self.grid.height().to_f64()
+    }
+
+    fn samples(&self, axis: usize) -> usize {
+        [self.grid.width(), self.grid.height()][axis]
+    }
+
+    /// The first sample of a block along an axis, without the overlap.
+    fn line(&self, axis: usize, block: usize) -> usize {
+        block * self.samples(axis) / self.counts[axis]
+    }
+
+    /// The samples of a block along an axis, with the overlaps.
+    fn range(&self, axis: usize, block: usize) -> Range<usize> {
+        let [first, end] = [block, block + 1].map(|block| self.line(axis, block));
+        first.saturating_sub(OVERLAP)..(end + OVERLAP).min(self.samples(axis))
+    }
+
+    fn place(&self, axis: usize, sample: usize) -> Place {
+        let count = self.counts[axis];
+        let block = (0..count).rfind(|block| self.line(axis, *block) <= sample + OVERLAP).unwrap_or_default();
+        let line = self.line(axis, block);
+        if block == 0 || sample >= line + OVERLAP {
+            return (block, None);
+        }
+        let share = ((sample + OVERLAP - line).to_f32() + 0.5) / (2 * OVERLAP).to_f32();
+        (block - 1, Some(share * share * (3.0 - 2.0 * share)))
+    }
+
+    /// The heights on a part of the grid. `compute` returns those of the parts that it is called with, from several threads;
+    /// as many of its results exist at a time as there are threads.
+    pub fn heights(
+        &self,
+        part: GridPart,
+        compute: impl Fn(GridPart, &Progress) -> Result<Heightfield, Cancelled> + Sync,
+        progress: &Progress,
+    ) -> Result<Heightfield, Cancelled> {
+        let GridPart { first, size } = part;
+        let wanted: [Range<usize>; 2] = std::array::from_fn(|axis| first[axis]..first[axis] + size[axis]);
+        let places: [Vec<Place>; 2] =
+            std::array::from_fn(|axis| wanted[axis].clone().map(|sample| self.place(axis, sample)).collect());
+        let needed: [Vec<usize>; 2] = std::array::from_fn(|axis| {
+            let is_needed = |block: &usize| {
+                let range = self.range(axis, *block);
+                range.start < wanted[axis].end && wanted[axis].start < range.end
+            };
+            (0..self.counts[axis]).filter(is_needed).collect()
+        });
+        let blocks: Vec<[usize; 2]> =
+            needed[1].iter().flat_map(|row| needed[0].iter().map(move |column| [*column, *row])).collect();
+        let frames: Vec<Mutex<Frame>> =
+            (0..self.counts[0] * self.counts[1]).map(|_| Mutex::new(Frame(Vec::new()))).collect();
+        let terrain = Mutex::new(Heightfield::flat(self.grid.part(first, size)));
+        let (next, counter) = (AtomicUsize::new(0), progress.counter(blocks.len()));
+        let work = |_| {
+            while let Some(&block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let part = self.part(block);
+                let heights = compute(part, &progress.of_part())?;
+                copy_inside(
+                    &mut terrain.lock().unwrap_or_else(PoisonError::into_inner),
+                    &heights,
+                    first,
+                    |axis, sample| places[axis][sample - first[axis]] == (block[axis], None),
+                );
+                *frames[self.index(block)].lock().unwrap_or_else(PoisonError::into_inner) = self.frame(block, &heights);
+                counter.add_one()?;
+            }
+            Ok(())
+        };
+        // Not more blocks at a time than threads: a thread that waits for another one could begin with the next block.
+        (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).try_for_each(work)?;
+        let mut terrain = terrain.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let frames: Vec<Frame> =
+            frames.into_iter().map(|frame| frame.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
+        self.blend(&mut terrain, &places, &frames, progress)?;
+        Ok(terrain)
+    }
+
+    fn index(&self, [column, row]: [usize; 2]) -> usize {
+        row * self.counts[0] + column
+    }
+
+    /// The samples of a block, with the overlaps.
+    fn part(&self, block: [usize; 2]) -> GridPart {
+        let ranges: [Range<usize>; 2] = std::array::from_fn(|axis| self.range(axis, block[axis]));
+        GridPart { first: ranges.each_ref().map(|range| range.start), size: ranges.map(|range| range.len()) }
+    }
+
+    fn frame(&self, block: [usize; 2], heights: &Heightfield) -> Frame {
+        let GridPart { first, size } = self.part(block);
+        let mut sides = Vec::new();
+        for axis in 0..2 {
+            for line in [block[axis], block[axis] + 1] {
+                if line > 0 && line < self.counts[axis] {
+                    let mut part = GridPart { first: [0; 2], size };
+                    part.first[axis] = self.line(axis, line) - OVERLAP - first[axis];
+                    part.size[axis] = 2 * OVERLAP;
+                    sides.push(heights.part(part));
+                }
+            }
+        }
+        Frame(sides)
+    }
+
+    /// Sets the heights in the overlaps.
+    fn blend(
+        &self,
+        terrain: &mut Heightfield,
+        [columns, rows]: &[Vec<Place>; 2],
+        frames: &[Frame],
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
+        let [west, north] = terrain.grid().first();
+        let width = terrain.grid().width();
+        terrain.heights_mut().par_chunks_exact_mut(width).zip(rows).enumerate().try_for_each(|(r, (heights, row))| {
+            for (c, (height, column)) in heights.iter_mut().zip(columns).enumerate() {
+                if (row.1, column.1) == (None, None) {
+                    continue;
+                }
+                let own = |column: usize, row: usize| frames[self.index([column, row])].height(west + c, north + r);
+                let along = |row: usize| mixed(column, |block| own(block, row));
+                *height = mixed(row, along);
+            }
+            progress.check()
+        })
+    }
+}
+
+impl Frame {
+    /// The height at a sample of the full grid.
+    fn height(&self, c: usize, r: usize) -> f32 {
+        let inside = |side: &Heightfield| {
+            let [west, north] = side.grid().first();
+            let (column, row) = (c.checked_sub(west)?, r.checked_sub(north)?);
+            (column < side.grid().width() && row < side.grid().height()).then(|| side[(column, row)])
+        };
+        self.0.iter().find_map(inside).unwrap_or_default()
+    }
+}
+
+/// The value of a block, or the blend of those of two.
+fn mixed(&(block, share): &Place, value: impl Fn(usize) -> f32) -> f32 {
+    let first = value(block);
+    share.map_or(first, |share| first + share * (value(block + 1) - first))
+}
+
+/// Copies the heights of a block to the terrain that begins at sample `first` of the full grid, where `is_inside` says so
+/// of the column and of the row.
+fn copy_inside(
+    terrain: &mut Heightfield,
+    heights: &Heightfield,
+    first: [usize; 2],
+    is_inside: impl Fn(usize, usize) -> bool,
+) {
+    let (own, grid) = (heights.grid(), terrain.grid());
+    let range = |axis: usize, samples: usize, wanted: usize| {
+        let inside = (own.first()[axis]..own.first()[axis] + samples)
+            .filter(move |sample| (first[axis]..first[axis] + wanted).contains(sample));
+        inside.filter(|sample| is_inside(axis, *sample)).collect::<Vec<_>>()
+    };
+    let columns = range(0, own.width(), grid.width());
+    let Some((&begin, &end)) = columns.first().zip(columns.last()) else { return };
+    let [west, north] = own.first();
+    for r in range(1, own.height(), grid.height()) {
+        let to = (r - first[1]) * grid.width();
+        terrain.heights_mut()[to + begin - first[0]..=to + end - first[0]]
+            .copy_from_slice(&heights.row(r - north)[begin - west..=end - west]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heightfield::Extent;
+
+    fn grid(width: usize, height: usize) -> Grid {
+        Grid::new(Extent { width_m: 500.0, depth_m: 300.0 }, width, height)
+    }
+
+    /// The whole of a grid.
+    fn all(grid: Grid) -> GridPart {
+        GridPart { first: [0; 2], size: [grid.width(), grid.height()] }
+    }
+
+    fn computed(blocks: Blocks, part: GridPart, height: impl Fn(GridPart, usize, usize) -> f32 + Sync) -> Heightfield {
+        let compute = |part: GridPart, _: &Progress| {
+            let [west, north] = part.first;
+            let grid = blocks.grid.part(part.first, part.size);
+            Ok(Heightfield::from_fn(grid, |c, r| height(part, west + c, north + r)))
+        };
+        blocks.heights(part, compute, &Progress::new()).expect("not cancelled")
+    }
+
+    #[test]
+    fn blocks_of_the_same_heights_keep_them() {
+        for (width, height, side) in [(500, 300, 100), (500, 300, 1000), (257, 999, 128), (129, 129, 70)] {
+            let grid = grid(width, height);
+            let of = |c: usize, r: usize| ((7 * c + 13 * r) % 101) as f32 * 0.37;
+            let found = computed(Blocks::new(grid, side), all(grid), |_, c, r| of(c, r));
+            assert_eq!(found, Heightfield::from_fn(grid, of));
+        }
+    }
+
+    #[test]
+    fn heights_are_blended_where_blocks_overlap() {
+        let grid = grid(300, 200);
+        let blocks = Blocks::new(grid, 100);
+        assert_eq!(blocks.counts, [3, 2]);
+        let found = computed(blocks, all(grid), |part, _, _| (part.first[0] + 10 * part.first[1]) as f32);
+        // Blocks begin at 0, 84 and 184, and at 0 and 84.
+        assert_eq!([found[(10, 10)], found[(150, 10)], found[(250, 150)]], [0.0, 84.0, 184.0 + 840.0]);
+        let across: Vec<f32> = (80..120).map(|c| found[(c, 10)]).collect();
+        assert!(across.is_sorted() && across[3] == 0.0 && across[4] > 0.0 && across[35] < 84.0 && across[36] == 84.0);
+        assert!((found[(99, 10)] + found[(100, 10)] - 84.0).abs() < 1e-4, "symmetric");
+        let largest_step = across.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f32::max);
+        assert!(largest_step < 4.0, "{largest_step}");
+        assert!((found[(99, 99)] + found[(100, 100)] - (84.0 + 840.0)).abs() < 1e-3, "{}", found[(99, 99)]);
+    }
+
+    #[test]
+    fn a_part_is_that_of_the_whole() {
+        let grid = grid(500, 300);
+        let blocks = Blocks::new(grid, 100);
+        let of = |part: GridPart, c: usize, r: usize| (3 * part.first[0] + part.first[1] + c * r % 17) as f32;
+        let whole = computed(blocks, all(grid), of);
+        for (first, size) in [([0, 0], [10, 10]), ([70, 85], [64, 34]), ([130, 0], [300, 300]), ([499, 299], [1, 1])] {
+            let part = GridPart { first, size };
+            assert_eq!(computed(blocks, part, of), whole.part(part));
+        }
+    }
+
+    #[test]
+    fn no_more_blocks_are_computed_than_a_part_needs() {
+        let grid = grid(500, 300);
+        let blocks = Blocks::new(grid, 100);
+        let count = |part: GridPart| {
+            let computed = AtomicUsize::new(0);
+            let compute = |part: GridPart, _: &Progress| {
+                computed.fetch_add(1, Ordering::Relaxed);
+                Ok(Heightfield::flat(grid.part(part.first, part.size)))
+            };
+            blocks.heights(part, compute, &Progress::new()).expect("not cancelled");
+            computed.into_inner()
+        };
+        assert_eq!(count(all(grid)), 15);
+        assert_eq!(count(GridPart { first: [140, 140], size: [20, 20] }), 1);
+        assert_eq!(count(GridPart { first: [190, 140], size: [20, 20] }), 2);
+        assert_eq!(count(GridPart { first: [190, 190], size: [20, 20] }), 4);
+    }
+
+    #[test]
+    fn a_cancelled_job_stops() {
+        let grid = grid(300, 200);
+        let progress = Progress::new();
+        let compute = |part: GridPart, own: &Progress| {
+            progress.cancel();
+            own.check().map(|()| Heightfield::flat(grid.part(part.first, part.size)))
+        };
+        assert_eq!(Blocks::new(grid, 100).heights(all(grid), compute, &progress), Err(Cancelled));
+    }
+}
