@@ -585,6 +585,26 @@ fn the_bar_names_the_step_in_which_a_tool_draws() {
 }
 
 #[test]
+fn a_path_that_is_begun_closed_is_closed_once_it_has_three_nodes() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::J);
+    editor.get_by_role_and_label(Role::CheckBox, "Closed").click();
+    editor.run_steps(3);
+    let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
+    let closed = |editor: &Harness<'static, App>| match top(editor) {
+        AnyOperation::Paths(Paths { paths }) => paths.first().map(|path| (path.nodes.len(), path.closed)),
+        _ => None,
+    };
+    let mut seen = Vec::new();
+    for offset in [[-60.0, 0.0], [0.0, 40.0], [60.0, 0.0], [0.0, -40.0]] {
+        draw(&mut editor, middle + egui::vec2(offset[0], offset[1]), &[]);
+        seen.push(closed(&editor));
+    }
+    assert_eq!(seen, [None, Some((2, false)), Some((3, true)), Some((4, true))]);
+}
+
+#[test]
 fn the_kind_in_the_bar_is_that_of_the_selected_path_and_a_button_begins_another() {
     let mut editor = editor();
     pause(&mut editor);

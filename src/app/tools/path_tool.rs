@@ -206,6 +206,10 @@ impl PathTool {
                     && path.nodes.last().is_none_or(|last| last.at_m != at_m)
                 {
                     path.nodes.push(PathNode { at_m, ..PathNode::default() });
+                    // A path of two nodes cannot be closed.
+                    if path.nodes.len() == 3 {
+                        path.closed = self.template.closed;
+                    }
                     self.node = Some(path.nodes.len() - 1);
                 }
             }
