@@ -337,10 +337,13 @@ impl ScatterPanel {
             if !is_selected {
                 return;
             }
-            if let Some(own) = own {
-                let text = format!("{} instances on this terrain", grouped(own.instances.len()));
-                ui.label(RichText::new(text).size(11.0).color(colours(ui).weak));
-            }
+            // The line stays while instances are placed, so that the rows below do not move.
+            let text = match own {
+                Some(own) => format!("{} instances on this terrain", grouped(own.instances.len())),
+                None if layer.enabled && self.error.is_none() => "Placing instances…".into(),
+                None => "No instances".into(),
+            };
+            ui.label(RichText::new(text).size(11.0).color(colours(ui).weak));
             let mut context =
                 ParameterContext { defaults: defaults(recipe, layer), ..ParameterContext::new(parameters) };
             wants_file = group_ui(ui, layer, &ON_CARD, &mut context);
