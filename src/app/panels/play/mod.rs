@@ -316,7 +316,7 @@ impl PlayPanel {
     /// The choice of the overlay on the maps.
     fn map_choice_ui(&mut self, ui: &mut Ui, level: &Level) {
         ui.horizontal(|ui| {
-            let label = ui.label("Overlay on the maps");
+            let label = ui.label("Overlay").on_hover_text("What the maps show of the level");
             let chosen = self.map.map_or("None".into(), |map| title(map, level));
             let list = ComboBox::from_id_salt("map of play")
                 .width(ui.available_width() - 8.0)
