@@ -194,6 +194,10 @@ fn add_steps(recipe: &Recipe, entries: &mut Vec<PaletteEntry>) {
     for (i, step) in recipe.stack.iter().enumerate().rev() {
         let select = Command::SelectStep(i);
         entries.push(PaletteEntry::new(select, step.title(), "Step".into(), step.operation.doc()));
+        let masks =
+            "Where the step has an effect. Name mask for reuse, below a mask, makes it a named mask for other steps";
+        let entry = PaletteEntry::new(select, "Mask", step.title().into(), masks);
+        entries.push(entry.with_words("named masks reuse share where"));
         add_parameters(step.operation.group(), ParameterOwner::Step(i), step.title(), entries);
     }
 }
@@ -292,6 +296,7 @@ mod tests {
             Some(Command::ShowParameter { of: ParameterOwner::Step(top), key: row.key })
         );
         assert_eq!(best("no such thing"), None);
+        assert!(matches!(best("named mask"), Some(Command::SelectStep(_))), "where one is made");
         let snow = project.project.recipe.texture.types.iter().position(|terrain_type| terrain_type.name == "Snow");
         assert_eq!(best("snow"), snow.map(Command::SelectType), "a type that there is");
     }
