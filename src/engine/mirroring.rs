@@ -52,7 +52,8 @@ impl MapSymmetry {
 }
 
 fn rounded(number: f64) -> f64 {
-    (1e5 * number).round() / 1e5
+    // Adding 0 turns −0 into 0.
+    (1e5 * number).round() / 1e5 + 0.0
 }
 
 /// An angle from −180 to 180 degrees.

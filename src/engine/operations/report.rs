@@ -35,8 +35,8 @@ impl PartReport {
             (greatest_m(after, last), symmetric.map_or(0.0, |symmetric| greatest_m(last, symmetric)));
         let steps = format!("steps above change it by up to {by_steps_m:.0} m; move this step above them");
         let symmetry = format!(
-            "it is averaged with its images, which changes it by up to {by_symmetry_m:.0} m; turn on Mirror edits and \
-             draw it again"
+            "it is averaged with its images, which changes it by up to {by_symmetry_m:.0} m: draw it with Mirror edits on, \
+             and end it before it meets its image, because each would change the other"
         );
         let warnings = self.warning.take().into_iter();
         let warnings = warnings.chain((by_steps_m > MIN_CHANGE_M).then_some(steps));
