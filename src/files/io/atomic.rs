@@ -175,6 +175,8 @@ fn create_temp_file(path: &Path, target: &Path, temp_files: &mut TempFiles) -> R
             let folder = folder.display();
             FileError::invalid(path, format!("the folder {folder} is not writable; choose another one"))
         }
+        // Such as a folder of the kernel.
+        io::ErrorKind::NotFound => FileError::writing(path, &io::Error::other("files cannot be created there")),
         // The message of `error` itself names the temporary file, which means nothing to the user.
         kind => FileError::writing(path, &kind.into()),
     })?;
