@@ -134,7 +134,7 @@ mod tests {
     use crate::mask::MaskSource;
     use crate::operations::faults::Faults;
     use crate::operations::symmetry::{Kind, Method};
-    use crate::stack::{Evaluator, evaluate, is_pointwise};
+    use crate::stack::{Evaluator, can_evaluate_parts, evaluate};
 
     fn grid() -> Grid {
         Grid::new(Extent { width_m: 1000.0, depth_m: 800.0 }, 41, 33)
@@ -259,7 +259,7 @@ mod tests {
     fn what_does_not_fit_the_world_is_refused_by_its_path_and_changes_nothing() {
         let mut recipe = broken();
         assert_eq!(recipe.check(grid()), Ok(()));
-        assert!(!is_pointwise(&recipe, grid()));
+        assert!(!can_evaluate_parts(&recipe, grid()));
         recipe.stack[1].operation = Symmetry { kind: Kind::Rotate4, ..Default::default() }.into();
         let message = recipe.check(grid()).expect_err("not square").to_string();
         assert!(message.starts_with("stack.1.kind: rotate_4 needs a square world, but this one is 1000 m × 800 m"));

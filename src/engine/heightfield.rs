@@ -78,8 +78,8 @@ impl Grid {
         Self { width, height, extent, first: [0; 2], cells: [width - 1, height - 1] }
     }
 
-    /// The part of this grid that starts at column and row `first`, clamped to the grid. Only
-    /// [pointwise](super::stack::is_pointwise) recipes can be evaluated on parts.
+    /// The part of this grid that starts at column and row `first`, clamped to the grid. Not every recipe
+    /// [can be evaluated on parts](super::stack::can_evaluate_parts).
     pub fn part(self, first: [usize; 2], [width, height]: [usize; 2]) -> Self {
         let [west, north] = [first[0].min(self.width - 1), first[1].min(self.height - 1)];
         let first = [self.first[0] + west, self.first[1] + north];
@@ -101,6 +101,11 @@ impl Grid {
     /// The full grid of which this one is a part; this one if it is no part.
     pub(crate) fn full(self) -> Self {
         Self::new(self.extent, self.cells[0] + 1, self.cells[1] + 1)
+    }
+
+    /// Whether this is a part of a larger grid.
+    pub(crate) fn is_part(&self) -> bool {
+        [self.width - 1, self.height - 1] != self.cells
     }
 
     /// The column and row of the first sample in the full grid.

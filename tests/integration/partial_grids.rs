@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use upthrust::engine::heightfield::GridPart;
 use upthrust::engine::mask::{Mask, MaskSource, PaintedStroke};
+use upthrust::engine::operations::faults::Faults;
+use upthrust::engine::operations::fluvial_erosion::FluvialErosion;
 use upthrust::engine::operations::heightmap::Heightmap;
 use upthrust::engine::operations::levels::Levels;
 use upthrust::engine::operations::noise::Noise;
@@ -64,13 +67,40 @@ fn pointwise_operations_give_the_same_parts() {
         let recipe = recipe(operation);
         let operation = &recipe.stack[1].operation;
         let grid = Grid::new(recipe.world.extent(), 130, 77);
-        assert_eq!(stack::is_pointwise(&recipe, grid), operation.is_pointwise());
+        assert_eq!(stack::can_evaluate_parts(&recipe, grid), operation.is_pointwise());
         if operation.is_pointwise() {
             checked += 1;
             check(&recipe, operation.key());
         }
     }
     assert!(checked >= 9, "{checked}");
+}
+
+#[test]
+#[ignore = "slow: a large map"]
+fn nightly_parts_of_large_maps_with_rivers_are_those_of_the_whole() {
+    let world = World { width_m: 40_960.0, depth_m: 20_480.0, ..Default::default() };
+    let faults = Faults { count: 60, ..Faults::default() };
+    let rivers = Faults { rivers: Some(Default::default()), ..faults.clone() };
+    let erosion = FluvialErosion { count: 5, sea_m: Some(-50.0), ..FluvialErosion::default() };
+    let stacks = [vec![Step::new(Noise::default()), Step::new(rivers)], vec![Step::new(faults), Step::new(erosion)]];
+    for stack in stacks {
+        let recipe = Recipe { stack, world: world.clone(), ..Default::default() };
+        let grid = Grid::new(world.extent(), 4097, 2049);
+        assert!(stack::can_evaluate_parts(&recipe, grid));
+        let whole = terrain(&recipe, grid);
+        for (first, size) in [([1000, 900], [300, 400]), ([4000, 2000], [97, 49])] {
+            let part = terrain(&recipe, grid.part(first, size));
+            assert!(part == whole.part(GridPart { first, size }), "{:?} of {first:?}", recipe.stack[1].operation.key());
+        }
+        // Steps of erosion on eroded terrain need the whole map, as do maps on whose samples not all points are.
+        let twice =
+            Recipe { stack: [&*recipe.stack, &[Step::new(FluvialErosion::default())]].concat(), ..recipe.clone() };
+        assert!(!stack::can_evaluate_parts(&twice, grid));
+        let reads_below = recipe.stack[1].operation.reads_below();
+        assert_eq!(stack::can_evaluate_parts(&recipe, Grid::new(world.extent(), 4033, 2017)), !reads_below);
+        assert!(!stack::can_evaluate_parts(&recipe, Grid::new(world.extent(), 2049, 1025)), "computed at once");
+    }
 }
 
 #[test]
@@ -103,5 +133,5 @@ fn only_masks_without_neighbours_are_pointwise() {
     }
     let mut recipe = recipe(Noise::default().into());
     recipe.stack[1].settings.mask = vec![Mask { source: MaskSource::Slope, ..Default::default() }].into();
-    assert!(!stack::is_pointwise(&recipe, Grid::new(recipe.world.extent(), 33, 33)));
+    assert!(!stack::can_evaluate_parts(&recipe, Grid::new(recipe.world.extent(), 33, 33)));
 }

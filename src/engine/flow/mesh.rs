@@ -178,7 +178,7 @@ impl Mesh {
 
     /// Whether the points, and the maps made from them, are cached for the next mesh of the same kind.
     pub(super) fn is_cached(&self) -> bool {
-        !self.is_regular() && self.grid == self.grid.full() && 2 * self.grid.samples() <= MAX_CACHED_SAMPLES
+        !self.is_regular() && !self.grid.is_part() && 2 * self.grid.samples() <= MAX_CACHED_SAMPLES
     }
 
     /// A map made from the points, which is cached with them.

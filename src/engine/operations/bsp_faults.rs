@@ -419,6 +419,10 @@ impl Operation for BspFaults {
         self.erosion().has_own_points()
     }
 
+    fn upsamples_parts(&self, grid: Grid) -> bool {
+        self.erosion().upsamples_parts(grid)
+    }
+
     fn keyframe_interval(&self) -> u32 {
         self.erosion().keyframe_interval()
     }

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::operation::{EvalContext, Keyframe};
+use super::operation::{EvalContext, Keyframe, TerrainOnGrid};
 use super::recursive_filter::{PreparedFilter, RecursiveFilter};
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
-use super::stream_power_refinement::{StreamPowerRefinement, TerrainOnGrid, coarser};
+use super::stream_power_refinement::{StreamPowerRefinement, coarser};
 use crate::cast::ToFloat;
 use crate::flow::{GridSampler, Mesh, Outlets, RoutingOptions};
 use crate::heightfield::{Grid, Heightfield};
@@ -111,6 +111,11 @@ impl FaultErosion<'_> {
     /// See [`Operation::has_own_points`](super::Operation::has_own_points).
     pub fn has_own_points(self) -> bool {
         self.rivers.is_some()
+    }
+
+    /// See [`Operation::upsamples_parts`](super::Operation::upsamples_parts).
+    pub fn upsamples_parts(self, grid: Grid) -> bool {
+        self.rivers.is_some() && StreamPowerRefinement::has_parts(self.working_grid(grid), grid, false)
     }
 
     /// See [`Operation::keyframe_interval`](super::Operation::keyframe_interval).

@@ -348,6 +348,10 @@ impl Operation for Faults {
         self.erosion().has_own_points()
     }
 
+    fn upsamples_parts(&self, grid: Grid) -> bool {
+        self.erosion().upsamples_parts(grid)
+    }
+
     fn keyframe_interval(&self) -> u32 {
         self.erosion().keyframe_interval()
     }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::operation::{EvalContext, Keyframe, Operation, Role};
+use super::operation::{EvalContext, Keyframe, Operation, Role, TerrainOnGrid};
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_refinement::{StreamPowerRefinement, coarser};
 use crate::cast::ToFloat;
@@ -182,6 +182,21 @@ impl Operation for FluvialErosion {
             Some(below) => below.resampled(grid, progress),
             None => Ok(Heightfield::flat(grid)),
         };
+        self.upsample_part(terrain, context, until, &below)
+    }
+
+    fn upsamples_parts(&self, grid: Grid) -> bool {
+        StreamPowerRefinement::has_parts(self.working_grid(grid), grid, true)
+    }
+
+    fn upsample_part(
+        &self,
+        terrain: &Heightfield,
+        context: &EvalContext,
+        until: u32,
+        below: &TerrainOnGrid,
+    ) -> Result<Heightfield, Cancelled> {
+        let progress = context.progress;
         if until == 0 {
             return below(context.grid);
         }
@@ -197,7 +212,7 @@ impl Operation for FluvialErosion {
             routing: self.routing(),
             law: self.law(),
             years: self.years * f64::from(until),
-            below: &below,
+            below,
             uplift_m: Some(uplift_m.into_iter().map(|uplift_m| steps * uplift_m).collect()),
         };
         progress.stage(0.1..1.0, || refinement.on_grid(context.grid, progress))

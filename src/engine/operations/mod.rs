@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 pub use self::fault_erosion::FaultRivers;
 pub use self::fault_sequence::{FaultSequence, PlacedFault, Segment, Tree};
-pub use self::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation, Role};
+pub use self::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation, Role, TerrainOnGrid};
 pub(super) use self::report::symmetry_report;
 pub use self::report::{LinePoint, PartLine, PartReport};
 use super::blend::Blend;

@@ -20,6 +20,9 @@ pub enum Role {
     Modifier,
 }
 
+/// A function that provides a heightfield on any grid.
+pub type TerrainOnGrid<'a> = dyn Fn(Grid) -> Result<Heightfield, Cancelled> + Sync + 'a;
+
 /// The input of one evaluation of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct EvalContext<'a> {
@@ -181,6 +184,23 @@ pub trait Operation: Parameters {
     /// Resamples by default; operations that can add detail on a finer grid override it.
     fn upsample(&self, terrain: &Heightfield, context: &EvalContext, _until: u32) -> Result<Heightfield, Cancelled> {
         terrain.resampled(context.grid, context.progress)
+    }
+
+    /// Whether the result can also be brought to parts of the grid, with the heights of the full one.
+    fn upsamples_parts(&self, _grid: Grid) -> bool {
+        false
+    }
+
+    /// As [`Self::upsample`], for an operation that reads the terrain below, on a part of a grid. `below` is that terrain
+    /// on other grids.
+    fn upsample_part(
+        &self,
+        terrain: &Heightfield,
+        context: &EvalContext,
+        until: u32,
+        _below: &TerrainOnGrid,
+    ) -> Result<Heightfield, Cancelled> {
+        self.upsample(terrain, context, until)
     }
 
     /// The peak memory of [`Self::evaluate`] in heightfields of the working grid, which is at least the result and the

@@ -128,6 +128,22 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.upsample(terrain, context, until), )+ }
             }
 
+            /// See [`Operation::upsamples_parts`].
+            pub fn upsamples_parts(&self, grid: Grid) -> bool {
+                match self { $( Self::$name(operation) => operation.upsamples_parts(grid), )+ }
+            }
+
+            /// See [`Operation::upsample_part`].
+            pub fn upsample_part(
+                &self,
+                terrain: &Heightfield,
+                context: &EvalContext,
+                until: u32,
+                below: &TerrainOnGrid,
+            ) -> Result<Heightfield, Cancelled> {
+                match self { $( Self::$name(operation) => operation.upsample_part(terrain, context, until, below), )+ }
+            }
+
             /// See [`Operation::peak_maps`].
             pub fn peak_maps(&self, grid: Grid) -> f64 {
                 match self { $( Self::$name(operation) => operation.peak_maps(grid), )+ }

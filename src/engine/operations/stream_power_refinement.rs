@@ -4,6 +4,7 @@
 //! the small valleys and gullies between its channels (`flow::refinement`).
 
 use super::blocks::Blocks;
+use super::operation::TerrainOnGrid;
 use super::stream_power::StreamPowerLaw;
 use crate::cast::ToFloat;
 use crate::flow::{DrainedTerrain, Hillslopes, Mesh, MeshTerrain, Refinement, RoutingOptions, Source};
@@ -37,9 +38,6 @@ const PERSISTENCE: f64 = 0.85;
 /// valleys", Journal of Geophysical Research 113, 2008). Valleys are about 10 of these lengths apart.
 const CHANNEL_HEAD: f64 = 10.0;
 
-/// A function that provides a heightfield on any grid.
-pub(super) type TerrainOnGrid<'a> = dyn Fn(Grid) -> Result<Heightfield, Cancelled> + Sync + 'a;
-
 /// Eroded terrain with the data needed to transfer it to a grid.
 pub(super) struct StreamPowerRefinement<'a> {
     /// The eroded heights at the points of the reference mesh.
@@ -58,7 +56,18 @@ pub(super) struct StreamPowerRefinement<'a> {
 }
 
 impl StreamPowerRefinement<'_> {
-    /// Peak memory in heightfields of the grid `to`, given the reference grid.
+    /// Whether parts of the grid `to` can be computed alone, given the reference grid. `reads_below` says that the terrain
+    /// before erosion is resampled from `to`: then the points of all meshes have to be among its samples.
+    pub fn has_parts(from: Grid, to: Grid, reads_below: bool) -> bool {
+        let grids = Grids::new(from, to.full());
+        let divides = |grid: &Grid| {
+            let cells = |grid: Grid| [grid.width() - 1, grid.height() - 1];
+            cells(grids.to).into_iter().zip(cells(*grid)).all(|(of_map, own)| of_map.is_multiple_of(own))
+        };
+        grids.blocks().is_some() && (!reads_below || grids.finer.iter().all(divides))
+    }
+
+    /// Peak memory in heightfields of the grid `to`, which can be a part, given the reference grid.
     pub fn peak_maps(from: Grid, to: Grid) -> f64 {
         /// While a mesh is refined, in maps of its points.
         const REFINED: f64 = 18.0;
@@ -71,7 +80,8 @@ impl StreamPowerRefinement<'_> {
         const KEPT: f64 = 6.5;
         const OF_BLOCK: [f64; 2] = [3.5, 1.5];
         let maps = |grid: Grid| grid.samples().to_f64() / to.samples().to_f64();
-        let grids = Grids::new(from, to);
+        let full = to.full();
+        let grids = Grids::new(from, full);
         let refined = |mesh: f64, grid: f64| {
             let [sampled, drained] = [SAMPLED, DRAINED].map(|[of_grid, of_mesh]| of_grid * grid + of_mesh * mesh);
             sampled.max(drained).max(REFINED * mesh)
@@ -80,7 +90,7 @@ impl StreamPowerRefinement<'_> {
         let Some(blocks) = grids.blocks() else { return refined(maps(grids.last()), 1.0).max(reference) };
         let whole = maps(grids.last_whole());
         let side = (blocks.side() + 2 * MARGIN).to_f64();
-        let ratio = (grids.last().width() - 1).to_f64() / (to.width() - 1).to_f64();
+        let ratio = (grids.last().width() - 1).to_f64() / (full.width() - 1).to_f64();
         let halo = (grids.last().width() / grids.last_whole().width() * grids.halo()).to_f64();
         let mesh_side = blocks.side().to_f64() * ratio + 2.0 * halo;
         let [of_mesh, of_grid] = [mesh_side, side].map(|side| side * side / to.samples().to_f64());

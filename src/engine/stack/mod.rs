@@ -23,7 +23,7 @@ use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::mask::{Mask, MaskSource, NamedMasks};
 use super::operations::group::Start;
-use super::operations::{AnyOperation, EvalContext, PartReport, symmetry_report};
+use super::operations::{AnyOperation, EvalContext, PartReport, TerrainOnGrid, symmetry_report};
 use super::progress::{Cancelled, Progress};
 use super::recipe::{Blend, Recipe, StepSettings};
 use super::step::Step;
@@ -300,6 +300,11 @@ impl Evaluator {
                 let blended = progress.stage(share(i)..share(i + 1), || {
                     let own = || match of_members {
                         Some(members) => Ok(members.unwrap_or_else(|| Arc::new(Heightfield::flat(grid)))),
+                        None if grid.is_part() && step.operation.upsamples_parts(grid) => {
+                            let below = Recipe { stack: recipe.stack[..i].to_vec(), ..recipe.clone() };
+                            let below = |grid: Grid| evaluate(&below, grid, position, inputs, &progress.of_part());
+                            output_on_part(&step.operation, &context, until, &below)
+                        }
                         None => self.output(&step.operation, &context, until, &mut output),
                     };
                     let own = progress.stage(0.0..0.9, own)?;
@@ -523,15 +528,33 @@ impl Default for Evaluator {
     }
 }
 
+/// The output of an operation with a working grid, on a part of a grid. `below` is the terrain below the step.
+fn output_on_part(
+    operation: &AnyOperation,
+    context: &EvalContext,
+    until: u32,
+    below: &TerrainOnGrid,
+) -> Result<Arc<Heightfield>, Cancelled> {
+    let (grid, progress) = (operation.working_grid(context.grid), context.progress);
+    let read = operation.reads_below().then(|| below(grid)).transpose()?;
+    let there = EvalContext { grid, below: read.as_ref(), ..*context };
+    let terrain = progress.stage(0.0..0.3, || operation.evaluate(&there, until, None))?;
+    progress.stage(0.3..1.0, || operation.upsample_part(&terrain, context, until, below)).map(Arc::new)
+}
+
 /// Whether parts of a grid can be evaluated independently: [`evaluate`] on a [part](Grid::part) gives the same heights
 /// as on the full grid.
-pub fn is_pointwise(recipe: &Recipe, grid: Grid) -> bool {
-    let is_step_pointwise = |Step { operation, settings, .. }: &Step| {
-        operation.is_pointwise()
-            && operation.working_grid(grid) == grid
-            && recipe.mask_sources(settings).all(Mask::is_pointwise)
-    };
-    recipe.active_steps().all(|(_, step)| is_step_pointwise(step))
+pub fn can_evaluate_parts(recipe: &Recipe, grid: Grid) -> bool {
+    let placements = recipe.placements();
+    let mut is_pointwise = true;
+    recipe.active_steps().all(|(i, Step { operation, settings, .. })| {
+        // The terrain below is evaluated on other grids, where it has the same heights if it is pointwise.
+        let is_by_parts = operation.upsamples_parts(grid)
+            && (!operation.reads_below() || is_pointwise && placements[i].parent.is_none());
+        let is_own_pointwise = operation.is_pointwise() && operation.working_grid(grid) == grid;
+        is_pointwise &= is_own_pointwise;
+        (is_own_pointwise || is_by_parts) && recipe.mask_sources(settings).all(Mask::is_pointwise)
+    })
 }
 
 #[cfg(test)]

@@ -163,9 +163,9 @@ fn an_edit_of_a_named_mask_blends_the_steps_that_use_it() {
         assert_eq!(*found.expect("not cancelled"), terrain(&own, None), "{border_m} m");
     }
     assert_eq!(evaluator.evaluated(), 2, "no operation is evaluated again");
-    assert!(is_pointwise(&recipe, grid()));
+    assert!(can_evaluate_parts(&recipe, grid()));
     recipe.masks.insert("edge".into(), vec![Mask { source: MaskSource::Slope, ..Default::default() }].into());
-    assert!(!is_pointwise(&recipe, grid()));
+    assert!(!can_evaluate_parts(&recipe, grid()));
 }
 
 #[test]

@@ -255,7 +255,7 @@ fn single_tile(order: &Order, heightmaps: &[Vec<TileFile>]) -> Option<Region> {
     let has_known_range = order.fixed_range_m().is_some()
         || order.heightmaps.iter().all(|heightmap| in_metres((&heightmap.path, heightmap.encoding)));
     let can_be_computed_alone =
-        is_single && writes_heights_only && has_known_range && stack::is_pointwise(&order.recipe, order.grid);
+        is_single && writes_heights_only && has_known_range && stack::can_evaluate_parts(&order.recipe, order.grid);
     heightmaps.first().filter(|_| can_be_computed_alone)?.first().map(|file| file.region)
 }
 
