@@ -262,7 +262,13 @@ impl Rule {
                 if fairness.values.iter().any(|value| value.is_nan()) {
                     reason = Some("the level has no objectives".into());
                 }
-                Some(fairness.ratio)
+                // Equal for all, but not fair.
+                let reaches_nothing = match aspect {
+                    Aspect::Time => fairness.values.iter().all(|value| value.is_infinite()),
+                    Aspect::Territory => fairness.values.iter().all(|value| *value == 0.0),
+                    _ => false,
+                };
+                Some(fairness.ratio).filter(|_| !reaches_nothing)
             }
         };
         let grid = measures.terrain().grid();
@@ -600,6 +606,18 @@ mod tests {
         let (level, progress) = (level(), Progress::new());
         let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
         for rule in ["path(red, blue) >= 60 s", "length(red, blue) >= 1 m", "choke(red, blue) <= 12 m"] {
+            let verdict = Rule::read(rule, &level).expect("a rule").check(&measures).expect("not cancelled");
+            assert_eq!((verdict.holds, verdict.found.as_str(), verdict.score), (false, "no route", 0.0), "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_map_on_which_no_team_can_walk_is_not_fair() {
+        let mut terrain = plane();
+        terrain.heights_mut().iter_mut().step_by(2).for_each(|height| *height = 90.0);
+        let (level, progress) = (level(), Progress::new());
+        let measures = Measures::new(MeasuredTerrain::dry(&terrain), &level, &progress);
+        for rule in ["fairness(time) >= 0.5", "fairness(territory) >= 0.5"] {
             let verdict = Rule::read(rule, &level).expect("a rule").check(&measures).expect("not cancelled");
             assert_eq!((verdict.holds, verdict.found.as_str(), verdict.score), (false, "no route", 0.0), "{rule}");
         }
