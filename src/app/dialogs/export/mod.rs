@@ -129,8 +129,8 @@ pub(crate) struct ExportDialog {
     /// The export that is running, and the last one that succeeded.
     running: Option<RepeatableExport>,
     last: Option<RepeatableExport>,
-    /// Whether the command line has been copied.
-    is_copied: bool,
+    /// The command line that was copied last.
+    copied: Option<String>,
     /// The import steps of the last export that had some.
     notes: Option<String>,
     pub(crate) parameters: ParameterState,
@@ -144,7 +144,7 @@ impl ExportDialog {
             (self.choices.folder, self.choices.tiles) = (None, [1; 2]);
         }
         self.discard_target_check();
-        (self.error, self.cost, self.is_copied) = (None, Cost::default(), false);
+        (self.error, self.cost, self.copied) = (None, Cost::default(), None);
     }
 
     /// The plan of the last export of a project, to be repeated with the project as it is now; `None` if it has not been
@@ -484,14 +484,15 @@ impl ExportDialog {
         replaced_count: usize,
     ) -> [bool; 2] {
         let left = |ui: &mut Ui| {
-            let button = Button::new(if self.is_copied { "Copied" } else { COPY_COMMAND_LINE });
+            let is_copied = command_line.is_some() && self.copied.as_deref() == command_line;
+            let button = Button::new(if is_copied { "Copied" } else { COPY_COMMAND_LINE });
             let response = ui.add_enabled(command_line.is_some(), button);
             let response = response.on_disabled_hover_text("Save the project first: the command reads its file");
             if let Some(line) = command_line
                 && response.on_hover_text(format!("Builds the project as it was last saved:\n{line}")).clicked()
             {
                 ui.ctx().copy_text(line.into());
-                self.is_copied = true;
+                self.copied = Some(line.into());
             }
         };
         let name = match replaced_count {
