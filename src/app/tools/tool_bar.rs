@@ -153,8 +153,8 @@ impl Tools {
             return Some("No effect here: the Symmetry step above replaces this part with a copy of another");
         }
         let is_averaged = symmetries().any(|(i, symmetry)| i < target && symmetry.again_at_end);
-        let text = "The Symmetry step below averages this place with those that match it. Turn on Mirror edits to draw in \
-                    all of them";
+        let text = "Restore symmetry at the end, of the Symmetry step below, averages this place with those that match it. \
+                    Turn on Mirror edits to draw in all of them";
         (is_averaged && self.mirror(extent).is_none()).then_some(text)
     }
 

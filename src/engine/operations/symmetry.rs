@@ -79,7 +79,7 @@ parameters! {
         /// is strengthened to make up for it, but less within about this distance of the borders.
         blend_m: f64 = 200.0, Spec::number("Blend width", 0.0, 100_000.0).slider(0.0, 1000.0).unit("m");
         /// Whether the map is made exactly symmetric again after the last step, because steps such as erosion treat
-        /// the parts slightly differently.
+        /// the parts slightly differently. Places that match are averaged, whatever the method is.
         again_at_end: bool = true, Spec::new("Restore symmetry at the end");
     }
 }
