@@ -350,7 +350,7 @@ fn random_actions_can_all_be_undone() {
 
 /// The number of actions of the slow walks; `UPTHRUST_ACTIONS=10000` for more.
 fn nightly_actions() -> u64 {
-    std::env::var("UPTHRUST_ACTIONS").ok().and_then(|value| value.parse().ok()).unwrap_or(2000)
+    std::env::var("UPTHRUST_ACTIONS").ok().and_then(|value| value.parse().ok()).unwrap_or(1500)
 }
 
 #[test]
