@@ -96,12 +96,21 @@ pub struct Fairness {
 }
 
 impl Fairness {
+    /// Whether no team gets anywhere, or to any objective: equal for all, but not fair.
+    pub fn reaches_nothing(&self) -> bool {
+        match self.aspect {
+            Aspect::Time => self.values.iter().all(|value| value.is_infinite()),
+            Aspect::Territory => self.values.iter().all(|value| *value == 0.0),
+            Aspect::Exposure | Aspect::Flat | Aspect::Height => false,
+        }
+    }
+
     /// The ratio, or the difference with its unit.
     pub fn ratio_text(&self) -> String {
         match self.aspect {
             Aspect::Height => format!("\u{394} {:.1} m", self.ratio),
             // Without an objective, or a route to it.
-            Aspect::Time if self.values.iter().all(|value| !value.is_finite()) => "\u{2013}".into(),
+            _ if self.reaches_nothing() || self.values.iter().all(|value| value.is_nan()) => "\u{2013}".into(),
             _ => format!("{:.3}", self.ratio),
         }
     }

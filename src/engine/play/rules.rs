@@ -262,13 +262,7 @@ impl Rule {
                 if fairness.values.iter().any(|value| value.is_nan()) {
                     reason = Some("the level has no objectives".into());
                 }
-                // Equal for all, but not fair.
-                let reaches_nothing = match aspect {
-                    Aspect::Time => fairness.values.iter().all(|value| value.is_infinite()),
-                    Aspect::Territory => fairness.values.iter().all(|value| *value == 0.0),
-                    _ => false,
-                };
-                Some(fairness.ratio).filter(|_| !reaches_nothing)
+                Some(fairness.ratio).filter(|_| !fairness.reaches_nothing())
             }
         };
         let grid = measures.terrain().grid();
