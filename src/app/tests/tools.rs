@@ -3,7 +3,7 @@
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::app::App;
 use crate::app::dialogs::modal::Modal;
@@ -602,6 +602,25 @@ fn a_path_that_is_begun_closed_is_closed_once_it_has_three_nodes() {
         seen.push(closed(&editor));
     }
     assert_eq!(seen, [None, Some((2, false)), Some((3, true)), Some((4, true))]);
+    // Until then the tick in the bar, which is above all others, stays, and removing it counts.
+    press(&mut editor, Modifiers::NONE, Key::Enter);
+    press(&mut editor, Modifiers::NONE, Key::Escape);
+    editor.run_steps(3);
+    for offset in [[-60.0, -60.0], [0.0, -90.0]] {
+        draw(&mut editor, middle + egui::vec2(offset[0], offset[1]), &[]);
+    }
+    editor.run_steps(3);
+    {
+        let ticks = editor.get_all_by_role_and_label(Role::CheckBox, "Closed");
+        let tick = ticks.min_by(|a, b| a.rect().min.y.total_cmp(&b.rect().min.y)).expect("in the bar");
+        assert_eq!(tick.accesskit_node().toggled(), Some(egui::accesskit::Toggled::True));
+        tick.click();
+    }
+    editor.run_steps(3);
+    draw(&mut editor, middle + egui::vec2(60.0, -60.0), &[]);
+    let AnyOperation::Paths(Paths { paths }) = top(&editor) else { panic!("the paths are on top") };
+    let drawn: Vec<_> = paths.iter().map(|path| (path.nodes.len(), path.closed)).collect();
+    assert_eq!(drawn, [(4, true), (3, false)]);
 }
 
 #[test]

@@ -208,7 +208,7 @@ impl PathTool {
                     path.nodes.push(PathNode { at_m, ..PathNode::default() });
                     // A path of two nodes cannot be closed.
                     if path.nodes.len() == 3 {
-                        path.closed = self.template.closed;
+                        path.closed = self.template.is_closed();
                     }
                     self.node = Some(path.nodes.len() - 1);
                 }
@@ -323,7 +323,15 @@ impl PathTool {
             return;
         }
         let kind = path.kind;
+        // Until it has three nodes, the tick is that of the template.
+        let is_pending = self.is_drawing && path.nodes.len() < 3;
+        if is_pending {
+            path.closed = self.template.closed;
+        }
         fields_ui(ui, "Path", &mut path, &SHOWN, message);
+        if is_pending {
+            self.template.closed = std::mem::take(&mut path.closed);
+        }
         if path.kind != kind {
             path.adapt_to_kind(kind);
         }
@@ -339,7 +347,8 @@ impl PathTool {
         if path_at(recipe, index) != Some(&path)
             && let Some(known) = path_mut(recipe, index)
         {
-            self.template = Path { nodes: List::default(), ..path.clone() };
+            let closed = if is_pending { self.template.closed } else { path.closed };
+            self.template = Path { nodes: List::default(), closed, ..path.clone() };
             *known = path;
         }
     }
