@@ -59,6 +59,18 @@ impl GridPart {
         let end: [usize; 2] = std::array::from_fn(|axis| (self.first[axis] + self.size[axis] + by).min(sides[axis]));
         Self { first, size: std::array::from_fn(|axis| end[axis] - first[axis]) }
     }
+
+    /// The column and row in the part of a sample of the grid; `None` outside.
+    pub(crate) fn inside(self, [c, r]: [usize; 2]) -> Option<[usize; 2]> {
+        let (column, row) = (c.checked_sub(self.first[0])?, r.checked_sub(self.first[1])?);
+        (column < self.size[0] && row < self.size[1]).then_some([column, row])
+    }
+
+    /// The row-major indices of each row in a grid with so many columns.
+    pub(crate) fn rows(self, width: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let Self { first: [west, north], size: [columns, rows] } = self;
+        (north..north + rows).map(move |r| r * width + west).map(move |first| first..first + columns)
+    }
 }
 
 /// The minimum and the maximum number of samples along a side.
@@ -111,6 +123,11 @@ impl Grid {
     /// The column and row of the first sample in the full grid.
     pub(crate) fn first(&self) -> [usize; 2] {
         self.first
+    }
+
+    /// The samples of the full grid that this one has.
+    pub(crate) fn as_part(&self) -> GridPart {
+        GridPart { first: self.first, size: [self.width, self.height] }
     }
 
     /// Whether the column or row is at a side of a part that lies inside the world.
@@ -291,10 +308,9 @@ impl Heightfield {
 
     /// A copy of the samples of a [part](Grid::part) of the grid.
     pub fn part(&self, part: GridPart) -> Self {
-        let GridPart { first: [west, north], size } = part;
-        let grid = self.grid.part([west, north], size);
-        let rows = (north..north + grid.height).flat_map(|r| &self.row(r)[west..west + grid.width]);
-        Self { grid, heights: rows.copied().collect() }
+        let grid = self.grid.part(part.first, part.size);
+        let part = GridPart { size: [grid.width, grid.height], ..part };
+        Self { grid, heights: part.rows(self.grid.width).flat_map(|row| &self.heights[row]).copied().collect() }
     }
 
     /// The terrain with at most so many samples along the longer side; `None` if it has no more than that. Every n-th sample
@@ -503,6 +519,10 @@ mod tests {
         let grid = Grid::new(WORLD, 31, 11);
         let part = grid.part([0, 2], [5, 9]);
         assert_eq!((part.full(), part.first()), (grid, [0, 2]));
+        assert_eq!(part.as_part(), GridPart { first: [0, 2], size: [5, 9] });
+        let places = [[4, 10], [0, 2], [5, 2], [0, 1]].map(|place| part.as_part().inside(place));
+        assert_eq!(places, [Some([4, 8]), Some([0, 0]), None, None]);
+        assert_eq!(part.as_part().rows(31).nth(1), Some(93..98));
         let cuts = |part: Grid| [[0, 4], [4, 4], [2, 0], [2, 8]].map(|[c, r]| part.is_at_cut(c, r));
         assert_eq!(cuts(part), [false, true, true, false]);
         assert!((0..31).all(|c| (0..11).all(|r| !grid.is_at_cut(c, r))));

@@ -226,8 +226,8 @@ pub(super) fn bicubic_at(samples: &[f32], width: usize, sampling: Sampling, [col
 }
 
 impl Heightfield {
-    /// Resamples the heights of a full grid to another grid of the same world, or to a part of one. The interpolation is bicubic and does not overshoot;
-    /// where samples of both grids coincide, heights are exactly equal.
+    /// Resamples the heights of a full grid to another grid of the same world, or to a part of one. The interpolation is
+    /// bicubic and does not overshoot; where samples of both grids coincide, heights are exactly equal.
     pub fn resampled(&self, grid: Grid, progress: &Progress) -> Result<Self, Cancelled> {
         let mut terrain = Self::flat(grid);
         self.resampler(grid).fill(&mut terrain, progress, |height| height)?;

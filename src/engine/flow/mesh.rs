@@ -164,12 +164,7 @@ impl Mesh {
         if self.is_regular() {
             return Self { level: self.level, ..Self::regular(grid) };
         }
-        let [west, north] = part.first;
-        let rows = || {
-            (north..north + grid.height())
-                .map(|r| r * self.points.stride + west)
-                .map(|first| first..first + grid.width())
-        };
+        let rows = || part.rows(self.points.stride);
         let offsets =
             self.points.offsets.each_ref().map(|offsets| rows().flat_map(|row| &offsets[row]).copied().collect());
         let is_falling = rows().flat_map(|row| &self.points.is_falling[row]).copied().collect();

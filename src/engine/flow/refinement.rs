@@ -219,15 +219,15 @@ impl MeshTerrain {
     /// elsewhere, and terrain that drains elsewhere is another terrain. Returns the outlets on the grid.
     fn set_ends(&self, drainage: &mut Drainage, grid: Grid) -> Vec<u32> {
         let own = self.mesh.grid();
-        let (full, full_own, first, first_own) = (grid.full(), own.full(), grid.first(), own.first());
+        let (full, full_own, first_own) = (grid.full(), own.full(), own.first());
         let [columns, rows] = [(full.width(), full_own.width()), (full.height(), full_own.height())]
             .map(|(samples, own)| (samples - 1).to_f64() / (own - 1).to_f64());
         let nearest = |point: &u32| {
             let (c, r) = (*point as usize % own.width(), *point as usize / own.width());
             let [east, south] = self.mesh.offset(c, r).map(f64::from);
-            let column = (((first_own[0] + c).to_f64() + east) * columns).round().to_usize().checked_sub(first[0])?;
-            let row = (((first_own[1] + r).to_f64() + south) * rows).round().to_usize().checked_sub(first[1])?;
-            (column < grid.width() && row < grid.height()).then(|| (row * grid.width() + column).to_u32())
+            let column = (((first_own[0] + c).to_f64() + east) * columns).round().to_usize();
+            let row = (((first_own[1] + r).to_f64() + south) * rows).round().to_usize();
+            grid.as_part().inside([column, row]).map(|[c, r]| (r * grid.width() + c).to_u32())
         };
         let outlets: Vec<u32> = self.outlets.iter().filter_map(nearest).collect();
         drainage.set_ends(&outlets);
@@ -296,14 +296,10 @@ impl DrainedTerrain {
         let MeshTerrain { mesh, heights, source, routing, hillslopes, outlets } = &self.terrain;
         let width = mesh.grid().width();
         let inside = |point: u32| {
-            let (c, r) = (point as usize % width, point as usize / width);
-            let (column, row) = (c.checked_sub(part.first[0])?, r.checked_sub(part.first[1])?);
-            (column < part.size[0] && row < part.size[1]).then(|| (row * part.size[0] + column).to_u32())
+            let place = part.inside([point as usize % width, point as usize / width]);
+            place.map(|[c, r]| (r * part.size[0] + c).to_u32())
         };
-        let points = || {
-            (part.first[1]..part.first[1] + part.size[1])
-                .flat_map(|r| (part.first[0]..part.first[0] + part.size[0]).map(move |c| r * width + c))
-        };
+        let points = || part.rows(width).flatten();
         let terrain = MeshTerrain {
             mesh: mesh.part(part),
             heights: heights.part(part),

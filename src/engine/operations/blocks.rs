@@ -178,11 +178,7 @@ impl Blocks {
 impl Frame {
     /// The height at a sample of the full grid.
     fn height(&self, c: usize, r: usize) -> f32 {
-        let inside = |side: &Heightfield| {
-            let [west, north] = side.grid().first();
-            let (column, row) = (c.checked_sub(west)?, r.checked_sub(north)?);
-            (column < side.grid().width() && row < side.grid().height()).then(|| side[(column, row)])
-        };
+        let inside = |side: &Heightfield| side.grid().as_part().inside([c, r]).map(|[c, r]| side[(c, r)]);
         self.0.iter().find_map(inside).unwrap_or_default()
     }
 }
@@ -226,11 +222,6 @@ mod tests {
         Grid::new(Extent { width_m: 500.0, depth_m: 300.0 }, width, height)
     }
 
-    /// The whole of a grid.
-    fn all(grid: Grid) -> GridPart {
-        GridPart { first: [0; 2], size: [grid.width(), grid.height()] }
-    }
-
     fn computed(blocks: Blocks, part: GridPart, height: impl Fn(GridPart, usize, usize) -> f32 + Sync) -> Heightfield {
         let compute = |part: GridPart, _: &Progress| {
             let [west, north] = part.first;
@@ -245,7 +236,7 @@ mod tests {
         for (width, height, side) in [(500, 300, 100), (500, 300, 1000), (257, 999, 128), (129, 129, 70)] {
             let grid = grid(width, height);
             let of = |c: usize, r: usize| ((7 * c + 13 * r) % 101) as f32 * 0.37;
-            let found = computed(Blocks::new(grid, side), all(grid), |_, c, r| of(c, r));
+            let found = computed(Blocks::new(grid, side), grid.as_part(), |_, c, r| of(c, r));
             assert_eq!(found, Heightfield::from_fn(grid, of));
         }
     }
@@ -255,7 +246,7 @@ mod tests {
         let grid = grid(300, 200);
         let blocks = Blocks::new(grid, 100);
         assert_eq!(blocks.counts, [3, 2]);
-        let found = computed(blocks, all(grid), |part, _, _| (part.first[0] + 10 * part.first[1]) as f32);
+        let found = computed(blocks, grid.as_part(), |part, _, _| (part.first[0] + 10 * part.first[1]) as f32);
         // Blocks begin at 0, 84 and 184, and at 0 and 84.
         assert_eq!([found[(10, 10)], found[(150, 10)], found[(250, 150)]], [0.0, 84.0, 184.0 + 840.0]);
         let across: Vec<f32> = (80..120).map(|c| found[(c, 10)]).collect();
@@ -271,7 +262,7 @@ mod tests {
         let grid = grid(500, 300);
         let blocks = Blocks::new(grid, 100);
         let of = |part: GridPart, c: usize, r: usize| (3 * part.first[0] + part.first[1] + c * r % 17) as f32;
-        let whole = computed(blocks, all(grid), of);
+        let whole = computed(blocks, grid.as_part(), of);
         for (first, size) in [([0, 0], [10, 10]), ([70, 85], [64, 34]), ([130, 0], [300, 300]), ([499, 299], [1, 1])] {
             let part = GridPart { first, size };
             assert_eq!(computed(blocks, part, of), whole.part(part));
@@ -291,7 +282,7 @@ mod tests {
             blocks.heights(part, compute, &Progress::new()).expect("not cancelled");
             computed.into_inner()
         };
-        assert_eq!(count(all(grid)), 15);
+        assert_eq!(count(grid.as_part()), 15);
         assert_eq!(count(GridPart { first: [140, 140], size: [20, 20] }), 1);
         assert_eq!(count(GridPart { first: [190, 140], size: [20, 20] }), 2);
         assert_eq!(count(GridPart { first: [190, 190], size: [20, 20] }), 4);
@@ -305,6 +296,6 @@ mod tests {
             progress.cancel();
             own.check().map(|()| Heightfield::flat(grid.part(part.first, part.size)))
         };
-        assert_eq!(Blocks::new(grid, 100).heights(all(grid), compute, &progress), Err(Cancelled));
+        assert_eq!(Blocks::new(grid, 100).heights(grid.as_part(), compute, &progress), Err(Cancelled));
     }
 }

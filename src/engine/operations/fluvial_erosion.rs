@@ -7,7 +7,7 @@ use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_refinement::{StreamPowerRefinement, coarser};
 use crate::cast::ToFloat;
 use crate::flow::{Mesh, Outlets, RoutingOptions};
-use crate::heightfield::{Grid, GridPart, Heightfield};
+use crate::heightfield::{Grid, Heightfield};
 use crate::parameters::{Spec, choices, parameters};
 use crate::progress::{Cancelled, Progress};
 
@@ -176,9 +176,7 @@ impl Operation for FluvialErosion {
         let progress = context.progress;
         let below = |grid: Grid| match context.below {
             Some(below) if below.grid() == grid => below.copied(progress),
-            Some(below) if below.grid() == grid.full() => {
-                Ok(below.part(GridPart { first: grid.first(), size: [grid.width(), grid.height()] }))
-            }
+            Some(below) if below.grid() == grid.full() => Ok(below.part(grid.as_part())),
             Some(below) => below.resampled(grid, progress),
             None => Ok(Heightfield::flat(grid)),
         };

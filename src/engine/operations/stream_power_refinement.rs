@@ -124,8 +124,7 @@ impl StreamPowerRefinement<'_> {
         progress.stage(done..1.0, || match grids.blocks() {
             Some(blocks) => {
                 let block = |part: GridPart, progress: &Progress| self.block(&terrain, &grids, part, progress);
-                let part = GridPart { first: to.first(), size: [to.width(), to.height()] };
-                blocks.heights(part, block, progress)
+                blocks.heights(to.as_part(), block, progress)
             }
             None => terrain.on_grid(&progress.stage(0.0..0.0, || (self.below)(to))?, progress),
         })
