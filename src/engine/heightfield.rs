@@ -120,6 +120,11 @@ impl Grid {
         [self.width - 1, self.height - 1] != self.cells
     }
 
+    /// Whether the samples of the other full grid are all among those of the full grid.
+    pub(crate) fn has_samples_of(&self, other: Self) -> bool {
+        self.cells.iter().zip(other.cells).all(|(own, other)| own.is_multiple_of(other))
+    }
+
     /// The column and row of the first sample in the full grid.
     pub(crate) fn first(&self) -> [usize; 2] {
         self.first

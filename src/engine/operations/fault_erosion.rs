@@ -115,7 +115,7 @@ impl FaultErosion<'_> {
 
     /// See [`Operation::upsamples_parts`](super::Operation::upsamples_parts).
     pub fn upsamples_parts(self, grid: Grid) -> bool {
-        self.rivers.is_some() && StreamPowerRefinement::has_parts(self.working_grid(grid), grid, false)
+        self.rivers.is_some() && StreamPowerRefinement::has_parts(self.working_grid(grid), grid)
     }
 
     /// See [`Operation::keyframe_interval`](super::Operation::keyframe_interval).

@@ -173,21 +173,14 @@ impl Operation for FluvialErosion {
     }
 
     fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {
-        let progress = context.progress;
-        let below = |grid: Grid| match context.below {
-            Some(below) if below.grid() == grid => below.copied(progress),
-            Some(below) if below.grid() == grid.full() => Ok(below.part(grid.as_part())),
-            Some(below) => below.resampled(grid, progress),
-            None => Ok(Heightfield::flat(grid)),
-        };
-        self.upsample_part(terrain, context, until, &below)
+        self.upsample_with(terrain, context, until, &|grid| context.below_on(grid))
     }
 
     fn upsamples_parts(&self, grid: Grid) -> bool {
-        StreamPowerRefinement::has_parts(self.working_grid(grid), grid, true)
+        StreamPowerRefinement::has_parts(self.working_grid(grid), grid)
     }
 
-    fn upsample_part(
+    fn upsample_with(
         &self,
         terrain: &Heightfield,
         context: &EvalContext,

@@ -44,6 +44,16 @@ impl EvalContext<'_> {
         self.below.map_or_else(|| Ok(Heightfield::flat(self.grid)), |below| below.copied(self.progress))
     }
 
+    /// The terrain below the step on another grid of the world, or on a part of one: resampled from its own grid.
+    pub fn below_on(&self, grid: Grid) -> Result<Heightfield, Cancelled> {
+        match self.below {
+            Some(below) if below.grid() == grid => below.copied(self.progress),
+            Some(below) if below.grid() == grid.full() => Ok(below.part(grid.as_part())),
+            Some(below) => below.resampled(grid, self.progress),
+            None => Ok(Heightfield::flat(grid)),
+        }
+    }
+
     /// Where an iterative modifier starts: the iterations done and their result, which is the keyframe if there is one
     /// and the terrain below otherwise.
     pub fn resume_or_below(&self, resume: Option<Keyframe>) -> Result<(u32, Heightfield), Cancelled> {
@@ -191,9 +201,8 @@ pub trait Operation: Parameters {
         false
     }
 
-    /// As [`Self::upsample`], for an operation that reads the terrain below, on a part of a grid. `below` is that terrain
-    /// on other grids.
-    fn upsample_part(
+    /// As [`Self::upsample`], for an operation that needs the terrain below the step on other grids: `below` returns it.
+    fn upsample_with(
         &self,
         terrain: &Heightfield,
         context: &EvalContext,

@@ -133,15 +133,15 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.upsamples_parts(grid), )+ }
             }
 
-            /// See [`Operation::upsample_part`].
-            pub fn upsample_part(
+            /// See [`Operation::upsample_with`].
+            pub fn upsample_with(
                 &self,
                 terrain: &Heightfield,
                 context: &EvalContext,
                 until: u32,
                 below: &TerrainOnGrid,
             ) -> Result<Heightfield, Cancelled> {
-                match self { $( Self::$name(operation) => operation.upsample_part(terrain, context, until, below), )+ }
+                match self { $( Self::$name(operation) => operation.upsample_with(terrain, context, until, below), )+ }
             }
 
             /// See [`Operation::peak_maps`].

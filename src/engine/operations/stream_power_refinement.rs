@@ -56,15 +56,9 @@ pub(super) struct StreamPowerRefinement<'a> {
 }
 
 impl StreamPowerRefinement<'_> {
-    /// Whether parts of the grid `to` can be computed alone, given the reference grid. `reads_below` says that the terrain
-    /// before erosion is resampled from `to`: then the points of all meshes have to be among its samples.
-    pub fn has_parts(from: Grid, to: Grid, reads_below: bool) -> bool {
-        let grids = Grids::new(from, to.full());
-        let divides = |grid: &Grid| {
-            let cells = |grid: Grid| [grid.width() - 1, grid.height() - 1];
-            cells(grids.to).into_iter().zip(cells(*grid)).all(|(of_map, own)| of_map.is_multiple_of(own))
-        };
-        grids.blocks().is_some() && (!reads_below || grids.finer.iter().all(divides))
+    /// Whether parts of the grid `to` can be computed alone, given the reference grid.
+    pub fn has_parts(from: Grid, to: Grid) -> bool {
+        Grids::new(from, to.full()).blocks().is_some()
     }
 
     /// Peak memory in heightfields of the grid `to`, which can be a part, given the reference grid.

@@ -11,7 +11,7 @@ mod cached_output;
 pub mod memory;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use self::cached_output::{CachedOutput, resumed};
 use super::blending::blend;
@@ -264,6 +264,7 @@ impl Evaluator {
         let positions = recipe.step_positions(position.unwrap_or(u32::MAX));
         let started = started_steps(recipe, &placements, &positions);
         let symmetries = symmetries_to_restore(recipe, grid);
+        let pointwise = pointwise_steps(recipe, grid);
         let stages = recipe.stack.len() + symmetries.len();
         let share = |steps: usize| steps.to_f32() / stages.to_f32();
         let unchanged = self.unchanged_steps(recipe, &placements, &positions);
@@ -298,14 +299,20 @@ impl Evaluator {
                 let stream = step.stream(recipe.seed);
                 let context = EvalContext { grid, below: below.as_deref(), stream, inputs, progress };
                 let blended = progress.stage(share(i)..share(i + 1), || {
+                    let recipe_below = OnceLock::new();
+                    let is_pointwise_below = i <= pointwise && placement.parent.is_none();
+                    // Resampled heights differ a little from those of another size, and rivers amplify the difference.
+                    let below_on = |other: Grid| {
+                        if !is_pointwise_below || !grid.is_part() && grid.has_samples_of(other) {
+                            return context.below_on(other);
+                        }
+                        let recipe_below =
+                            recipe_below.get_or_init(|| Recipe { stack: recipe.stack[..i].to_vec(), ..recipe.clone() });
+                        evaluate(recipe_below, other, position, inputs, &progress.of_part())
+                    };
                     let own = || match of_members {
                         Some(members) => Ok(members.unwrap_or_else(|| Arc::new(Heightfield::flat(grid)))),
-                        None if grid.is_part() && step.operation.upsamples_parts(grid) => {
-                            let below = Recipe { stack: recipe.stack[..i].to_vec(), ..recipe.clone() };
-                            let below = |grid: Grid| evaluate(&below, grid, position, inputs, &progress.of_part());
-                            output_on_part(&step.operation, &context, until, &below)
-                        }
-                        None => self.output(&step.operation, &context, until, &mut output),
+                        None => self.output(&step.operation, &context, until, &below_on, &mut output),
                     };
                     let own = progress.stage(0.0..0.9, own)?;
                     progress.stage(0.9..1.0, || blend(&context, own, &step.settings, &recipe.mask_references(..i)))
@@ -457,12 +464,14 @@ impl Evaluator {
         }
     }
 
-    /// The output of an operation after `until` iterations. `cached` is on the operation's working grid.
+    /// The output of an operation after `until` iterations. `cached` is on the operation's working grid, and `below` is the
+    /// terrain below the step on other grids.
     fn output(
         &mut self,
         operation: &AnyOperation,
         context: &EvalContext,
         until: u32,
+        below: &TerrainOnGrid,
         cached: &mut CachedOutput,
     ) -> Result<Arc<Heightfield>, Cancelled> {
         let progress = context.progress;
@@ -474,14 +483,13 @@ impl Evaluator {
         let terrain = match cached.terrain(until) {
             Some(terrain) => terrain.clone(),
             None => {
-                let read = context.below.filter(|_| operation.reads_below());
-                let resampled = || read.map(|below| below.resampled(grid, progress)).transpose();
-                let below = progress.stage(0.0..0.1, resampled)?;
+                let is_read = context.below.is_some() && operation.reads_below();
+                let below = progress.stage(0.0..0.1, || is_read.then(|| below(grid)).transpose())?;
                 let context = EvalContext { grid, below: below.as_ref(), ..*context };
                 progress.stage(0.1..0.9, || self.output_on_working_grid(operation, &context, until, cached))?
             }
         };
-        progress.stage(0.9..1.0, || operation.upsample(&terrain, context, until)).map(Arc::new)
+        progress.stage(0.9..1.0, || operation.upsample_with(&terrain, context, until, below)).map(Arc::new)
     }
 
     /// The output of an operation whose working grid is that of the context, from the cache if possible.
@@ -528,32 +536,29 @@ impl Default for Evaluator {
     }
 }
 
-/// The output of an operation with a working grid, on a part of a grid. `below` is the terrain below the step.
-fn output_on_part(
-    operation: &AnyOperation,
-    context: &EvalContext,
-    until: u32,
-    below: &TerrainOnGrid,
-) -> Result<Arc<Heightfield>, Cancelled> {
-    let (grid, progress) = (operation.working_grid(context.grid), context.progress);
-    let read = operation.reads_below().then(|| below(grid)).transpose()?;
-    let there = EvalContext { grid, below: read.as_ref(), ..*context };
-    let terrain = progress.stage(0.0..0.3, || operation.evaluate(&there, until, None))?;
-    progress.stage(0.3..1.0, || operation.upsample_part(&terrain, context, until, below)).map(Arc::new)
+/// Whether the heights after a step depend on the position and the height below at each sample alone.
+fn is_pointwise(recipe: &Recipe, Step { operation, settings, .. }: &Step, grid: Grid) -> bool {
+    operation.is_pointwise()
+        && operation.working_grid(grid) == grid
+        && recipe.mask_sources(settings).all(Mask::is_pointwise)
+}
+
+/// The number of steps from the lowest up that are pointwise. The terrain after them can be evaluated on any grid, with the
+/// same heights.
+fn pointwise_steps(recipe: &Recipe, grid: Grid) -> usize {
+    let mut others = recipe.active_steps().filter(|(_, step)| !is_pointwise(recipe, step, grid));
+    others.next().map_or(recipe.stack.len(), |(i, _)| i)
 }
 
 /// Whether parts of a grid can be evaluated independently: [`evaluate`] on a [part](Grid::part) gives the same heights
 /// as on the full grid.
 pub fn can_evaluate_parts(recipe: &Recipe, grid: Grid) -> bool {
-    let placements = recipe.placements();
-    let mut is_pointwise = true;
-    recipe.active_steps().all(|(i, Step { operation, settings, .. })| {
-        // The terrain below is evaluated on other grids, where it has the same heights if it is pointwise.
-        let is_by_parts = operation.upsamples_parts(grid)
-            && (!operation.reads_below() || is_pointwise && placements[i].parent.is_none());
-        let is_own_pointwise = operation.is_pointwise() && operation.working_grid(grid) == grid;
-        is_pointwise &= is_own_pointwise;
-        (is_own_pointwise || is_by_parts) && recipe.mask_sources(settings).all(Mask::is_pointwise)
+    let (placements, pointwise) = (recipe.placements(), pointwise_steps(recipe, grid));
+    recipe.active_steps().all(|(i, step)| {
+        let Step { operation, settings, .. } = step;
+        let is_below_known = !operation.reads_below() || i <= pointwise && placements[i].parent.is_none();
+        let is_by_parts = operation.upsamples_parts(grid) && is_below_known;
+        is_pointwise(recipe, step, grid) || is_by_parts && recipe.mask_sources(settings).all(Mask::is_pointwise)
     })
 }
 
