@@ -642,6 +642,7 @@ fn the_kind_in_the_bar_is_that_of_the_selected_path_and_a_button_begins_another(
         paths.flatten().map(|path| path.kind).collect()
     };
     assert_eq!(kinds(&editor), [PathKind::Road]);
+    assert!(editor.query_by_label("Next path").is_none(), "the bar has the parameters of the selected path");
     editor.get_by_role_and_label(Role::ComboBox, "Path: Kind").click();
     editor.run_steps(3);
     editor.get_by_role_and_label(Role::Button, "Ridge").click();
@@ -652,6 +653,7 @@ fn the_kind_in_the_bar_is_that_of_the_selected_path_and_a_button_begins_another(
     editor.get_by_role_and_label(Role::Button, "Valley").click();
     editor.run_steps(3);
     assert_eq!(kinds(&editor), [PathKind::Ridge], "the finished ridge stays one");
+    assert!(editor.query_by_label("Next path").is_some());
     // Also on top of another path, the next click begins the valley.
     for x in [40.0, 80.0] {
         draw(&mut editor, middle + egui::vec2(x, 0.0), &[]);

@@ -308,20 +308,23 @@ impl PathTool {
     pub(super) fn bar_ui(&mut self, ui: &mut Ui, recipe: &mut Recipe, message: &mut Option<String>) {
         let Some(index) = self.selected else {
             let kind = self.template.kind;
-            ui.weak("New path");
-            fields_ui(ui, "New path", &mut self.template, &SHOWN, message);
+            ui.weak("Next path");
+            fields_ui(ui, "Next path", &mut self.template, &SHOWN, message);
             if self.template.kind != kind {
                 (self.template, self.begins) = (Path::of_kind(self.template.kind), true);
             }
             return;
         };
         let Some(mut path) = path_at(recipe, index).cloned() else { return };
-        if !self.is_drawing
-            && let Some(kind) = new_path_ui(ui)
-        {
-            (self.template, self.selected, self.node, self.begins) = (Path::of_kind(kind), None, None, true);
-            return;
+        if !self.is_drawing {
+            if let Some(kind) = new_path_ui(ui) {
+                (self.template, self.selected, self.node, self.begins) = (Path::of_kind(kind), None, None, true);
+                return;
+            }
+            ui.separator();
         }
+        // What follows belongs to this path, not to the next one.
+        ui.weak(format!("Path {}", index.path + 1));
         let kind = path.kind;
         // Until it has three nodes, the tick is that of the template.
         let is_pending = self.is_drawing && path.nodes.len() < 3;
@@ -335,7 +338,9 @@ impl PathTool {
         if path.kind != kind {
             path.adapt_to_kind(kind);
         }
-        if let Some((number, node)) = self.node.and_then(|i| Some(i + 1).zip(path.nodes.get(i).cloned())) {
+        let node = self.node.and_then(|i| Some(i + 1).zip(path.nodes.get(i).cloned()));
+        // What is not set has no field here but one in the step's panel.
+        if let Some((number, node)) = node.filter(|(_, node)| node.height_m.is_some() || node.width_m.is_some()) {
             ui.separator();
             ui.weak(format!("Node {number}"));
             let mut changed = node.clone();
