@@ -31,6 +31,8 @@ struct Best {
     lowest: [f32; BATCH],
     /// The weights of the first two corners.
     weights: [[f32; BATCH]; 2],
+    /// The positions of the corners relative to the points, in spacings of columns: x, then z of each.
+    relative: [[f32; BATCH]; 6],
     /// The triangle, an index of [`TRIANGLES`].
     triangle: [u32; BATCH],
 }
@@ -71,6 +73,7 @@ impl Mesh {
     pub(super) fn locate_row(&self, places: Places, locations: &mut Vec<Location>) {
         let count = places.columns.len();
         locations.resize(count, Location::default());
+        let offsets = corner_offsets(self.grid().width());
         // Points of a grid with twice the resolution are in every column twice.
         let is_doubled = count > 2 && places.columns[2] == places.columns[0] + 1;
         let step = if is_doubled { 2 } else { 1 };
@@ -78,7 +81,7 @@ impl Mesh {
             let mut at = first;
             while at < count {
                 let batch = self.consecutive(places, at, step);
-                self.locate_batch(places, (at, step, batch), locations);
+                self.locate_batch(places, (at, step, batch), &offsets, locations);
                 at += batch * step;
             }
         }
@@ -97,13 +100,25 @@ impl Mesh {
     }
 
     /// Locates a batch of points in consecutive columns: the number of the first one, their distance, and their count.
-    fn locate_batch(&self, places: Places, (first, step, count): (usize, usize, usize), locations: &mut [Location]) {
+    /// `offsets` are the [`corner_offsets`].
+    fn locate_batch(
+        &self,
+        places: Places,
+        (first, step, count): (usize, usize, usize),
+        offsets: &[[u32; 3]; 36],
+        locations: &mut [Location],
+    ) {
         let (mut u, mut v) = ([0.0; BATCH], [0.0; BATCH]);
         for (i, (u, v)) in u.iter_mut().zip(&mut v).take(count).enumerate() {
             (*u, *v) = (places.u[first + i * step], places.v[first + i * step]);
         }
         let (u, v) = (&u[..count], &v[..count]);
-        let mut best = Best { lowest: [f32::NEG_INFINITY; BATCH], weights: [[0.0; BATCH]; 2], triangle: [0; BATCH] };
+        let mut best = Best {
+            lowest: [f32::NEG_INFINITY; BATCH],
+            weights: [[0.0; BATCH]; 2],
+            relative: [[0.0; BATCH]; 6],
+            triangle: [0; BATCH],
+        };
         let column = places.columns[first];
         let [columns, rows] = [nearby(u), nearby(v)];
         for position in rows.flat_map(|row| columns.clone().map(move |column| [column, row])) {
@@ -114,19 +129,16 @@ impl Mesh {
                 );
             }
         }
-        let width = self.grid().width();
-        for (i, (&u, &v)) in u.iter().zip(v).enumerate() {
-            let [a, b] = best.weights.map(|weights| weights[i]);
-            let triangle = TRIANGLES[best.triangle[i] as usize];
-            let corners = triangle
-                .map(|[east, south]| [(column + i).wrapping_add_signed(east), places.row.wrapping_add_signed(south)]);
-            let mut relative = [[0.0; 2]; 3];
-            for ((relative, corner), [east, south]) in relative.iter_mut().zip(corners).zip(triangle) {
-                let [x, z] = self.offset(corner[0], corner[1]);
-                *relative = [east.to_f32() + x - u, (south.to_f32() + z - v) * self.aspect()];
-            }
-            let corners = corners.map(|[c, r]| (r * width + c).to_u32());
-            locations[first + i * step] = Location { corners, weights: [a, b, 1.0 - a - b], relative };
+        let quad = (places.row * self.grid().width() + column).to_u32();
+        for (i, location) in locations[first..].iter_mut().step_by(step).take(count).enumerate() {
+            let [first, second, third] = offsets[best.triangle[i] as usize];
+            let corner = |offset: u32| (quad + i.to_u32()).wrapping_add(offset);
+            let (a, b, [ax, az, bx, bz, cx, cz]) = (best.weights[0][i], best.weights[1][i], &best.relative);
+            *location = Location {
+                corners: [corner(first), corner(second), corner(third)],
+                weights: [a, b, 1.0 - a - b],
+                relative: [[ax[i], az[i]], [bx[i], bz[i]], [cx[i], cz[i]]],
+            };
         }
     }
 
@@ -143,13 +155,17 @@ impl Mesh {
     }
 }
 
+/// The corners of [`TRIANGLES`] as differences between row-major indices, which may be negative, in a grid with rows of
+/// `width`.
+fn corner_offsets(width: usize) -> [[u32; 3]; 36] {
+    let offset = |[east, south]: [isize; 2]| (south * width.cast_signed() + east).to_i32().cast_unsigned();
+    TRIANGLES.map(|corners| corners.map(offset))
+}
+
 /// The quads, counted from those of the points, that may contain points at these fractions of their own quads.
 fn nearby(fractions: &[f32]) -> std::ops::RangeInclusive<isize> {
-    let [min, max] = fractions
-        .iter()
-        .fold([f32::INFINITY, f32::NEG_INFINITY], |[min, max], fraction| [min.min(*fraction), max.max(*fraction)]);
-    let first = if min <= MAX_OFFSET { -1 } else { 0 };
-    let last = if max >= 1.0 - MAX_OFFSET { 1 } else { 0 };
+    let first = if fractions.iter().any(|fraction| *fraction <= MAX_OFFSET) { -1 } else { 0 };
+    let last = if fractions.iter().any(|fraction| *fraction >= 1.0 - MAX_OFFSET) { 1 } else { 0 };
     first..=last
 }
 
@@ -163,6 +179,7 @@ impl Quads<'_> {
         let is_falling = &self.is_falling[..count];
         let (lowest, triangle) = (&mut best.lowest[..count], &mut best.triangle[..count]);
         let [first, second] = best.weights.each_mut().map(|weights| &mut weights[..count]);
+        let [ax, az, bx, bz, cx, cz] = best.relative.each_mut().map(|corners| &mut corners[..count]);
         let code = ((self.position[1] + 1) * 3 + self.position[0] + 1).cast_unsigned().to_u32() * 4;
         let [east, down] = self.position.map(ToFloat::to_f32);
         for i in 0..count {
@@ -185,6 +202,9 @@ impl Quads<'_> {
             lowest[i] = if is_better { smallest } else { lowest[i] };
             first[i] = if is_better { of_a } else { first[i] };
             second[i] = if is_better { of_b } else { second[i] };
+            [ax[i], az[i]] = select(is_better, a, [ax[i], az[i]]);
+            [bx[i], bz[i]] = select(is_better, b, [bx[i], bz[i]]);
+            [cx[i], cz[i]] = select(is_better, c, [cx[i], cz[i]]);
             let found = code + 2 * u32::from(falls) + u32::from(is_west);
             triangle[i] = if is_better { found } else { triangle[i] };
         }

@@ -212,15 +212,21 @@ impl Mesh {
 #[inline(always)]
 fn add_inside(points: &mut [f32], rows: [&[f32]; 3], [east, south]: [&[f32]; 2], is_fixed: &[bool]) {
     let inside = points.len() - 2;
-    let [west_of, here, east_of] = [0, 1, 2].map(|first| rows.map(|row| &row[first..][..inside]));
+    let [north_of, here, south_of] = rows.map(|row| [&row[..inside], &row[1..][..inside], &row[2..][..inside]]);
     let points = &mut points[1..][..inside];
     let [east, south] = [east, south].map(|offsets| &offsets[1..][..inside]);
     let is_fixed = &is_fixed[1..][..inside];
+    let select = |condition: bool, a: f32, b: f32| if condition { a } else { b };
     for c in 0..inside {
         let (is_west, is_north) = (east[c] < 0.0, south[c] < 0.0);
-        let cell = |rows: &[&[f32]; 3]| if is_north { [rows[0][c], rows[1][c]] } else { [rows[1][c], rows[2][c]] };
-        let [before, own, after] = [cell(&west_of), cell(&here), cell(&east_of)];
-        let [[nw, sw], [ne, se]] = if is_west { [before, own] } else { [own, after] };
+        // All nine values are read whichever are needed, so that the loop is vectorized.
+        let [nw, n, ne] = [north_of[0][c], north_of[1][c], north_of[2][c]];
+        let [w, own, e] = [here[0][c], here[1][c], here[2][c]];
+        let [sw, s, se] = [south_of[0][c], south_of[1][c], south_of[2][c]];
+        let upper = [select(is_north, nw, w), select(is_north, n, own), select(is_north, ne, e)];
+        let lower = [select(is_north, w, sw), select(is_north, own, s), select(is_north, e, se)];
+        let [nw, ne] = [select(is_west, upper[0], upper[1]), select(is_west, upper[1], upper[2])];
+        let [sw, se] = [select(is_west, lower[0], lower[1]), select(is_west, lower[1], lower[2])];
         let fraction = |offset: f32, is_negative: bool| offset + if is_negative { 1.0 } else { 0.0 };
         let change = bilinear([nw, ne, sw, se], fraction(east[c], is_west), fraction(south[c], is_north));
         points[c] = if is_fixed[c] { points[c] } else { points[c] + change };
