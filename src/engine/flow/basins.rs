@@ -14,11 +14,10 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::edges::Edges;
+use super::edges::{Edges, FORWARD};
 use super::grid::{DonorOffsets, END, TieBreaks, filled_vec};
 use crate::cast::ToInteger;
 use crate::progress::{Cancelled, Progress};
-use crate::simd::simd;
 
 /// The basin of samples that drain to an outlet; basins of pits are numbered from 1.
 pub(super) const OUTSIDE: u32 = 0;
@@ -184,23 +183,19 @@ impl Basins {
         };
         let end = self.basins.len() / stride - 1;
         let of_rows = |first: usize| {
-            let [mut here, mut below, mut is_border] = [Vec::new(), Vec::new(), vec![0; stride]];
+            let [mut here, mut below, mut crossed] = [Vec::new(), Vec::new(), vec![0; stride]];
             let mut passes: Vec<Pass> = Vec::new();
             copied(first, &mut below);
             for r in first..(first + ROWS).min(end) {
                 std::mem::swap(&mut here, &mut below);
                 copied(r + 1, &mut below);
-                simd(
-                    #[inline(always)]
-                    || find_borders(&here, &below, &mut is_border),
-                );
-                for c in (1..stride - 1).filter(|c| is_border[*c] != 0) {
-                    let others = [(2, here[c + 1]), (3, below[c + 1]), (4, below[c]), (5, below[c - 1])];
-                    let sample = r * stride + c;
-                    let is_pass = |(direction, there): &(u8, u32)| {
-                        *there != here[c] && *there != NONE && terrain.edges.has(sample, usize::from(*direction))
-                    };
-                    for (direction, there) in others.into_iter().filter(is_pass) {
+                terrain.edges.find_crossed(r * stride + 1, [&here, &below], NONE, &mut crossed[1..stride - 1]);
+                for (c, mut crossed) in crossed.iter().copied().enumerate().filter(|(_, crossed)| *crossed != 0) {
+                    let (sample, others) = (r * stride + c, [here[c + 1], below[c + 1], below[c], below[c - 1]]);
+                    while crossed != 0 {
+                        let edge = (crossed.trailing_zeros() & 3).to_u8();
+                        crossed &= crossed - 1;
+                        let (direction, there) = (FORWARD[0] + edge, others[usize::from(edge)]);
                         let level_m =
                             terrain.heights[sample].max(terrain.heights[terrain.neighbour(sample, direction)]);
                         let pass = Pass { level_m, sample: sample.to_u32(), direction, sides: [here[c], there] };
@@ -276,20 +271,6 @@ impl Basins {
             check_sometimes(done, progress)?;
         }
         Ok(())
-    }
-}
-
-/// Marks the samples of a row with a different basin to the east, south-east, south or south-west, so that each pair of
-/// neighbours is considered once.
-#[inline(always)]
-fn find_borders(here: &[u32], below: &[u32], is_border: &mut [u32]) {
-    let inside = here.len() - 2;
-    let (basins, east) = (&here[1..][..inside], &here[2..][..inside]);
-    let [west_below, below, east_below] = [0, 1, 2].map(|first| &below[first..][..inside]);
-    let is_border = &mut is_border[1..][..inside];
-    for c in 0..inside {
-        let basin = basins[c];
-        is_border[c] = (basin ^ east[c]) | (basin ^ west_below[c]) | (basin ^ below[c]) | (basin ^ east_below[c]);
     }
 }
 

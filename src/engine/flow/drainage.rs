@@ -110,6 +110,13 @@ impl Drainage {
         self.edges.reciprocal_length(sample, direction)
     }
 
+    /// The reciprocals of the distances from the samples of a row of the terrain to their receivers, per metre; 0 where flow
+    /// ends.
+    pub fn reciprocal_lengths(&self, row: usize) -> impl Iterator<Item = f32> {
+        let first = (row + 1) * self.stride() + 1;
+        self.edges.reciprocal_lengths(first, &self.directions[first..first + self.grid.width()])
+    }
+
     /// The receiver of a sample, as direction and sample index; `None` where flow ends.
     #[inline(always)]
     pub fn receiver(&self, sample: usize) -> Option<(usize, usize)> {

@@ -13,6 +13,9 @@ use crate::simd::simd;
 const PLACES: [(usize, [isize; 2]); 8] =
     [(1, [0, -1]), (3, [0, -1]), (0, [0, 0]), (2, [0, 0]), (1, [0, 0]), (3, [-1, 0]), (0, [-1, 0]), (2, [-1, -1])];
 
+/// The directions east, south-east, south and south-west, in which every edge is found at one of its ends.
+pub(super) const FORWARD: [u8; 4] = [2, 3, 4, 5];
+
 /// The reciprocal lengths of the edges of a mesh, per metre.
 #[derive(Debug)]
 pub(super) enum Edges {
@@ -64,6 +67,47 @@ impl Edges {
         self.reciprocal_length(sample, direction) > 0.0
     }
 
+    /// The reciprocal lengths of the edges in a direction from the samples of a row that begins at `first`; empty if they
+    /// are all equal.
+    fn row(&self, first: usize, direction: usize) -> &[f32] {
+        match self {
+            Self::Regular(_) | Self::Facets(_) => &[],
+            Self::Irregular { maps, steps } => {
+                &maps[PLACES[direction].0][first.wrapping_add_signed(steps[direction])..]
+            }
+        }
+    }
+
+    /// The reciprocal lengths of the edges in the directions of a row that begins at sample `first`; 0 where flow ends.
+    pub fn reciprocal_lengths(&self, first: usize, directions: &[u8]) -> impl Iterator<Item = f32> {
+        let rows: [&[f32]; 8] = std::array::from_fn(|k| self.row(first, k));
+        directions.iter().copied().map(usize::from).enumerate().map(move |(c, direction)| match self {
+            Self::Regular(reciprocals) | Self::Facets(reciprocals) => {
+                reciprocals.get(direction).copied().unwrap_or(0.0)
+            }
+            Self::Irregular { .. } => rows.get(direction).map_or(0.0, |row| row[c]),
+        })
+    }
+
+    /// Sets one bit for each of the [`FORWARD`] edges from the samples of a row that lead to another basin than theirs and
+    /// not to `none`. The row begins at sample `first`; the basins of this row and the next one begin one column before.
+    pub fn find_crossed(&self, first: usize, basins: [&[u32]; 2], none: u32, crossed: &mut [u32]) {
+        let rows = FORWARD.map(|direction| self.row(first, usize::from(direction)));
+        match self {
+            Self::Regular(_) | Self::Facets(_) => simd(
+                #[inline(always)]
+                || find_crossed(basins, none, |_, _| true, crossed),
+            ),
+            Self::Irregular { .. } => simd(
+                #[inline(always)]
+                || {
+                    let rows = rows.map(|row| &row[..crossed.len()]);
+                    find_crossed(basins, none, |k, c| rows[k][c] > 0.0, crossed);
+                },
+            ),
+        }
+    }
+
     /// Finds the directions of steepest descent of a row that begins at sample `first`: the first of equally steep
     /// edges, or one beside the descent of the surface.
     pub fn find_steepest(&self, first: usize, here: &[f32], neighbours: &[&[f32]; 8], directions: &mut [u8]) {
@@ -76,9 +120,8 @@ impl Edges {
                 #[inline(always)]
                 || find_steepest_facets(first, here, neighbours, reciprocals, directions),
             ),
-            Self::Irregular { maps, steps } => {
-                let rows: [&[f32]; 8] =
-                    std::array::from_fn(|k| &maps[PLACES[k].0][first.wrapping_add_signed(steps[k])..]);
+            Self::Irregular { .. } => {
+                let rows: [&[f32]; 8] = std::array::from_fn(|k| self.row(first, k));
                 simd(
                     #[inline(always)]
                     || {
@@ -103,6 +146,18 @@ fn find_steepest(
     let (here, neighbours) = (&here[..width], neighbours.map(|row| &row[..width]));
     for (c, direction) in directions.iter_mut().enumerate() {
         *direction = steepest_edge(c, here, &neighbours, &reciprocal).1.to_u8();
+    }
+}
+
+/// See [`Edges::find_crossed`]; `has` gets the number of the edge and that of the sample.
+#[inline(always)]
+fn find_crossed([here, below]: [&[u32]; 2], none: u32, has: impl Fn(usize, usize) -> bool, crossed: &mut [u32]) {
+    let width = crossed.len();
+    let (own, east) = (&here[1..][..width], &here[2..][..width]);
+    let [west_below, south, east_below] = [&below[..width], &below[1..][..width], &below[2..][..width]];
+    for c in 0..width {
+        let bit = |k: usize, other: u32| u32::from((other != own[c]) & (other != none) & has(k, c)) << k;
+        crossed[c] = bit(0, east[c]) | bit(1, east_below[c]) | bit(2, south[c]) | bit(3, west_below[c]);
     }
 }
 

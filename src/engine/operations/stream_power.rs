@@ -190,12 +190,10 @@ impl StreamPowerSolver {
         // Row by row first, where the maps are read in sequence.
         let rows = self.inputs.par_chunks_exact_mut(stride).enumerate().skip(1).take(self.mesh.grid().height());
         rows.with_min_len(8).try_for_each(|(r, row)| {
-            for (c, inputs) in row[1..=width].iter_mut().enumerate() {
+            let lengths = drainage.reciprocal_lengths(r - 1);
+            for ((c, inputs), per_m) in row[1..=width].iter_mut().enumerate().zip(lengths) {
                 let sample = r * stride + c + 1;
                 let uplift_m = uplift_m.map_or(0.0, |uplift_m| uplift_m[(r - 1) * width + c]);
-                let per_m = drainage
-                    .receiver(sample)
-                    .map_or(0.0, |(direction, _)| drainage.reciprocal_length(sample, direction));
                 *inputs = SampleInputs { uplifted_m: drainage.height_m(sample) + uplift_m, per_m };
             }
             progress.check()
