@@ -1,5 +1,6 @@
 //! Removes depressions: rivers cut down their outlets and fill their floors with sediment.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
@@ -13,6 +14,8 @@ use crate::progress::{Cancelled, Progress};
 const FILL_WEIGHT: f32 = 3.0;
 /// A cut that moves this many times as much as the fill is not considered any further.
 const MAX_RATIO: f32 = 32.0;
+/// Samples are raised one by one up to the map divided by this; beyond that, all are visited.
+const MAX_FEW_DIVISOR: usize = 8;
 
 impl Drainage {
     /// Cuts outlets and raises floors until no sample outside the sea is lower than its receiver. `terrain` must be the
@@ -31,20 +34,65 @@ impl Drainage {
         floor_slope: f32,
         progress: &Progress,
     ) -> Result<(), Cancelled> {
-        let heights = self.with_cut_outlets(progress)?;
-        let results: Vec<AtomicU32> = bytemuck::zeroed_vec(self.padded_samples());
-        let fill = |sample: usize| {
-            let height_m = match self.receiver(sample) {
-                Some((direction, receiver)) => {
-                    let rise_m = floor_slope / self.reciprocal_length(sample, direction);
-                    heights[sample].max(f32::from_bits(results[receiver].load(Relaxed)) + rise_m)
-                }
-                None => heights[sample],
-            };
-            results[sample].store(height_m.to_bits(), Relaxed);
+        let mut heights = self.with_cut_outlets(progress)?;
+        if self.raise_few(&mut heights, floor_slope, progress)? {
+            return self.copy_inside(terrain, |sample| heights[sample], progress);
+        }
+        let raised: Vec<AtomicU32> = bytemuck::zeroed_vec(self.padded_samples());
+        let raised_m = |sample: usize| f32::from_bits(raised[sample].load(Relaxed));
+        let raise = |sample: usize| {
+            let height_m = heights[sample].max(self.floor_m(sample, floor_slope, raised_m));
+            raised[sample].store(height_m.to_bits(), Relaxed);
         };
-        self.visit_upstream(fill, progress)?;
-        self.copy_inside(terrain, &results, progress)
+        self.visit_upstream(raise, progress)?;
+        self.copy_inside(terrain, raised_m, progress)
+    }
+
+    /// The lowest height of a sample above that of its receiver, metres; −∞ where flow ends.
+    #[inline(always)]
+    fn floor_m(&self, sample: usize, floor_slope: f32, height_m: impl Fn(usize) -> f32) -> f32 {
+        self.receiver(sample).map_or(f32::NEG_INFINITY, |(direction, receiver)| {
+            height_m(receiver) + floor_slope / self.reciprocal_length(sample, direction)
+        })
+    }
+
+    /// Raises the samples that are too low above their receivers, and those upstream that are too low then. Gives up and
+    /// returns false if they are so many that it is faster to visit all.
+    ///
+    /// A sample is visited again when its receiver is raised again, so the heights do not depend on the order.
+    fn raise_few(&self, heights: &mut [f32], floor_slope: f32, progress: &Progress) -> Result<bool, Cancelled> {
+        let floor_m = |sample: usize, heights: &[f32]| self.floor_m(sample, floor_slope, |sample| heights[sample]);
+        let is_low = |sample: usize, heights: &[f32]| heights[sample] < floor_m(sample, heights);
+        let low_in_row = |samples: Range<usize>| {
+            let low = samples.filter(|sample| is_low(*sample, heights)).map(ToInteger::to_u32).collect();
+            progress.check().map(|()| low)
+        };
+        let low: Vec<Vec<u32>> = self.inside().with_min_len(8).map(low_in_row).collect::<Result<_, Cancelled>>()?;
+        let (mut visits, max_visits) = (0_usize, heights.len() / MAX_FEW_DIVISOR);
+        let mut pending = Vec::new();
+        for mut lowest in low.iter().flatten().map(|sample| *sample as usize) {
+            // Begins as far downstream as samples are too low, which visits most of them only once.
+            while is_low(lowest, heights) {
+                pending.push(lowest);
+                let Some((_, receiver)) = self.receiver(lowest) else { break };
+                lowest = receiver;
+            }
+            while let Some(sample) = pending.pop() {
+                let floor_m = floor_m(sample, heights);
+                if heights[sample] < floor_m {
+                    heights[sample] = floor_m;
+                    pending.extend(self.donors(sample));
+                }
+                visits += 1;
+                if visits.is_multiple_of(1 << 12) {
+                    progress.check()?;
+                }
+                if visits > max_visits {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// The padded heights, with the outlets of all depressions cut down to the levels to which these are filled.

@@ -1,7 +1,5 @@
 //! The flow direction of every sample.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-
 use rayon::prelude::*;
 
 use super::basins::{Basins, FlowDirections, OUTSIDE, PaddedTerrain};
@@ -327,17 +325,17 @@ impl Drainage {
         Ok(heights)
     }
 
-    /// Copies padded heights, given as bits, to the terrain.
+    /// Copies heights to the terrain; `height_m` gets the index of each sample in the padded maps.
     pub(super) fn copy_inside(
         &self,
         terrain: &mut Heightfield,
-        heights: &[AtomicU32],
+        height_m: impl Fn(usize) -> f32 + Sync,
         progress: &Progress,
     ) -> Result<(), Cancelled> {
         let width = self.grid.width();
         terrain.heights_mut().par_chunks_exact_mut(width).zip(self.inside()).try_for_each(|(row, samples)| {
             for (height, sample) in row.iter_mut().zip(samples) {
-                *height = f32::from_bits(heights[sample].load(Relaxed));
+                *height = height_m(sample);
             }
             progress.check()
         })

@@ -22,6 +22,7 @@ mod location;
 mod mesh;
 mod options;
 mod order;
+mod planes;
 #[cfg(test)]
 pub(super) mod reference;
 mod refinement;

@@ -347,66 +347,47 @@ impl DrainedTerrain {
     /// heights do not overshoot at cliffs.
     fn corners(&self, max_slope: f32, progress: &Progress) -> Result<Vec<Corner>, Cancelled> {
         let MeshTerrain { mesh, heights, source, .. } = &self.terrain;
-        let (grid, heights) = (mesh.grid(), heights.heights());
+        let grid = mesh.grid();
         let width = grid.width();
         let max_steepness = max_slope * grid.spacing_x_m().to_f32();
         let mut corners = vec![Corner::default(); grid.samples()];
-        corners.par_chunks_exact_mut(width).enumerate().try_for_each(|(r, row)| {
-            for (c, corner) in row.iter_mut().enumerate() {
-                let point = r * width + c;
-                let receiver = self.receivers[point] as usize;
-                let channel = self.is_channel[point].then(|| {
-                    let is_end = receiver == point;
-                    let along =
-                        if is_end { [0.0; 2] } else { mesh.vector([c, r], [receiver % width, receiver / width]) };
-                    let squared = along[0] * along[0] + along[1] * along[1];
-                    let per_squared = if is_end { 0.0 } else { squared.recip() };
-                    Channel { along, rise_m: heights[receiver] - heights[point], per_squared }
-                });
-                let [east, south] = match &channel {
-                    Some(Channel { along, rise_m, per_squared }) if receiver != point => {
-                        along.map(|along| rise_m * per_squared * along)
-                    }
-                    _ => self.plane_gradient(c, r),
-                };
-                let steepness = (east * east + south * south).sqrt();
-                let limit = if steepness > max_steepness { max_steepness / steepness } else { 1.0 };
-                *corner = Corner {
-                    height_m: heights[point],
-                    source_m: source.heights.heights()[point],
-                    left: source.left.heights()[point],
-                    gradient: [limit * east, limit * south],
-                    steepness: limit * steepness,
-                    channel,
-                };
-            }
-            progress.check()
-        })?;
+        corners.par_chunks_exact_mut(width).enumerate().try_for_each_init(
+            <[Vec<f32>; 2]>::default,
+            |gradients, (r, row)| {
+                mesh.find_plane_gradients(heights, r, gradients);
+                let heights = heights.heights();
+                for (c, corner) in row.iter_mut().enumerate() {
+                    let point = r * width + c;
+                    let receiver = self.receivers[point] as usize;
+                    let channel = self.is_channel[point].then(|| {
+                        let is_end = receiver == point;
+                        let along =
+                            if is_end { [0.0; 2] } else { mesh.vector([c, r], [receiver % width, receiver / width]) };
+                        let squared = along[0] * along[0] + along[1] * along[1];
+                        let per_squared = if is_end { 0.0 } else { squared.recip() };
+                        Channel { along, rise_m: heights[receiver] - heights[point], per_squared }
+                    });
+                    let [east, south] = match &channel {
+                        Some(Channel { along, rise_m, per_squared }) if receiver != point => {
+                            along.map(|along| rise_m * per_squared * along)
+                        }
+                        _ => [gradients[0][c], gradients[1][c]],
+                    };
+                    let steepness = (east * east + south * south).sqrt();
+                    let limit = if steepness > max_steepness { max_steepness / steepness } else { 1.0 };
+                    *corner = Corner {
+                        height_m: heights[point],
+                        source_m: source.heights.heights()[point],
+                        left: source.left.heights()[point],
+                        gradient: [limit * east, limit * south],
+                        steepness: limit * steepness,
+                        channel,
+                    };
+                }
+                progress.check()
+            },
+        )?;
         Ok(corners)
-    }
-
-    /// The gradient of the plane through point (c, r) that fits its neighbours best: least squares, weighted by the
-    /// inverse square of the distance.
-    fn plane_gradient(&self, c: usize, r: usize) -> [f32; 2] {
-        let MeshTerrain { mesh, heights, .. } = &self.terrain;
-        let own = heights[(c, r)];
-        let [mut xx, mut xz, mut zz, mut xh, mut zh] = [0.0_f32; 5];
-        for [column, row] in mesh.around(c, r) {
-            let [x, z] = mesh.vector([c, r], [column, row]);
-            let weight = 1.0 / (x * x + z * z);
-            let rise = heights[(column, row)] - own;
-            xx += weight * x * x;
-            xz += weight * x * z;
-            zz += weight * z * z;
-            xh += weight * x * rise;
-            zh += weight * z * rise;
-        }
-        let determinant = xx * zz - xz * xz;
-        if determinant > 0.0 {
-            [(xh * zz - zh * xz) / determinant, (zh * xx - xh * xz) / determinant]
-        } else {
-            [0.0; 2]
-        }
     }
 
     /// The heights at the points of a finer mesh before its own erosion.
@@ -526,7 +507,7 @@ fn limit_slopes(
         limited[sample].store(height_m.to_bits(), Relaxed);
     };
     drainage.visit_upstream(visit, progress)?;
-    drainage.copy_inside(heights, &limited, progress)
+    drainage.copy_inside(heights, |sample| f32::from_bits(limited[sample].load(Relaxed)), progress)
 }
 
 /// The corners of the triangle that contains a place.
@@ -650,7 +631,7 @@ fn erode(
         eroded[sample].store(height_m.to_bits(), Relaxed);
     };
     drainage.visit_upstream(visit, progress)?;
-    drainage.copy_inside(heights, &eroded, progress)
+    drainage.copy_inside(heights, |sample| f32::from_bits(eroded[sample].load(Relaxed)), progress)
 }
 
 #[cfg(test)]
