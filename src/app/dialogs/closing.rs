@@ -164,7 +164,7 @@ const THUMBNAIL: Vec2 = Vec2::new(84.0, 56.0);
 
 /// A project with its picture, its name, and what tells it from others of that name.
 fn unsaved_ui(ui: &mut Ui, unsaved: &Unsaved, thumbnails: &mut Thumbnails) {
-    let Unsaved { project_id, file, path, changed } = unsaved;
+    let Unsaved { project_id, file, path, changed, is_earlier } = unsaved;
     let key = format!("{KEY_PREFIX}{project_id}");
     thumbnails.request(&key, || ThumbnailRequest {
         key: key.clone(),
@@ -178,7 +178,8 @@ fn unsaved_ui(ui: &mut Ui, unsaved: &Unsaved, thumbnails: &mut Thumbnails) {
         ui.painter().rect_filled(rect, 3.0, colours(ui).sunken);
         thumbnail_ui(ui, rect, thumbnails.get(&key), 0.0..=1.0);
         ui.vertical(|ui| {
-            ui.strong(document::name_of(&file.project, path.as_deref()));
+            let name = document::name_of(&file.project, path.as_deref());
+            ui.strong(if *is_earlier { format!("{name}, the version opened before") } else { name });
             let steps: Vec<&str> = file.project.recipe.stack.iter().rev().map(Step::title).take(MAX_STEPS).collect();
             let steps = if steps.is_empty() { "no steps".into() } else { steps.join(", ") };
             let age = ago(changed.elapsed().unwrap_or_default());
@@ -219,6 +220,7 @@ mod tests {
             file: ProjectFile::default(),
             path: None,
             changed: std::time::SystemTime::now(),
+            is_earlier: false,
         };
         projects.iter().map(project).collect()
     }

@@ -16,7 +16,7 @@ const MAX_LISTED: usize = 5;
 pub(crate) enum Question {
     /// Read a project together with these files outside its folder?
     ReadOutside { project: PathBuf, files: Vec<PathBuf> },
-    /// Save over a file that another program has changed?
+    /// Save over a file that has changed since the project was opened or saved?
     SaveOverChange { project_id: usize, path: PathBuf },
     /// Reload a file that another program has changed?
     Reload { project_id: usize, path: PathBuf, state: DiskState, is_dirty: bool },
@@ -45,10 +45,10 @@ impl Question {
                 "The project uses these files. If you read them, saving the project stores copies in it.",
             ),
             Self::SaveOverChange { path, .. } => (
-                "Another program has changed this file".into(),
+                "This file has changed since this version was opened".into(),
                 std::slice::from_ref(path),
-                "Overwriting discards the other program's changes. Reloading opens the changed file; your version \
-                 stays in the history.",
+                "Overwriting discards what is in the file now. Reloading opens the changed file; your version stays \
+                 in the history.",
             ),
             Self::Reload { path, is_dirty, .. } => (
                 "Another program has changed this file".into(),

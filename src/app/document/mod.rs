@@ -70,6 +70,8 @@ pub(crate) struct Unsaved {
     pub(crate) path: Option<PathBuf>,
     /// When it was opened or edited last.
     pub(crate) changed: SystemTime,
+    /// Whether a project that was opened later has the same file.
+    pub(crate) is_earlier: bool,
 }
 
 /// Identifies an edit, which is an entry of the history. Later edits have larger ids.
@@ -221,8 +223,10 @@ impl Document {
         found
             .filter_map(|(id, (project, opened))| {
                 let project = project.filter(|project| opened.is_dirty(project))?;
-                let (file, path) = (opened.file(project), opened.path.clone());
-                Some(Unsaved { project_id: id, file, path, changed: opened.changed })
+                let (file, path, changed) = (opened.file(project), opened.path.clone(), opened.changed);
+                let mut later = self.opened_projects[id + 1..].iter();
+                let is_earlier = path.is_some() && later.any(|later| later.path == path);
+                Some(Unsaved { project_id: id, file, path, changed, is_earlier })
             })
             .collect()
     }

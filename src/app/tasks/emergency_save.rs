@@ -104,6 +104,7 @@ mod tests {
             file: ProjectFile::default(),
             path: None,
             changed: std::time::SystemTime::now(),
+            is_earlier: false,
         };
         emergency_save.update(vec![unsaved(0)]);
         emergency_save.update(vec![unsaved(1), unsaved(2)]);

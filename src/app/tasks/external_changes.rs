@@ -34,7 +34,8 @@ impl App {
             Question::SaveOverChange { project_id, path } => {
                 self.ui.closing.save_failed(project_id);
                 self.show_error(format!(
-                    "{} was not saved, because another program has changed it; close the dialog and save again",
+                    "{} was not saved, because it has changed since this version was opened; close the dialog and save \
+                     again",
                     path.display()
                 ));
             }

@@ -41,7 +41,8 @@ pub(crate) enum FileTaskResult {
     Imported(Box<Imported>),
     /// The project with that id was written.
     Saved { path: PathBuf, file: ProjectFile, project_id: usize, state: DiskState },
-    /// The project with that id was not written, because another program has changed its file.
+    /// The project with that id was not written, because its file has changed: another program, or another project with
+    /// the same file, wrote it.
     SaveConflict { path: PathBuf, project_id: usize },
     /// Another program has changed the file of the project with that id.
     ChangedOnDisk { path: PathBuf, project_id: usize, state: DiskState },
@@ -114,11 +115,14 @@ impl Worker for TaskWorker {
     }
 }
 
+/// The state of each file that was written, and the id of the project that it holds.
+type Written = BTreeMap<PathBuf, (usize, DiskState)>;
+
 /// Runs tasks one after another, so that a file holds what was saved last. Dropping it finishes the queued tasks.
 pub(crate) struct FileTasks {
     tasks: Runner<TaskWorker>,
     /// The state of each file as this editor last wrote it: a save that is queued knows an older one.
-    written: Arc<Mutex<BTreeMap<PathBuf, DiskState>>>,
+    written: Arc<Mutex<Written>>,
     // Each of these has its own thread, because a disk that does not answer may block the tasks for minutes. Each
     // needs only the newest result.
     target_checks: Runner<TaskWorker>,
@@ -225,7 +229,7 @@ impl FileTasks {
             // Held while writing, so that a check does not see the new file before its state is known.
             let mut written = lock(&written);
             let changed = known.and_then(|known| known.changed(&path));
-            if changed.is_some_and(|state| written.get(&path) != Some(&state)) {
+            if changed.is_some_and(|state| written.get(&path) != Some(&(project_id, state))) {
                 return FileTaskResult::SaveConflict { path, project_id };
             }
             let write = |writer: &mut BufWriter<&File>| {
@@ -234,7 +238,7 @@ impl FileTasks {
             match atomic::write_atomically(&path, true, write) {
                 Ok(()) => {
                     let state = DiskState::written(&path, text.as_bytes());
-                    written.insert(path.clone(), state);
+                    written.insert(path.clone(), (project_id, state));
                     FileTaskResult::Saved { path, file, project_id, state }
                 }
                 Err(error) => FileTaskResult::SaveFailed { project_id, message: error.to_string() },
@@ -247,7 +251,7 @@ impl FileTasks {
         let written = self.written.clone();
         submit(&self.change_checks, move || {
             let changed = known.changed(&path);
-            match changed.filter(|state| lock(&written).get(&path) != Some(state)) {
+            match changed.filter(|state| lock(&written).get(&path).is_none_or(|(_, written)| written != state)) {
                 Some(state) => FileTaskResult::ChangedOnDisk { path, project_id, state },
                 None => FileTaskResult::Done,
             }
@@ -285,7 +289,7 @@ impl FileTasks {
 }
 
 /// Locks a map that is consistent after every statement, so a panic elsewhere cannot have corrupted it.
-fn lock(written: &Mutex<BTreeMap<PathBuf, DiskState>>) -> MutexGuard<'_, BTreeMap<PathBuf, DiskState>> {
+fn lock(written: &Mutex<Written>) -> MutexGuard<'_, Written> {
     written.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -422,6 +426,9 @@ mod tests {
         tasks.save(path.clone(), version("third"), 0, known);
         assert!(matches!(wait(&tasks), FileTaskResult::Saved { .. }));
         assert!(matches!(wait(&tasks), FileTaskResult::Saved { .. }));
+        // Another version of the project, which was opened before.
+        tasks.save(path.clone(), version("other"), 1, known);
+        assert!(matches!(wait(&tasks), FileTaskResult::SaveConflict { project_id: 1, .. }));
         std::fs::write(&path, "theirs").expect("written");
         tasks.save(path.clone(), version("fourth"), 0, known);
         assert!(matches!(wait(&tasks), FileTaskResult::SaveConflict { .. }));

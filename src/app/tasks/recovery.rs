@@ -376,6 +376,7 @@ mod tests {
             file: ProjectFile::new(project),
             path: Some("/projects/a.upthrust.json".into()),
             changed: SystemTime::now(),
+            is_earlier: false,
         }
     }
 
@@ -385,7 +386,7 @@ mod tests {
         let name = FileName(name.into());
         project.files.insert(name.clone(), Arc::new(bytes));
         project.recipe.stack.push(Step::new(Heightmap { file: name, ..Default::default() }));
-        Unsaved { project_id: 0, file: ProjectFile::new(project), path: None, changed: SystemTime::now() }
+        Unsaved { project_id: 0, file: ProjectFile::new(project), path: None, ..unsaved(0, 0) }
     }
 
     fn names(folder: &Path) -> Vec<String> {

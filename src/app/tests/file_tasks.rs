@@ -80,6 +80,26 @@ fn a_save_asks_before_it_overwrites_changes_of_another_program() {
 }
 
 #[test]
+fn closing_asks_before_an_earlier_version_overwrites_a_later_one() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("a.upthrust.json");
+    std::fs::write(&path, r#"{"format": 1, "recipe": {"seed": 1}}"#).expect("written");
+    let mut editor = editor_with(&path);
+    editor.state_mut().edit(|project| project.recipe.seed = 77);
+    editor.state_mut().services.file_tasks.open(path.clone());
+    wait(&mut editor, "the file", |app| app.document.project().recipe.seed == 1);
+    editor.state_mut().edit(|project| project.recipe.seed = 88);
+    press(&mut editor, Modifiers::COMMAND, Key::S);
+    wait(&mut editor, "saving", |app| !app.document.is_dirty());
+    editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.push(egui::ViewportEvent::Close);
+    editor.run_steps(3);
+    editor.get_by_label("a.upthrust.json, the version opened before");
+    editor.get_by_label("Save").click();
+    wait(&mut editor, "the question", |app| matches!(app.ui.modal, Some(Modal::Question(_))));
+    assert_eq!(ProjectFile::open(&path).expect("a project").project.recipe.seed, 88);
+}
+
+#[test]
 fn a_changed_file_is_offered_for_reloading_when_the_window_gets_the_focus() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("a.upthrust.json");
