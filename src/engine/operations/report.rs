@@ -20,7 +20,7 @@ pub struct PartReport {
 }
 
 /// The change of a place that should keep its height that is worth a warning, metres.
-const MIN_CHANGE_M: f64 = 1.0;
+pub(super) const MIN_CHANGE_M: f64 = 1.0;
 
 impl PartReport {
     /// Warns if the terrain after the last step, or the same with its symmetries restored, differs from that after the

@@ -52,24 +52,41 @@ impl Paths {
     /// What the paths are like, in their order, on the terrain below the step; `None` for those that are no road or
     /// river, are disabled, or have [problems](Operation::check).
     pub fn path_reports(&self, context: &EvalContext) -> Result<Vec<Option<PathReport>>, Cancelled> {
-        self.apply(&mut TerrainMap::below(context)?, context.progress)
+        let mut land = TerrainMap::below(context)?;
+        let mut reports: Vec<Option<PathReport>> = Vec::new();
+        let mut heights: Vec<Vec<f64>> = Vec::new();
+        for (i, path) in self.paths.iter().enumerate() {
+            let report = self.apply(i, path, &mut land, context.progress)?;
+            for (report, heights) in reports.iter_mut().zip(&heights) {
+                if let Some(report) = report {
+                    report.note_change(i, heights, &land);
+                }
+            }
+            heights.push(report.as_ref().map_or_else(Vec::new, |report| report.heights_on(&land)));
+            reports.push(report);
+        }
+        Ok(reports)
     }
 
-    fn apply(&self, land: &mut TerrainMap, progress: &Progress) -> Result<Vec<Option<PathReport>>, Cancelled> {
+    /// Applies a path at an index of the list.
+    fn apply(
+        &self,
+        i: usize,
+        path: &Path,
+        land: &mut TerrainMap,
+        progress: &Progress,
+    ) -> Result<Option<PathReport>, Cancelled> {
+        if !path.enabled || path.check().is_err() {
+            return Ok(None);
+        }
         let share = |i: usize| i.to_f32() / self.paths.len().to_f32();
-        let apply = |(i, path): (usize, &Path)| {
-            if !path.enabled || path.check().is_err() {
-                return Ok(None);
-            }
-            progress.stage(share(i)..share(i + 1), || match path.kind {
-                PathKind::Road => road::apply(path, land, progress).map(Some),
-                PathKind::River => river::apply(path, land, progress).map(Some),
-                PathKind::Ridge => ridge::apply(path, false, land, progress).map(|()| None),
-                PathKind::Valley => ridge::apply(path, true, land, progress).map(|()| None),
-                PathKind::Fault => fault::apply(path, land, progress).map(|()| None),
-            })
-        };
-        self.paths.iter().enumerate().map(apply).collect()
+        progress.stage(share(i)..share(i + 1), || match path.kind {
+            PathKind::Road => road::apply(path, land, progress).map(Some),
+            PathKind::River => river::apply(path, land, progress).map(Some),
+            PathKind::Ridge => ridge::apply(path, false, land, progress).map(|()| None),
+            PathKind::Valley => ridge::apply(path, true, land, progress).map(|()| None),
+            PathKind::Fault => fault::apply(path, land, progress).map(|()| None),
+        })
     }
 }
 
@@ -110,7 +127,10 @@ impl Operation for Paths {
 
     fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let mut land = TerrainMap::below(context)?;
-        context.progress.stage(0.0..0.95, || self.apply(&mut land, context.progress))?;
+        context.progress.stage(0.0..0.95, || {
+            let mut paths = self.paths.iter().enumerate();
+            paths.try_for_each(|(i, path)| self.apply(i, path, &mut land, context.progress).map(|_| ()))
+        })?;
         land.heightfield(context.progress)
     }
 }

@@ -30,6 +30,19 @@ pub struct PathReport {
     pub points: Vec<LinePoint>,
     /// What was moved.
     pub earthworks: Earthworks,
+    /// The greatest change by a later path of the step.
+    pub change: Option<LaterChange>,
+}
+
+/// What a later path of the same step does to a road or a river.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LaterChange {
+    /// The index of the later path.
+    pub path: usize,
+    /// The place, metres east and south of the map's north-west corner.
+    pub at_m: [f64; 2],
+    /// The change in height, metres.
+    pub change_m: f64,
 }
 
 /// The most places along a path that are reported.
@@ -69,6 +82,22 @@ impl PathReport {
             open_ends: Vec::new(),
             points: Vec::new(),
             earthworks,
+            change: None,
+        }
+    }
+
+    /// The heights of the terrain at the places along the path.
+    pub(super) fn heights_on(&self, land: &TerrainMap) -> Vec<f64> {
+        self.points.iter().map(|point| land.height_at(point.at_m)).collect()
+    }
+
+    /// Notes what the path at an index has changed along this one, which left these heights.
+    pub(super) fn note_change(&mut self, path: usize, heights: &[f64], land: &TerrainMap) {
+        for (point, height) in self.points.iter().zip(heights) {
+            let change_m = land.height_at(point.at_m) - height;
+            if change_m.abs() > self.change.map_or(report::MIN_CHANGE_M, |known| known.change_m.abs()) {
+                self.change = Some(LaterChange { path, at_m: point.at_m, change_m });
+            }
         }
     }
 
@@ -86,7 +115,7 @@ impl PathReport {
         });
         let wall = wall.filter(|wall| wall.height_m > MIN_WALL_M).map(|wall| {
             let (at, height_m) = (report::place(wall.at_m), wall.height_m);
-            format!("two stretches meet in a wall of {height_m:.0} m at {at}; move them apart or steepen the banks")
+            format!("the banks of two parts of it meet in a wall of {height_m:.0} m at {at}; widen the bend or steepen the banks")
         });
         let end = |(at, height_m): &([f64; 2], f64)| {
             let side = if *height_m > 0.0 { "above" } else { "below" };
@@ -98,8 +127,12 @@ impl PathReport {
             format!("it ends {ends}; set the heights of its nodes there, make it longer or allow a steeper grade")
         });
         let is_road = path.kind == PathKind::Road;
+        let change = self.change.filter(|_| is_road).map(|LaterChange { path, at_m, change_m }| {
+            let (by, at, change_m) = (path + 1, report::place(at_m), change_m.abs());
+            format!("path {by}, which comes after it, changes it by up to {change_m:.0} m at {at}; lead path {by} around it, or draw the road in a step above")
+        });
         let kept_m = self.points.iter().filter(|_| is_road).map(|point| point.at_m).collect();
-        let (title, warning) = (format!("Path {} ({kind})", index + 1), tight.or(wall).or(open_ends));
+        let (title, warning) = (format!("Path {} ({kind})", index + 1), change.or(tight).or(wall).or(open_ends));
         PartReport { title, text, warning, line: Some(PartLine { item: index, points: self.points }), kept_m }
     }
 }
@@ -347,6 +380,24 @@ mod tests {
         let reports = with_context(&plane, |context| paths([road]).path_reports(context)).expect("not cancelled");
         let wall = reports[0].as_ref().expect("a road").earthworks.wall.expect("a wall");
         assert!(wall.height_m > 100.0 && wall.at_m[0] < 800.0, "{wall:?}");
+    }
+
+    #[test]
+    fn a_road_that_a_later_path_cuts_says_so() {
+        let plane = Heightfield::from_fn(Grid::new(WORLD, 513, 513), |_, r| 0.5 * r as f32);
+        let road = path(PathKind::Road, &[[500.0, 2000.0], [3500.0, 2000.0]]);
+        let report = |nodes: [[f64; 2]; 2]| {
+            let valley = Path { width_m: 300.0, ..path(PathKind::Valley, &nodes) };
+            let paths = paths([road.clone(), valley]);
+            let report = with_context(&plane, |context| paths.path_reports(context)).expect("not cancelled").remove(0);
+            report.expect("a road")
+        };
+        let cut = report([[1000.0, 500.0], [1000.0, 3500.0]]);
+        let LaterChange { path, at_m, change_m } = cut.change.expect("a change");
+        assert!(path == 1 && (at_m[0] - 1000.0).abs() < 10.0 && (-50.0..-45.0).contains(&change_m), "{at_m:?}, {change_m}");
+        let text = cut.part(0, &road).warning.expect("a warning");
+        assert!(text.starts_with("path 2, which comes after it, changes it by up to "), "{text}");
+        assert_eq!(report([[500.0, 3500.0], [3500.0, 3500.0]]).change, None);
     }
 
     #[test]
