@@ -11,6 +11,7 @@ pub(crate) mod search;
 pub(crate) mod search_list;
 pub(crate) mod theme;
 pub(crate) mod thumbnail_card;
+pub(crate) mod typed_number;
 pub(crate) mod typed_text;
 
 use egui::{

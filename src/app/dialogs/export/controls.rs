@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use egui::{Align, ComboBox, DragValue, Label, Layout, RichText, Ui};
+use egui::{Align, ComboBox, Label, Layout, RichText, Ui};
 
 use super::choices::{Choices, HeightmapFormat};
 use crate::app::widgets::parameter::{ParameterContext, ParameterState, group_ui};
+use crate::app::widgets::typed_number::Quantity;
 use crate::app::widgets::{ListUi, checkbox, list_value};
 use crate::engine::Extent;
-use crate::engine::cast::ToFloat;
+use crate::engine::cast::{ToFloat, ToInteger};
 use crate::files::export::TileEdges;
 use crate::files::targets;
 use crate::files::targets::{Sizes, Target};
@@ -182,8 +183,9 @@ fn texture_pixels_ui(ui: &mut Ui, choices: &Choices, target: &Target, extent: Ex
 fn tiles_ui(ui: &mut Ui, tiles: &mut [usize; 2]) {
     row_ui(ui, "Tiles", |ui, label| {
         for (at, name) in ["Columns of tiles", "Rows of tiles"].into_iter().enumerate() {
-            let value = DragValue::new(&mut tiles[at]).range(1..=MAX_TILES).speed(0.05);
-            let response = ui.add(value).labelled_by(label).on_hover_text(name);
+            let field = Quantity::count(name, 1..=MAX_TILES.to_u32());
+            let response =
+                field.ui(ui, &mut tiles[at], |field| field.speed(0.05)).labelled_by(label).on_hover_text(name);
             let (count, id) = (tiles[at], response.id);
             ui.ctx().accesskit_node_builder(id, |node| {
                 node.set_label(name);

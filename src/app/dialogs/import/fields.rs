@@ -2,6 +2,7 @@
 
 use egui::{ComboBox, DragValue, Response, Ui};
 
+use crate::app::widgets::typed_number::Quantity;
 use crate::app::widgets::{ListUi, close_if_picked, list_item, list_value};
 use crate::files::formats::heightmap::{ColourReading, HoleFilling, Holes, RawLayout, RawSample};
 use crate::files::import::MapSummary;
@@ -12,11 +13,12 @@ const MAX_HEADER_BYTES: usize = 1 << 20;
 /// The width of a list of choices, points.
 const CHOICE_WIDTH: f32 = 170.0;
 
-/// A number of metres; returns whether it was changed.
-pub(super) fn length_ui(ui: &mut Ui, value: &mut f64, doc: &str, [low, high]: [f64; 2]) -> bool {
+/// A number of metres with a name for screen readers; returns whether it was changed.
+pub(super) fn length_ui(ui: &mut Ui, value: &mut f64, label: &'static str, doc: &str, limits_m: [f64; 2]) -> bool {
     let speed = (value.abs() * 0.005).max(0.1);
-    let field = DragValue::new(value).range(low..=high).speed(speed).max_decimals(3).suffix(" m");
-    labelled_number(ui, field, doc).changed()
+    let field = Quantity::metres(label, limits_m).ui(ui, value, |field| field.speed(speed).max_decimals(3));
+    ui.ctx().accesskit_node_builder(field.id, |node| node.set_label(doc));
+    field.on_hover_text(doc).changed()
 }
 
 /// The number of samples along a side; 0 if it is unknown.

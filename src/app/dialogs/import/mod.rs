@@ -14,7 +14,7 @@ use crate::app::views::overlay::text_background;
 use crate::app::widgets::theme::colours;
 use crate::app::widgets::{capitalised, checkbox, default_button_ui, modal, radio_button};
 use crate::engine::cast::ToFloat;
-use crate::engine::heightfield::MAX_HEIGHT_M;
+use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::parameters::Band;
 use crate::engine::recipe::Recipe;
 use crate::engine::stack::restores_symmetry;
@@ -458,9 +458,9 @@ impl ImportDialog {
         ui.label("Size");
         ui.horizontal(|ui| {
             let Extent { width_m, depth_m } = &mut self.extent;
-            let width = length_ui(ui, width_m, "Width of the map, west to east", SIDES_M);
+            let width = length_ui(ui, width_m, "Width", "Width of the map, west to east", SIDES_M);
             ui.label("×");
-            let depth = length_ui(ui, depth_m, "Depth of the map, north to south", SIDES_M);
+            let depth = length_ui(ui, depth_m, "Depth", "Depth of the map, north to south", SIDES_M);
             if self.keeps_proportions && width {
                 *depth_m = before.depth_m * *width_m / before.width_m;
             } else if self.keeps_proportions && depth {
@@ -477,7 +477,7 @@ impl ImportDialog {
         ui.horizontal(|ui| {
             let [eastward_m, southward_m] = spacing_m(self.extent);
             let mut changed_m = eastward_m;
-            if length_ui(ui, &mut changed_m, "Metres between samples", [1e-3, SIDES_M[1]]) {
+            if length_ui(ui, &mut changed_m, "Spacing", "Metres between samples", [1e-3, SIDES_M[1]]) {
                 self.extent.width_m = changed_m * (samples[0] - 1).to_f64();
                 self.extent.depth_m *= changed_m / eastward_m;
             }
@@ -499,7 +499,6 @@ impl ImportDialog {
 
     /// The heights of the lowest and the highest value.
     fn heights_ui(&mut self, ui: &mut Ui, max_value: Option<f32>) {
-        let limit = f64::from(MAX_HEIGHT_M);
         let rows = match max_value {
             None => [
                 ("Minimum height", "The lowest height of the map".to_string()),
@@ -510,7 +509,7 @@ impl ImportDialog {
         };
         for ((name, doc), height_m) in rows.into_iter().zip(&mut self.range_m) {
             ui.label(name);
-            self.has_edited_range |= length_ui(ui, height_m, &doc, [-limit, limit]);
+            self.has_edited_range |= length_ui(ui, height_m, name, &doc, Heightmap::HEIGHT_LIMITS_M);
             ui.end_row();
         }
     }

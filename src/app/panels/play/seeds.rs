@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use egui::{Align, Button, Color32, DragValue, Image, Layout, ProgressBar, RichText, Ui, Vec2};
+use egui::{Align, Button, Color32, Image, Layout, ProgressBar, RichText, Ui, Vec2};
 
 use crate::app::preview::thumbnails::{ThumbnailState, Thumbnails};
 use crate::app::widgets::heading;
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::typed_number::Quantity;
 use crate::engine::cast::ToFloat;
 use crate::engine::level::Level;
 use crate::engine::play::{Found, Ranking, RuleError, Verdict};
@@ -185,9 +186,9 @@ impl SeedPanel {
             }
             None => {
                 ui.horizontal(|ui| {
-                    let label = ui.label("Seeds to try");
-                    let field = DragValue::new(&mut self.count).range(1..=10_000).speed(5.0);
-                    ui.add(field).labelled_by(label.id);
+                    let name = ui.label("Seeds to try");
+                    let field = Quantity::count("Seeds to try", 1..=10_000);
+                    field.ui(ui, &mut self.count, |field| field.speed(5.0)).labelled_by(name.id);
                     let tooltip = "Tests seeds 1 to this number against the rules, \
                                    then checks the best again on more samples";
                     self.wants_start |= ui.button("Search").on_hover_text(tooltip).clicked();

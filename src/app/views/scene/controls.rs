@@ -1,6 +1,6 @@
 //! The controls of the 3-D view: shading, exaggeration, glowing faults, water and camera presets.
 
-use egui::{Align, ComboBox, DragValue, Layout, Rect, Role, Sense, Ui, UiBuilder, Vec2, WidgetInfo};
+use egui::{Align, ComboBox, Layout, Rect, Role, Sense, Ui, UiBuilder, Vec2, WidgetInfo};
 use egui_material_icons::MaterialIcon;
 use egui_material_icons::icons::{
     ICON_BOLT, ICON_CLOSE, ICON_FILTER_CENTER_FOCUS, ICON_HEIGHT, ICON_LANDSCAPE, ICON_MAP, ICON_VIEW_IN_AR, ICON_WATER,
@@ -11,6 +11,7 @@ use crate::app::views::overlay::text_background;
 use crate::app::views::scene::navigation::CameraPreset;
 use crate::app::views::scene::overlay::paint_compass;
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::typed_number::Quantity;
 use crate::app::widgets::{ListUi, icon_button, list_value};
 use crate::engine::cast::ToFloat;
 use crate::scene::ShadingMode;
@@ -48,13 +49,11 @@ pub(super) fn controls_ui(
         }
     });
     combo.response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Shading of the 3-D view"));
-    let value = DragValue::new(&mut settings.exaggeration)
-        .range(0.1..=10.0)
-        .speed(0.01)
-        .max_decimals(2)
-        .min_decimals(1)
-        .prefix(format!("{} × ", ICON_HEIGHT.codepoint));
-    let response = ui.add(value).on_hover_text("Vertical exaggeration of the 3-D view");
+    let field = Quantity { label: "Exaggeration", unit: "", limits: [0.1, 10.0], is_whole: false };
+    let prefix = format!("{} × ", ICON_HEIGHT.codepoint);
+    let response = field
+        .ui(ui, &mut settings.exaggeration, |field| field.speed(0.01).max_decimals(2).min_decimals(1).prefix(prefix));
+    let response = response.on_hover_text("Vertical exaggeration of the 3-D view");
     response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Vertical exaggeration"));
     let tooltip = "Recent faults glow during playback";
     settings.shows_glow ^= toggled(ui, settings.shows_glow, ICON_BOLT, "Glowing faults", tooltip);
@@ -80,9 +79,9 @@ fn water_ui(ui: &mut Ui, settings: &mut Settings, range_m: [f32; 2], default_wat
         return;
     }
     let speed = f64::from((range_m[1] - range_m[0]).max(10.0)) / 800.0;
-    let value = DragValue::new(level).speed(speed).range(-20_000.0..=100_000.0).max_decimals(1).suffix(" m");
-    // Typing a number is one edit, not one for each digit.
-    let response = ui.add(value.update_while_editing(false)).on_hover_text("Water level of the project");
+    let field = Quantity::metres("Water level", [-20_000.0, 100_000.0]);
+    let response = field.ui(ui, level, |field| field.speed(speed).max_decimals(1));
+    let response = response.on_hover_text("Water level of the project");
     response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Water level"));
     if focuses_water {
         response.request_focus();

@@ -1,8 +1,9 @@
 //! The dialog for the size of a rendered image of the 3-D view, or for a turntable.
 
-use egui::{Context, DragValue};
+use egui::Context;
 
 use crate::app::widgets::modal;
+use crate::app::widgets::typed_number::Quantity;
 use crate::files::formats::image::{RENDER_SIDES, TURNTABLE_FRAMES};
 
 /// Common sizes.
@@ -58,16 +59,17 @@ impl RenderDialog {
                 }
             });
             ui.horizontal(|ui| {
-                for (side, name) in self.size.iter_mut().zip(["Width", "Height"]) {
-                    let label = ui.label(name);
-                    let value = DragValue::new(side).range(RENDER_SIDES).speed(4.0).suffix(" px");
-                    ui.add(value).labelled_by(label.id);
+                for (side, label) in self.size.iter_mut().zip(["Width", "Height"]) {
+                    let name = ui.label(label);
+                    let field = Quantity { unit: "px", ..Quantity::count(label, RENDER_SIDES) };
+                    field.ui(ui, side, |field| field.speed(4.0)).labelled_by(name.id);
                 }
             });
             if let Some(frames) = &mut self.frames {
                 ui.horizontal(|ui| {
-                    let label = ui.label("Frames");
-                    ui.add(DragValue::new(frames).range(TURNTABLE_FRAMES).speed(0.25)).labelled_by(label.id);
+                    let name = ui.label("Frames");
+                    let field = Quantity::count("Frames", TURNTABLE_FRAMES);
+                    field.ui(ui, frames, |field| field.speed(0.25)).labelled_by(name.id);
                 });
             }
             ui.add_space(8.0);

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use egui::{Color32, DragValue, Layout, Response, Sense, Slider, SliderClamping, Ui, Vec2};
 
 use super::context::{ParameterContext, ParameterState};
+use crate::app::widgets::typed_number::{self, Quantity};
 use crate::engine::cast::ToInteger;
 use crate::engine::parameters::{Kind, Parameter, Range, Scale, Value, fraction_of, percent_of};
 
@@ -214,72 +215,20 @@ fn suffix(parameter: &Parameter) -> String {
 
 /// The unit of a parameter as it follows a number in a message.
 pub(super) fn unit_text(parameter: &Parameter) -> String {
-    if matches!(parameter.unit, "" | "°") { parameter.unit.into() } else { format!(" {}", parameter.unit) }
+    typed_number::unit_text(parameter.unit)
 }
 
 /// A typed number within the hard range, or why it does not count.
 pub(crate) fn valid_number(parameter: &Parameter, text: &str) -> Result<f64, String> {
     let Range { low, high } = parameter.hard;
-    let limits = format!("{} must be from {low} to {high}{}", parameter.label, unit_text(parameter));
-    match typed_number(parameter, text) {
-        Some(typed) if (low..=high).contains(&typed) => Ok(typed),
-        Some(_) => Err(limits),
-        None => Err(format!("\u{201c}{text}\u{201d} is not a number; {limits}")),
-    }
+    let (label, unit) = (parameter.label, parameter.unit);
+    Quantity { label, unit, limits: [low, high], is_whole: matches!(parameter.kind, Kind::Integer) }.valid(text)
 }
-
-/// Parses a number as typed into a field: with or without its unit, in kilometres where the unit is metres, with or
-/// without commas between thousands, or with a decimal comma where it cannot be mistaken for one of those.
-fn typed_number(parameter: &Parameter, text: &str) -> Option<f64> {
-    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let text = text.replace('−', "-");
-    let (number, factor) = match text.strip_suffix("km") {
-        Some(number) if parameter.unit == "m" => (number, 1000.0),
-        _ => (text.strip_suffix(parameter.unit).unwrap_or(&text), 1.0),
-    };
-    let is_whole = matches!(parameter.kind, Kind::Integer);
-    let number = match number.split_once(',') {
-        None => number.into(),
-        Some(_) if is_grouped(number) && (is_whole || number.contains('.')) => number.replace(',', ""),
-        Some((_, decimals)) if !is_whole && decimals.len() != 3 => number.replace(',', "."),
-        Some(_) => return None,
-    };
-    calculated(&number).map(|number| factor * number).filter(|number| !number.is_nan())
-}
-
-/// The value of a number, or of sums and products of numbers: "10*3", "1024 - 2*8".
-fn calculated(text: &str) -> Option<f64> {
-    if let Ok(number) = text.parse() {
-        return Some(number);
-    }
-    // What is calculated last is split first: the last sum, or else the last product. A sign is no operator.
-    let split_at = |operators: [char; 2]| {
-        let is_operator = |at: usize, c: char| {
-            let before = text[..at].chars().next_back();
-            operators.contains(&c) && before.is_some_and(|before| before.is_ascii_digit() || before == '.')
-        };
-        text.char_indices().rfind(|(at, c)| is_operator(*at, *c))
-    };
-    let (at, operator) = split_at(['+', '-']).or_else(|| split_at(['*', '/']))?;
-    let (left, right) = (calculated(&text[..at])?, calculated(&text[at + operator.len_utf8()..])?);
-    let value = match operator {
-        '+' => left + right,
-        '-' => left - right,
-        '*' => left * right,
-        _ => left / right,
-    };
-    value.is_finite().then_some(value)
-}
-
-/// Whether the commas separate thousands.
-fn is_grouped(number: &str) -> bool {
-    let whole = number.split('.').next().unwrap_or(number);
-    whole.split(',').skip(1).all(|group| group.len() == 3) && number.matches(',').count() == whole.matches(',').count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::mask::Mask;
+    use crate::engine::parameters::Parameters;
 
     #[test]
     fn a_limit_beyond_all_terrain_is_open() {
@@ -292,58 +241,10 @@ mod tests {
     }
 
     #[test]
-    fn sums_and_products_are_calculated() {
-        for (text, value) in [
-            ("10*3", Some(30.0)),
-            ("1024-2*8", Some(1008.0)),
-            ("8/2/2", Some(2.0)),
-            ("-3+5", Some(2.0)),
-            ("2*-4", Some(-8.0)),
-            ("1e-3*2", Some(0.002)),
-            ("5-3-1", Some(1.0)),
-            ("3+", None),
-            ("*3", None),
-            ("1/0", None),
-            ("a+1", None),
-        ] {
-            assert_eq!(calculated(text), value, "{text}");
-        }
-    }
-    use crate::engine::mask::Mask;
-    use crate::engine::parameters::Parameters;
-
-    #[test]
     fn coordinates_have_as_many_decimals_as_they_need() {
         let northing = crate::engine::Origin::parameters().iter().find(|parameter| parameter.key == "northing_m");
         let northing = northing.expect("a parameter");
         let cases = [(4_649_778.0, 0), (4_649_778.5, 1), (-4_649_778.1, 1), (4_649_778.25, 2), (1.0 / 3.0, 2)];
         assert_eq!(cases.map(|(number, _)| decimals_for(northing, number)), cases.map(|(_, decimals)| decimals));
-    }
-
-    #[test]
-    fn numbers_are_typed_with_or_without_their_unit() {
-        let typed = |kind: Kind, unit: &'static str, text: &str| {
-            typed_number(&Parameter { kind, unit, ..Mask::parameters()[0].clone() }, text)
-        };
-        let cases = [
-            ("5", 5.0),
-            (" 1250.5 m", 1250.5),
-            ("1,5", 1.5),
-            ("1,250.5", 1250.5),
-            ("2.5 km", 2500.0),
-            ("−4", -4.0),
-            ("1e9", 1e9),
-        ];
-        for (text, number) in cases {
-            assert_eq!(typed(Kind::Number, "m", text), Some(number), "{text}");
-        }
-        assert_eq!(typed(Kind::Number, "°", "40 °"), Some(40.0));
-        assert_eq!(typed(Kind::Integer, "", "10,000"), Some(10_000.0));
-        // Ambiguous, or not a number.
-        for text in ["1,250", "1.250,5", "12,34,567", "", "abc", "NaN", "5 e", "5 %", "1.2.3", "2 k"] {
-            assert_eq!(typed(Kind::Number, "m", text), None, "{text}");
-        }
-        assert_eq!(typed(Kind::Integer, "", "1,5"), None);
-        assert_eq!(typed(Kind::Number, "°", "5 km"), None);
     }
 }
