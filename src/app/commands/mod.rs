@@ -450,7 +450,7 @@ impl Command {
                 "level metrics overlay rules fairness route time reach visibility line of sight territory choke agent walkable"
             }
             Self::ShowOverlay(_) => "line of sight view visibility",
-            Self::ProfileLine => "cross-section elevation",
+            Self::ProfileLine => "cross-section elevation measure distance length ruler",
             Self::ShowAnalysis(_) => "chart statistics histogram",
             Self::FrameViews => "zoom fit centre camera",
             Self::ViewThreeQuarter | Self::ViewFromAbove | Self::ViewFromSide => "camera perspective",

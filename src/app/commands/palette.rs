@@ -314,6 +314,8 @@ mod tests {
             ("mirror", Command::Mirror(Some(Symmetry::MirrorEastWest))),
             ("symmetry", Command::AddStep("symmetry")),
             ("hill", Command::Tool(Tool::Brush)),
+            ("measure", Command::ProfileLine),
+            ("distance", Command::ProfileLine),
             ("pass", Command::Tool(Tool::Path)),
             ("path", Command::Tool(Tool::Path)),
             ("lake", Command::WaterLevel),

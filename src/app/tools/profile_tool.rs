@@ -4,7 +4,7 @@ use egui::{Align2, Color32, PointerButton, Pos2, Stroke, Ui};
 use egui_plot::{Line, PlotPoints, VLine};
 
 use crate::app::views::map_transform::MapTransform;
-use crate::app::views::overlay::note;
+use crate::app::views::overlay::{length, note};
 use crate::app::widgets::plot::{as_length, plot};
 use crate::app::widgets::theme::colours;
 use crate::engine::cast::ToFloat;
@@ -103,6 +103,9 @@ impl ProfileTool {
             let fill = if self.dragged == Some(i) { colours.accent } else { Color32::WHITE };
             painter.circle(at, RADIUS, fill, Stroke::new(1.5, Color32::from_black_alpha(170)));
         }
+        if self.dragged.is_some() {
+            note(ui, painter, Align2::LEFT_TOP, to + egui::Vec2::splat(10.0), &length(distance(ends[0], ends[1])));
+        }
         if self.is_drawing {
             let at = transform.response.rect.center_top() + egui::Vec2::new(0.0, 40.0);
             note(ui, painter, Align2::CENTER_TOP, at, "Drag on a map to draw the profile line");
@@ -120,6 +123,7 @@ impl ProfileTool {
                 [share * length_m, f64::from(terrain.height_at(x_m, z_m))]
             })
             .collect();
+        let ends_of_plot = [points.first().copied(), points.last().copied()];
         let mark_m = crosshair_m.and_then(|place| share_along(ends, place)).map(|share| share * length_m);
         let colours = colours(ui);
         let shown = plot("Terrain profile", 112.0, as_length, true);
@@ -130,6 +134,13 @@ impl ProfileTool {
                 plot.vline(VLine::new("Crosshair", mark_m).color(colours.accent).width(1.0).allow_hover(false));
             }
         });
+        if let [Some([_, start_m]), Some([_, end_m])] = ends_of_plot {
+            let rise_m = (end_m - start_m).round();
+            let side = if rise_m < 0.0 { "lower" } else { "higher" };
+            let grade = if length_m > 0.0 { 100.0 * rise_m.abs() / length_m } else { 0.0 };
+            let text = format!("Length {}, end {:.0} m {side} ({grade:.1} %)", length(length_m), rise_m.abs());
+            ui.weak(text).on_hover_text("The length of the line, its end against its start, and the mean grade");
+        }
         let name = "Terrain profile";
         response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, name));
         self.pointed_m = response.response.hover_pos().filter(|_| length_m > 0.0).map(|at| {

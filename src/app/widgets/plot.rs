@@ -10,6 +10,10 @@ use crate::scene::scale::round_length;
 /// The most marks of an axis.
 const MAX_MARKS: u32 = 64;
 
+/// The most steps between the marks of an axis across and of one up, whose numbers then have room.
+const MAX_STEPS_X: f64 = 4.5;
+const MAX_STEPS_Y: f64 = 4.0;
+
 /// A plot without interaction, with numbers formatted by `x_text` below it and, if it has heights, numbers at its left.
 pub(crate) fn plot<'a>(
     name: &'static str,
@@ -17,16 +21,16 @@ pub(crate) fn plot<'a>(
     x_text: impl Fn(f64) -> String + 'a,
     has_heights: bool,
 ) -> Plot<'a> {
-    // Numbers of five characters have room.
-    let across = AxisHints::new_x().formatter(move |mark, _| x_text(mark.value)).label_spacing(40.0..=52.0);
-    let up = AxisHints::new_y().min_thickness(30.0).label_spacing(14.0..=20.0);
+    // In the narrowest panel, marks are farther apart than where egui begins to fade their numbers.
+    let across = AxisHints::new_x().formatter(move |mark, _| x_text(mark.value)).label_spacing(24.0..=36.0);
+    let up = AxisHints::new_y().min_thickness(30.0).label_spacing(12.0..=18.0);
     Plot::new(name)
         .height(height)
         .show_axes([true, has_heights])
         .custom_x_axes(vec![across])
         .custom_y_axes(vec![up])
-        .x_grid_spacer(|input| inner_marks(input.bounds, round_step(input.bounds, 3.5)))
-        .y_grid_spacer(|input| marks(input.bounds, round_step(input.bounds, 2.5)))
+        .x_grid_spacer(|input| inner_marks(input.bounds, round_step(input.bounds, MAX_STEPS_X)))
+        .y_grid_spacer(|input| marks(input.bounds, round_step(input.bounds, MAX_STEPS_Y)))
         .show_grid(false)
         .show_background(false)
         .sense(Sense::hover())
@@ -42,10 +46,12 @@ pub(crate) fn plot<'a>(
         .set_margin_fraction(Vec2::new(0.0, 0.05))
 }
 
-/// A round step that gives an axis at least that many marks.
-fn round_step((from, to): (f64, f64), least: f64) -> f64 {
-    let span = (to - from).clamp(1e-3, 1e9);
-    f64::from(round_length((span / least).to_f32()))
+/// The smallest round step that an axis has at most so many of.
+fn round_step((from, to): (f64, f64), most: f64) -> f64 {
+    let least = (to - from).clamp(1e-3, 1e9) / most;
+    // Round steps are at most 2.5 times apart.
+    let below = f64::from(round_length(least.to_f32()));
+    if below < least { f64::from(round_length((2.5 * least).to_f32())) } else { below }
 }
 
 /// Marks at the multiples of a step.
@@ -81,9 +87,15 @@ mod tests {
     #[test]
     fn axes_have_round_marks() {
         let at = |marks: Vec<GridMark>| marks.into_iter().map(|mark| mark.value.round()).collect::<Vec<_>>();
-        let round = |bounds, least| at(marks(bounds, round_step(bounds, least)));
-        assert_eq!(round((0.0, 8192.0), 3.5), [0.0, 2000.0, 4000.0, 6000.0, 8000.0]);
-        assert_eq!(round((-393.0, 1074.0), 2.5), [0.0, 500.0, 1000.0]);
+        let round = |bounds, most| at(marks(bounds, round_step(bounds, most)));
+        assert_eq!(round((0.0, 8192.0), MAX_STEPS_X), [0.0, 2000.0, 4000.0, 6000.0, 8000.0]);
+        assert_eq!(round((-393.0, 1074.0), MAX_STEPS_Y), [0.0, 500.0, 1000.0]);
+        // Whatever the length, the numbers are neither so many that they fade nor none.
+        for tenths in 1..5000 {
+            let span = 0.37 * f64::from(tenths);
+            let steps = span / round_step((0.0, span), MAX_STEPS_X);
+            assert!((MAX_STEPS_X / 2.6..=1.0001 * MAX_STEPS_X).contains(&steps), "{span}: {steps}");
+        }
         assert_eq!(at(inner_marks((0.0, 90.0), 15.0)), [0.0, 15.0, 30.0, 45.0, 60.0, 75.0]);
         let lengths = logarithmic_marks((libm::log10(70.0), libm::log10(2100.0)));
         let metres = lengths.into_iter().map(|mark| libm::pow(10.0, mark.value).round()).collect::<Vec<_>>();
