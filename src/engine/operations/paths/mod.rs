@@ -20,7 +20,7 @@ mod testing;
 use self::terrain_map::TerrainMap;
 pub use self::carriageway::{Earthworks, Wall};
 pub use self::path::{Path, PathKind, PathNode, RidgeProfile};
-pub use self::road::PathReport;
+pub use self::road::{LaterChange, PathReport};
 use super::operation::{EvalContext, Keyframe, Operation, Role};
 use super::report::PartReport;
 use crate::cast::ToFloat;
@@ -54,16 +54,21 @@ impl Paths {
     pub fn path_reports(&self, context: &EvalContext) -> Result<Vec<Option<PathReport>>, Cancelled> {
         let mut land = TerrainMap::below(context)?;
         let mut reports: Vec<Option<PathReport>> = Vec::new();
-        let mut heights: Vec<Vec<f64>> = Vec::new();
+        // The heights along each road after it and after each later path.
+        let mut heights: Vec<Vec<Vec<f64>>> = Vec::new();
         for (i, path) in self.paths.iter().enumerate() {
-            let report = self.apply(i, path, &mut land, context.progress)?;
-            for (report, heights) in reports.iter_mut().zip(&heights) {
-                if let Some(report) = report {
-                    report.note_change(i, heights, &land);
+            reports.push(self.apply(i, path, &mut land, context.progress)?);
+            heights.push(Vec::new());
+            for ((report, heights), path) in reports.iter().zip(&mut heights).zip(&*self.paths) {
+                if let Some(report) = report.as_ref().filter(|_| path.kind == PathKind::Road) {
+                    heights.push(report.points.iter().map(|point| land.height_at(point.at_m)).collect());
                 }
             }
-            heights.push(report.as_ref().map_or_else(Vec::new, |report| report.heights_on(&land)));
-            reports.push(report);
+        }
+        for (i, (report, heights)) in reports.iter_mut().zip(&heights).enumerate() {
+            if let Some(report) = report {
+                report.change = LaterChange::among(i, &report.points, heights);
+            }
         }
         Ok(reports)
     }

@@ -30,19 +30,32 @@ pub struct PathReport {
     pub points: Vec<LinePoint>,
     /// What was moved.
     pub earthworks: Earthworks,
-    /// The greatest change by a later path of the step.
+    /// The greatest change of a road by later paths of the step.
     pub change: Option<LaterChange>,
 }
 
-/// What a later path of the same step does to a road or a river.
+/// What later paths of the same step do to a road.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaterChange {
-    /// The index of the later path.
+    /// The index of the path that changes that place most.
     pub path: usize,
     /// The place, metres east and south of the map's north-west corner.
     pub at_m: [f64; 2],
-    /// The change in height, metres.
+    /// The change in height by all of them, metres.
     pub change_m: f64,
+}
+
+impl LaterChange {
+    /// The greatest change of the road at an index, given the heights at its places after it and after each later path.
+    pub(super) fn among(road: usize, points: &[LinePoint], heights: &[Vec<f64>]) -> Option<Self> {
+        let [built, .., last] = heights else { return None };
+        let change_m = |place: &usize| last[*place] - built[*place];
+        let place = (0..points.len()).max_by(|a, b| change_m(a).abs().total_cmp(&change_m(b).abs()))?;
+        let by_path_m = |later: &usize| (heights[*later][place] - heights[later - 1][place]).abs();
+        let later = (1..heights.len()).max_by(|a, b| by_path_m(a).total_cmp(&by_path_m(b)))?;
+        let change = Self { path: road + later, at_m: points[place].at_m, change_m: change_m(&place) };
+        (change.change_m.abs() > report::MIN_CHANGE_M).then_some(change)
+    }
 }
 
 /// The most places along a path that are reported.
@@ -86,21 +99,6 @@ impl PathReport {
         }
     }
 
-    /// The heights of the terrain at the places along the path.
-    pub(super) fn heights_on(&self, land: &TerrainMap) -> Vec<f64> {
-        self.points.iter().map(|point| land.height_at(point.at_m)).collect()
-    }
-
-    /// Notes what the path at an index has changed along this one, which left these heights.
-    pub(super) fn note_change(&mut self, path: usize, heights: &[f64], land: &TerrainMap) {
-        for (point, height) in self.points.iter().zip(heights) {
-            let change_m = land.height_at(point.at_m) - height;
-            if change_m.abs() > self.change.map_or(report::MIN_CHANGE_M, |known| known.change_m.abs()) {
-                self.change = Some(LaterChange { path, at_m: point.at_m, change_m });
-            }
-        }
-    }
-
     /// The report in words on a path at an index of its list.
     pub(super) fn part(self, index: usize, path: &Path) -> PartReport {
         let Earthworks { cut_m3, fill_m3, wall } = self.earthworks;
@@ -127,12 +125,14 @@ impl PathReport {
             format!("it ends {ends}; set the heights of its nodes there, make it longer or allow a steeper grade")
         });
         let is_road = path.kind == PathKind::Road;
-        let change = self.change.filter(|_| is_road).map(|LaterChange { path, at_m, change_m }| {
+        let change = self.change.map(|LaterChange { path, at_m, change_m }| {
             let (by, at, change_m) = (path + 1, report::place(at_m), change_m.abs());
             format!("path {by}, which comes after it, changes it by up to {change_m:.0} m at {at}; lead path {by} around it, or draw the road in a step above")
         });
         let kept_m = self.points.iter().filter(|_| is_road).map(|point| point.at_m).collect();
-        let (title, warning) = (format!("Path {} ({kind})", index + 1), change.or(tight).or(wall).or(open_ends));
+        let warnings: Vec<String> = change.into_iter().chain(tight.or(wall).or(open_ends)).collect();
+        let warning = (!warnings.is_empty()).then(|| warnings.join("; "));
+        let title = format!("Path {} ({kind})", index + 1);
         PartReport { title, text, warning, line: Some(PartLine { item: index, points: self.points }), kept_m }
     }
 }
@@ -398,6 +398,25 @@ mod tests {
         let text = cut.part(0, &road).warning.expect("a warning");
         assert!(text.starts_with("path 2, which comes after it, changes it by up to "), "{text}");
         assert_eq!(report([[500.0, 3500.0], [3500.0, 3500.0]]).change, None);
+    }
+
+    #[test]
+    fn the_path_that_changes_a_road_most_is_named_unless_the_road_is_as_it_was() {
+        let at = |x_m: f64| LinePoint {
+            at_m: [x_m, 0.0],
+            half_m: 5.0,
+            grade_share: 0.0,
+            is_tight: false,
+            fill_m: 0.0,
+        };
+        let change = |heights: &[[f64; 2]]| {
+            let heights: Vec<Vec<f64>> = heights.iter().map(|heights| heights.to_vec()).collect();
+            LaterChange::among(3, &[at(0.0), at(10.0)], &heights)
+        };
+        let expected = LaterChange { path: 4, at_m: [10.0, 0.0], change_m: -10.5 };
+        assert_eq!(change(&[[5.0, 8.0], [5.0, -2.0], [5.0, -2.5]]), Some(expected));
+        assert_eq!(change(&[[5.0, 8.0], [5.0, -2.0], [5.0, 7.5]]), None, "filled again");
+        assert_eq!([change(&[[5.0, 8.0]]), change(&[])], [None; 2]);
     }
 
     #[test]
