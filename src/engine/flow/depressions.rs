@@ -14,7 +14,7 @@ use crate::progress::{Cancelled, Progress};
 const FILL_WEIGHT: f32 = 3.0;
 /// A cut that moves this many times as much as the fill is not considered any further.
 const MAX_RATIO: f32 = 32.0;
-/// Samples are raised one by one up to the map divided by this; beyond that, all are visited.
+/// Samples are raised one by one in at most as many visits as the map has samples, divided by this.
 const MAX_FEW_DIVISOR: usize = 8;
 
 impl Drainage {
@@ -35,9 +35,22 @@ impl Drainage {
         progress: &Progress,
     ) -> Result<(), Cancelled> {
         let mut heights = self.with_cut_outlets(progress)?;
-        if self.raise_few(&mut heights, floor_slope, progress)? {
-            return self.copy_inside(terrain, |sample| heights[sample], progress);
+        let max_visits = heights.len() / MAX_FEW_DIVISOR;
+        if self.raise_few(&mut heights, floor_slope, max_visits, progress)? {
+            self.copy_inside(terrain, |sample| heights[sample], progress)
+        } else {
+            self.raise_all(&heights, floor_slope, terrain, progress)
         }
+    }
+
+    /// Sets the heights to those of the samples, raised to their floors, receivers first.
+    fn raise_all(
+        &self,
+        heights: &[f32],
+        floor_slope: f32,
+        terrain: &mut Heightfield,
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
         let raised: Vec<AtomicU32> = bytemuck::zeroed_vec(self.padded_samples());
         let raised_m = |sample: usize| f32::from_bits(raised[sample].load(Relaxed));
         let raise = |sample: usize| {
@@ -56,11 +69,17 @@ impl Drainage {
         })
     }
 
-    /// Raises the samples that are too low above their receivers, and those upstream that are too low then. Gives up and
-    /// returns false if they are so many that it is faster to visit all.
+    /// Raises the samples that are lower than their floors, and those upstream that are lower than theirs then, as
+    /// [`Self::raise_all`] would. Gives up and returns false after `max_visits`, when it is faster to visit all.
     ///
     /// A sample is visited again when its receiver is raised again, so the heights do not depend on the order.
-    fn raise_few(&self, heights: &mut [f32], floor_slope: f32, progress: &Progress) -> Result<bool, Cancelled> {
+    fn raise_few(
+        &self,
+        heights: &mut [f32],
+        floor_slope: f32,
+        max_visits: usize,
+        progress: &Progress,
+    ) -> Result<bool, Cancelled> {
         let floor_m = |sample: usize, heights: &[f32]| self.floor_m(sample, floor_slope, |sample| heights[sample]);
         let is_low = |sample: usize, heights: &[f32]| heights[sample] < floor_m(sample, heights);
         let low_in_row = |samples: Range<usize>| {
@@ -68,7 +87,10 @@ impl Drainage {
             progress.check().map(|()| low)
         };
         let low: Vec<Vec<u32>> = self.inside().with_min_len(8).map(low_in_row).collect::<Result<_, Cancelled>>()?;
-        let (mut visits, max_visits) = (0_usize, heights.len() / MAX_FEW_DIVISOR);
+        let mut visits = 0_usize;
+        if low.iter().map(Vec::len).sum::<usize>() > max_visits {
+            return Ok(false);
+        }
         let mut pending = Vec::new();
         for mut lowest in low.iter().flatten().map(|sample| *sample as usize) {
             // Begins as far downstream as samples are too low, which visits most of them only once.
@@ -244,6 +266,42 @@ mod tests {
         let (heights, _) = drained(&Mesh::regular(terrain.grid()), &terrain, Outlets::East);
         let [hole_m, beyond_m] = [5, 6].map(|c| heights[(c, 1)]);
         assert!(hole_m > 8.0 && hole_m >= beyond_m && beyond_m > 8.0, "{hole_m}, {beyond_m}");
+    }
+
+    #[test]
+    fn raising_few_gives_the_heights_of_raising_all_even_if_it_gives_up() {
+        let progress = Progress::new();
+        for heights in terrains() {
+            for mesh in [Mesh::regular(heights.grid()), Mesh::new(heights.grid(), 0, 1.0, &progress).expect("a mesh")] {
+                for (outlets, floor_slope) in
+                    Outlets::ALL.iter().flat_map(|outlets| [(*outlets, 1e-5), (*outlets, 0.1)])
+                {
+                    let options = RoutingOptions { outlets, sea_m: None };
+                    let mut drainage = Drainage::new(&mesh, options, &progress).expect("not cancelled");
+                    drainage.route(&heights, &progress).expect("not cancelled");
+                    let cut = drainage.with_cut_outlets(&progress).expect("not cancelled");
+                    let raised = |heights: &[f32]| {
+                        let mut raised = Heightfield::flat(mesh.grid());
+                        drainage.raise_all(heights, floor_slope, &mut raised, &progress).expect("not cancelled");
+                        raised
+                    };
+                    let expected = raised(&cut);
+                    for max_visits in [usize::MAX, 40, 0] {
+                        let mut few = cut.clone();
+                        let raise = drainage.raise_few(&mut few, floor_slope, max_visits, &progress);
+                        let is_done = raise.expect("not cancelled");
+                        assert!(is_done || max_visits < usize::MAX);
+                        let mut found = Heightfield::flat(mesh.grid());
+                        if is_done {
+                            drainage.copy_inside(&mut found, |sample| few[sample], &progress).expect("not cancelled");
+                        } else {
+                            found = raised(&few);
+                        }
+                        assert!(found == expected, "{outlets:?}, {floor_slope}, {max_visits}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::mesh::Mesh;
 use crate::heightfield::Heightfield;
 use crate::simd::simd;
 
-/// The sums over the neighbours of a point that the plane is found from.
+/// Sums over the neighbours of a point, which determine the plane.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     xx: f32,
