@@ -96,9 +96,9 @@ impl Closing {
         let Some(projects) = &mut self.unsaved_projects else { return ClosingStep::Nothing };
         // A save that was already under way when the user chose to save may have finished since.
         projects.retain(|project_id| unsaved.iter().any(|project| project.project_id == *project_id));
-        if let Some(Unsaved { project_id, path, .. }) =
-            unsaved.iter().find(|project| projects.contains(&project.project_id))
-        {
+        // Earlier versions come last: they then ask before they replace what was saved to their file.
+        let left = unsaved.iter().filter(|project| projects.contains(&project.project_id));
+        if let Some(Unsaved { project_id, path, .. }) = left.min_by_key(|project| project.is_earlier) {
             return ClosingStep::Save { project_id: *project_id, path: path.clone() };
         }
         self.cancel();
@@ -179,7 +179,7 @@ fn unsaved_ui(ui: &mut Ui, unsaved: &Unsaved, thumbnails: &mut Thumbnails) {
         thumbnail_ui(ui, rect, thumbnails.get(&key), 0.0..=1.0);
         ui.vertical(|ui| {
             let name = document::name_of(&file.project, path.as_deref());
-            ui.strong(if *is_earlier { format!("{name}, the version opened before") } else { name });
+            ui.strong(if *is_earlier { format!("{name}, earlier version") } else { name });
             let steps: Vec<&str> = file.project.recipe.stack.iter().rev().map(Step::title).take(MAX_STEPS).collect();
             let steps = if steps.is_empty() { "no steps".into() } else { steps.join(", ") };
             let age = ago(changed.elapsed().unwrap_or_default());
@@ -242,6 +242,18 @@ mod tests {
         assert!(closing.project_saved(3));
         assert_eq!(saves(&closing.next_step(Vec::new())), None);
         assert!(closing.is_confirmed() && !closing.is_saving() && !closing.discards_changes());
+    }
+
+    #[test]
+    fn earlier_versions_are_saved_last() {
+        let mut closing = Closing::default();
+        let mut versions = unsaved(&[0, 1, 2]);
+        versions[0].is_earlier = true;
+        closing.save_first(&versions);
+        for expected in [1, 2, 0] {
+            assert_eq!(saves(&closing.next_step(versions.clone())), Some(expected));
+            assert!(closing.project_saved(expected));
+        }
     }
 
     #[test]

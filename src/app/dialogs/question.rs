@@ -45,7 +45,7 @@ impl Question {
                 "The project uses these files. If you read them, saving the project stores copies in it.",
             ),
             Self::SaveOverChange { path, .. } => (
-                "This file has changed since this version was opened".into(),
+                "This file has changed since it was opened or saved here".into(),
                 std::slice::from_ref(path),
                 "Overwriting discards what is in the file now. Reloading opens the changed file; your version stays \
                  in the history.",

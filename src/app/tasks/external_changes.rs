@@ -34,7 +34,7 @@ impl App {
             Question::SaveOverChange { project_id, path } => {
                 self.ui.closing.save_failed(project_id);
                 self.show_error(format!(
-                    "{} was not saved, because it has changed since this version was opened; close the dialog and save \
+                    "{} was not saved, because it has changed since it was opened or saved here; close the dialog and save \
                      again",
                     path.display()
                 ));

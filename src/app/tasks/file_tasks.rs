@@ -115,7 +115,7 @@ impl Worker for TaskWorker {
     }
 }
 
-/// The state of each file that was written, and the id of the project that it holds.
+/// The state of each file that was written, and the id of the project that wrote it.
 type Written = BTreeMap<PathBuf, (usize, DiskState)>;
 
 /// Runs tasks one after another, so that a file holds what was saved last. Dropping it finishes the queued tasks.

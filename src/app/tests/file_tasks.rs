@@ -93,7 +93,7 @@ fn closing_asks_before_an_earlier_version_overwrites_a_later_one() {
     wait(&mut editor, "saving", |app| !app.document.is_dirty());
     editor.input_mut().viewports.entry(egui::ViewportId::ROOT).or_default().events.push(egui::ViewportEvent::Close);
     editor.run_steps(3);
-    editor.get_by_label("a.upthrust.json, the version opened before");
+    editor.get_by_label("a.upthrust.json, earlier version");
     editor.get_by_label("Save").click();
     wait(&mut editor, "the question", |app| matches!(app.ui.modal, Some(Modal::Question(_))));
     assert_eq!(ProjectFile::open(&path).expect("a project").project.recipe.seed, 88);
