@@ -123,7 +123,7 @@ impl ProfileTool {
                 [share * length_m, f64::from(terrain.height_at(x_m, z_m))]
             })
             .collect();
-        let ends_of_plot = [points.first().copied(), points.last().copied()];
+        let [start_m, end_m] = ends.map(|[x_m, z_m]| f64::from(terrain.height_at(x_m, z_m)));
         let mark_m = crosshair_m.and_then(|place| share_along(ends, place)).map(|share| share * length_m);
         let colours = colours(ui);
         let shown = plot("Terrain profile", 112.0, as_length, true);
@@ -134,13 +134,8 @@ impl ProfileTool {
                 plot.vline(VLine::new("Crosshair", mark_m).color(colours.accent).width(1.0).allow_hover(false));
             }
         });
-        if let [Some([_, start_m]), Some([_, end_m])] = ends_of_plot {
-            let rise_m = (end_m - start_m).round();
-            let side = if rise_m < 0.0 { "lower" } else { "higher" };
-            let grade = if length_m > 0.0 { 100.0 * rise_m.abs() / length_m } else { 0.0 };
-            let text = format!("Length {}, end {:.0} m {side} ({grade:.1} %)", length(length_m), rise_m.abs());
-            ui.weak(text).on_hover_text("The length of the line, its end against its start, and the mean grade");
-        }
+        let text = "The length of the line, how much higher or lower it ends than it begins, and its mean grade";
+        ui.weak(length_and_rise(length_m, end_m - start_m)).on_hover_text(text);
         let name = "Terrain profile";
         response.response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, name));
         self.pointed_m = response.response.hover_pos().filter(|_| length_m > 0.0).map(|at| {
@@ -148,6 +143,15 @@ impl ProfileTool {
             at_share(ends, (along_m / length_m).clamp(0.0, 1.0))
         });
     }
+}
+
+/// The length of a line, the rise from its start to its end, and its mean grade in words.
+fn length_and_rise(length_m: f64, rise_m: f64) -> String {
+    let side = if rise_m < 0.0 { "lower" } else { "higher" };
+    let grade = if length_m > 0.0 { 100.0 * rise_m.abs() / length_m } else { 0.0 };
+    // Metres that can be read off a height of a metre.
+    let digits = if rise_m.abs() < 10.0 { 1 } else { 0 };
+    format!("Length {}, end {:.digits$} m {side} ({grade:.1} %)", length(length_m), rise_m.abs())
 }
 
 fn within([x_m, z_m]: [f64; 2], extent: Extent) -> [f64; 2] {
@@ -188,6 +192,13 @@ mod tests {
         assert!(close(share_along(line, [325.0 - 4.0, 400.0 + 3.0]), 0.75));
         assert_eq!([share_along(line, [325.0 - 40.0, 400.0 + 30.0]), share_along(line, [40.0, 20.0])], [None; 2]);
         assert_eq!(share_along([[5.0; 2]; 2], [5.0; 2]), None);
+    }
+
+    #[test]
+    fn lines_tell_their_length_rise_and_grade() {
+        assert_eq!(length_and_rise(30.0, 1.4), "Length 30 m, end 1.4 m higher (4.7 %)");
+        assert_eq!(length_and_rise(12_340.0, -272.4), "Length 12.34 km, end 272 m lower (2.2 %)");
+        assert_eq!(length_and_rise(0.0, 0.0), "Length 0 m, end 0.0 m higher (0.0 %)");
     }
 
     #[test]

@@ -48,10 +48,10 @@ pub(crate) fn plot<'a>(
 
 /// The smallest round step that an axis has at most so many of.
 fn round_step((from, to): (f64, f64), most: f64) -> f64 {
-    let least = (to - from).clamp(1e-3, 1e9) / most;
+    let least = ((to - from).clamp(1e-3, 1e9) / most).to_f32();
+    let below = round_length(least);
     // Round steps are at most 2.5 times apart.
-    let below = f64::from(round_length(least.to_f32()));
-    if below < least { f64::from(round_length((2.5 * least).to_f32())) } else { below }
+    f64::from(if below < least { round_length(2.6 * below) } else { below })
 }
 
 /// Marks at the multiples of a step.
@@ -94,8 +94,9 @@ mod tests {
         for tenths in 1..5000 {
             let span = 0.37 * f64::from(tenths);
             let steps = span / round_step((0.0, span), MAX_STEPS_X);
-            assert!((MAX_STEPS_X / 2.6..=1.0001 * MAX_STEPS_X).contains(&steps), "{span}: {steps}");
+            assert!((MAX_STEPS_X / 2.5001..=1.0001 * MAX_STEPS_X).contains(&steps), "{span}: {steps}");
         }
+        assert_eq!(round((0.0, 4096.0), MAX_STEPS_X), [0.0, 1000.0, 2000.0, 3000.0, 4000.0]);
         assert_eq!(at(inner_marks((0.0, 90.0), 15.0)), [0.0, 15.0, 30.0, 45.0, 60.0, 75.0]);
         let lengths = logarithmic_marks((libm::log10(70.0), libm::log10(2100.0)));
         let metres = lengths.into_iter().map(|mark| libm::pow(10.0, mark.value).round()).collect::<Vec<_>>();
