@@ -1,10 +1,9 @@
 //! Parameters of a tool in the tool bar: a row of fields from the table of a group.
 
-use std::cell::RefCell;
-
 use egui::{Checkbox, ComboBox, DragValue, Response, Role, TextEdit, Ui, WidgetInfo};
 
 use crate::app::widgets::parameter::valid_number;
+use crate::app::widgets::typed_number::FieldText;
 use crate::app::widgets::{ListUi, list_value};
 use crate::engine::parameters::{Group, Kind, Parameter, Point, Scale, Value, fraction_of, group_values, percent_of};
 
@@ -41,18 +40,14 @@ fn number_ui(
     };
     let limits = parameter.hard.low..=parameter.hard.high;
     let unit = if parameter.unit.is_empty() { String::new() } else { format!(" {}", parameter.unit) };
-    let problem = RefCell::new(None);
-    let typed = |text: &str| {
-        let typed = valid_number(parameter, text);
-        *problem.borrow_mut() = typed.as_ref().err().cloned();
-        typed.ok().or(Some(number))
-    };
+    let text = FieldText::default();
+    let typed = |typed: &str| text.parsed(typed, |typed| valid_number(parameter, typed));
     let field = DragValue::new(&mut changed).range(limits).speed(speed).max_decimals(3).prefix(format!("{label} "));
     let response = ui.add(field.suffix(&unit).custom_parser(typed).update_while_editing(false));
     let (low, high) = (parameter.hard.low, parameter.hard.high);
     let response = response.on_hover_text(format!("{} From {low} to {high}{unit}.", parameter.doc));
     response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, name));
-    *message = problem.into_inner().or(message.take());
+    *message = text.refused().or(message.take());
     (changed != number).then_some(changed)
 }
 

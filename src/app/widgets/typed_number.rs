@@ -38,30 +38,21 @@ impl Quantity {
         value: &mut N,
         adjust: impl FnOnce(DragValue<'_>) -> DragValue<'_>,
     ) -> Response {
-        let before = value.to_f64();
-        let (shown, refused) = (RefCell::new(String::new()), RefCell::new(None));
+        let (before, text) = (value.to_f64(), FieldText::default());
         let formatter = ui.style().number_formatter.clone();
-        let format = |number: f64, decimals| {
-            let text = formatter.format(number, decimals);
-            shown.borrow_mut().clone_from(&text);
-            text
-        };
-        let parse = |text: &str| {
-            // The field was left without typing: the text may be rounded, so the number stays.
-            if *text == *shown.borrow() {
-                return Some(before);
-            }
-            let typed = self.valid(text);
-            *refused.borrow_mut() = typed.as_ref().err().cloned();
-            typed.ok().or(Some(before))
-        };
         let [low, high] = self.limits;
-        let field = adjust(DragValue::new(value).suffix(unit_text(self.unit)));
-        // A value outside the limits, as in an imported file, stays until it is edited.
-        let field =
-            field.range(low..=high).clamp_existing_to_range(false).custom_formatter(format).custom_parser(parse);
+        let field = adjust(DragValue::new(value).suffix(unit_text(self.unit)))
+            // A value outside the limits, as in an imported file, stays until it is edited.
+            .clamp_existing_to_range(false)
+            .range(low..=high)
+            .custom_formatter(|number, decimals| text.shown(formatter.format(number, decimals)))
+            .custom_parser(|typed| text.parsed(typed, |typed| self.valid(typed)));
         let response = ui.add(field.update_while_editing(false));
-        note_ui(ui, &response, refused.into_inner());
+        // Without that clamping, egui lets the arrow keys go on beyond the limits.
+        if value.to_f64() != before {
+            *value = N::from_f64(value.to_f64().clamp(low, high));
+        }
+        note_ui(ui, &response, text.refused());
         response
     }
 
@@ -70,7 +61,7 @@ impl Quantity {
         let ([low, high], unit) = (self.limits, unit_text(self.unit));
         let limits = format!("{} must be from {low} to {high}{unit}", self.label);
         match self.typed(text) {
-            Some(typed) if (low..=high).contains(&typed) => Ok(typed),
+            Some(typed) if (low..=high).contains(&typed) => Ok(if self.is_whole { typed.round() } else { typed }),
             Some(_) => Err(limits),
             None => Err(format!("\u{201c}{text}\u{201d} is not a number; {limits}")),
         }
@@ -93,6 +84,37 @@ impl Quantity {
             Some(_) => return None,
         };
         calculated(&number).map(|number| factor * number).filter(|number| !number.is_nan())
+    }
+}
+
+/// The text of a field for a number: what it shows, and why what was typed does not count.
+#[derive(Default)]
+pub(crate) struct FieldText {
+    shown: RefCell<String>,
+    refused: RefCell<Option<String>>,
+}
+
+impl FieldText {
+    /// Notes the text that the field shows.
+    pub(crate) fn shown(&self, text: String) -> String {
+        self.shown.borrow_mut().clone_from(&text);
+        text
+    }
+
+    /// The number of a text that was typed; `None` leaves the field as it is.
+    pub(crate) fn parsed(&self, text: &str, valid: impl FnOnce(&str) -> Result<f64, String>) -> Option<f64> {
+        // The field was left without typing: the text may be rounded, so the number stays.
+        if *text == *self.shown.borrow() {
+            return None;
+        }
+        let typed = valid(text);
+        *self.refused.borrow_mut() = typed.as_ref().err().cloned();
+        typed.ok()
+    }
+
+    /// Why the number that was typed last does not count.
+    pub(crate) fn refused(self) -> Option<String> {
+        self.refused.into_inner()
     }
 }
 
@@ -196,6 +218,32 @@ mod tests {
         }
         assert_eq!(typed(true, "", "1,5"), None);
         assert_eq!(typed(false, "°", "5 km"), None);
+    }
+
+    #[test]
+    fn a_value_outside_the_limits_stays_until_it_is_edited_and_keys_stop_at_them() {
+        let field = Quantity::metres("Height", [0.0, 100.0]);
+        let ui = move |ui: &mut Ui, height_m: &mut f64| {
+            let response = field.ui(ui, height_m, |field| field.speed(1.0));
+            ui.ctx().accesskit_node_builder(response.id, |node| node.set_label("Height"));
+        };
+        let mut window = Harness::new_ui_state(ui, 150_000.0);
+        window.get_by_label("Height").click();
+        window.run_steps(2);
+        window.key_press(Key::Enter);
+        window.run_steps(3);
+        assert_eq!(*window.state(), 150_000.0);
+        *window.state_mut() = 2.0;
+        window.run_steps(2);
+        window.get_by_label("Height").focus();
+        window.run_steps(2);
+        for _ in 0..6 {
+            window.key_press(Key::ArrowDown);
+            window.run_steps(1);
+        }
+        window.key_press(Key::Enter);
+        window.run_steps(2);
+        assert_eq!(*window.state(), 0.0);
     }
 
     #[test]

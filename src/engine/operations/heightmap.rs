@@ -23,9 +23,6 @@ choices! {
 /// The default height of the largest value of an integer format, metres.
 pub(super) const DEFAULT_HIGH_M: f64 = 1000.0;
 
-/// The lowest and the highest height that can be set, metres.
-const LIMITS_M: [f64; 2] = [-20_000.0, 100_000.0];
-
 parameters! {
     /// Uses an imported heightmap or image as terrain, with brightness as height.
     pub struct Heightmap {
@@ -34,11 +31,11 @@ parameters! {
         /// Height of black, the value 0; in files with heights in metres, the new height of the lowest point. Off: 0
         /// for images; files in metres keep theirs.
         low_m: Option<f64> = None,
-            Spec::number("Minimum height", LIMITS_M[0], LIMITS_M[1]).slider(-500.0, 2000.0).unit("m").none("automatic");
+            Spec::number("Minimum height", Heightmap::HEIGHT_LIMITS_M[0], Heightmap::HEIGHT_LIMITS_M[1]).slider(-500.0, 2000.0).unit("m").none("automatic");
         /// Height of white, the largest value; in files with heights in metres, the new height of the highest point.
         /// Off: 1000 m for images; files in metres keep theirs.
         high_m: Option<f64> = None,
-            Spec::number("Maximum height", LIMITS_M[0], LIMITS_M[1]).slider(0.0, 5000.0).unit("m").none("automatic");
+            Spec::number("Maximum height", Heightmap::HEIGHT_LIMITS_M[0], Heightmap::HEIGHT_LIMITS_M[1]).slider(0.0, 5000.0).unit("m").none("automatic");
         /// How to fit an image whose proportions differ from those of the map.
         fit: Fit = Fit::Stretch, Spec::new("Fit");
     }
@@ -46,7 +43,7 @@ parameters! {
 
 impl Heightmap {
     /// The lowest and the highest height that can be set, metres.
-    pub const HEIGHT_LIMITS_M: [f64; 2] = LIMITS_M;
+    pub const HEIGHT_LIMITS_M: [f64; 2] = [-20_000.0, 100_000.0];
 
     /// The offset and the factor that convert a value of the raster to metres.
     fn mapping(&self, raster: &Raster) -> (f64, f64) {

@@ -286,7 +286,10 @@ impl ImportDialog {
             return Some(self.read(ReadPurpose::Import));
         }
         let file = self.file.take_if(|_| import)?;
-        let range_m = self.has_edited_range.then_some(Band { min: self.range_m[0], max: self.range_m[1] });
+        // The heights of a file can be beyond those that can be set.
+        let [min, max] = Heightmap::HEIGHT_LIMITS_M;
+        let [low_m, high_m] = self.range_m.map(|height_m| height_m.clamp(min, max));
+        let range_m = self.has_edited_range.then_some(Band { min: low_m, max: high_m });
         let mut file = ImportedFile { range_m: range_m.or(file.range_m), ..file };
         if let Some(Band { min, max }) = range_m {
             let is_of_integers = file.map.as_ref().is_some_and(|map| map.max_value.is_some());

@@ -1,11 +1,9 @@
 //! Controls for numbers: a slider with a field, and what can be typed there.
 
-use std::cell::RefCell;
-
 use egui::{Color32, DragValue, Layout, Response, Sense, Slider, SliderClamping, Ui, Vec2};
 
 use super::context::{ParameterContext, ParameterState};
-use crate::app::widgets::typed_number::{self, Quantity};
+use crate::app::widgets::typed_number::{self, FieldText, Quantity};
 use crate::engine::cast::ToInteger;
 use crate::engine::parameters::{Kind, Parameter, Range, Scale, Value, fraction_of, percent_of};
 
@@ -120,22 +118,12 @@ pub(super) fn number_field(
     state: &mut ParameterState,
 ) -> Response {
     let before = *number;
-    let (shown, message) = (RefCell::new(String::new()), RefCell::new(None));
+    let text = FieldText::default();
     let formatter = ui.style().number_formatter.clone();
     let format = |number: f64, decimals| {
-        let text = parameter.open_limit(number).map_or_else(|| formatter.format(number, decimals), String::from);
-        shown.borrow_mut().clone_from(&text);
-        text
+        text.shown(parameter.open_limit(number).map_or_else(|| formatter.format(number, decimals), String::from))
     };
-    let parse = |text: &str| {
-        // The field was left without typing: the text may be rounded, so keep the number.
-        if *text == *shown.borrow() {
-            return Some(before);
-        }
-        let typed = valid_number(parameter, text);
-        *message.borrow_mut() = typed.as_ref().err().cloned();
-        typed.ok().or(Some(before))
-    };
+    let parse = |typed: &str| text.parsed(typed, |typed| valid_number(parameter, typed));
     let fits = |decimals: &usize| text_width(ui, parameter, before, *decimals) + 2.0 * FIELD_PADDING <= width;
     let decimals = (0..=decimals_for(parameter, before)).rev().find(fits).unwrap_or(0);
     let field = DragValue::new(number)
@@ -158,7 +146,7 @@ pub(super) fn number_field(
     if parameter.open_limit(before).is_some() && response.dragged() && *number != before {
         *number = number.clamp(parameter.slider.low, parameter.slider.high);
     }
-    if let Some(message) = message.into_inner() {
+    if let Some(message) = text.refused() {
         state.message = Some(message);
     }
     response
