@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::app::tests::{editor_with_size, pause};
 use crate::engine::light::Light;
 use crate::engine::operations::AnyOperation;
+use crate::engine::operations::faults::{Decay, Faults};
 use crate::engine::origin::Origin;
 use crate::engine::parameters::{
     Band, Colour, Group, Kind, Limits, Matrix, Parameter, Parameters, Point, Value, Values, Weighted,
@@ -151,6 +152,22 @@ fn texts_that_are_cut_off_are_found() {
     });
     shown.run_steps(2);
     assert_eq!(cut_texts(&shown.output().shapes), ["A label that is shortened", "1234567890.123456 m"]);
+}
+
+#[test]
+fn rows_of_sizes_keep_the_width_of_their_panel() {
+    let mut editor = tall_editor();
+    let left = |editor: &Harness<'static, App>| editor.get_by_label("The terrain in 3-D").rect().left();
+    editor.state_mut().edit(|project| project.recipe.stack = vec![Step::new(Faults::default())]);
+    editor.run_steps(3);
+    let before = left(&editor);
+    let sizes = (1..=5).map(|i| Weighted { value: 11.11 * f64::from(i), weight: 7.77 }).collect::<Vec<_>>().into();
+    let faults = Faults { decay: Decay::Sizes, sizes, ..Default::default() };
+    editor.state_mut().edit(|project| project.recipe.stack = vec![Step::new(faults)]);
+    editor.run_steps(30);
+    assert_eq!(left(&editor), before);
+    let ends: Vec<f32> = editor.get_all_by_label("Remove this row").map(|button| button.rect().right()).collect();
+    assert!(ends.len() == 5 && ends.iter().all(|end| *end == ends[0] && *end < before), "{ends:?}");
 }
 
 #[test]

@@ -13,9 +13,6 @@ use super::row::{defaults_for, initial_value};
 use crate::app::widgets::icon_button;
 use crate::engine::parameters::{Items, Kind, Parameter, Value, Weighted};
 
-/// The width of the button that removes a row, points.
-const BUTTON_WIDTH: f32 = 20.0;
-
 /// The label of a list with the button that adds an item; returns whether that was clicked.
 pub(super) fn list_header_ui(
     ui: &mut Ui,
@@ -58,14 +55,20 @@ pub(super) fn weighted_ui(
     let Value::Weighted(Weighted { value, weight }) = item else { return false };
     let row = ui.horizontal(|ui| {
         ui.add_space(ui.spacing().indent);
-        let width = 0.5 * (ui.available_width() - BUTTON_WIDTH - 2.0 * ui.spacing().item_spacing.x);
-        number_field(ui, parameter, value, width, context.state);
-        let field = DragValue::new(weight).range(0.0..=1e9).speed(0.5).update_while_editing(false);
-        let size = Vec2::new(width, ui.spacing().interact_size.y);
-        ui.add_sized(size, field).on_hover_text("How often it is chosen relative to the others");
-        icon_button(ui, ICON_CLOSE, "Remove this row").clicked()
+        // The button first, so that the fields share what it leaves.
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let is_removed = icon_button(ui, ICON_CLOSE, "Remove this row").clicked();
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let width = 0.5 * (ui.available_width() - ui.spacing().item_spacing.x);
+                number_field(ui, parameter, value, width, context.state);
+                let field = DragValue::new(weight).range(0.0..=1e9).speed(0.5).update_while_editing(false);
+                let size = Vec2::new(width, ui.spacing().interact_size.y);
+                ui.add_sized(size, field).on_hover_text("How often it is chosen relative to the others");
+            });
+            is_removed
+        })
     });
-    row.inner
+    row.inner.inner
 }
 
 /// The title of a group in a list and its name or kind, if it has one, with the switch of a group that can be disabled.
