@@ -624,6 +624,25 @@ fn a_path_that_is_begun_closed_is_closed_once_it_has_three_nodes() {
 }
 
 #[test]
+fn a_river_whose_first_node_is_clicked_again_ends_and_is_not_closed() {
+    let mut editor = editor();
+    pause(&mut editor);
+    press(&mut editor, Modifiers::NONE, Key::J);
+    editor.get_by_role_and_label(Role::ComboBox, "Next path: Kind").click();
+    editor.run_steps(3);
+    editor.get_by_role_and_label(Role::Button, "River").click();
+    editor.run_steps(3);
+    let middle = editor.get_by_label("Heightmap of the terrain").rect().center();
+    for [x, y] in [[-40.0, 0.0], [0.0, 30.0], [40.0, 0.0], [-40.0, 0.0]] {
+        draw(&mut editor, middle + egui::vec2(x, y), &[]);
+    }
+    let steps = &editor.state().document.project().recipe.stack;
+    let AnyOperation::Paths(Paths { paths }) = &steps.last().expect("a step").operation else { panic!("no paths") };
+    assert_eq!((paths[0].kind, paths[0].nodes.len(), paths[0].closed), (PathKind::River, 3, false));
+    assert_eq!(paths[0].check(), Ok(()));
+}
+
+#[test]
 fn the_kind_in_the_bar_is_that_of_the_selected_path_and_a_button_begins_another() {
     let mut editor = editor();
     pause(&mut editor);

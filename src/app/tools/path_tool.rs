@@ -183,7 +183,8 @@ impl PathTool {
         self.is_drawing || self.first.is_some() || self.begins
     }
 
-    /// Selects a path, or adds a node. While drawing, a click on the first node closes the path.
+    /// Selects a path, or adds a node. While drawing, a click on the first node closes the path, or ends
+    /// a river, which cannot be closed.
     fn click(&mut self, context: &mut ToolContext, hit: Option<Hit>, at_m: Point) -> Option<Command> {
         match hit {
             Some(Hit::Node(index, node)) if !self.is_adding() || self.selected == Some(index) => {
@@ -194,7 +195,7 @@ impl PathTool {
                     && node == 0
                     && let Some(path) = path.filter(|path| path.nodes.len() > 2)
                 {
-                    (path.closed, self.is_drawing) = (true, false);
+                    (path.closed, self.is_drawing) = (path.kind != PathKind::River, false);
                 }
             }
             Some(Hit::Curve(index, _)) if !self.is_adding() => {

@@ -132,6 +132,7 @@ impl Path {
         if self.width_m == Self::of_kind(before).width_m {
             self.width_m = Self::of_kind(self.kind).width_m;
         }
+        self.closed = self.is_closed();
         let is_relative = |kind: PathKind| matches!(kind, PathKind::Ridge | PathKind::Valley);
         if is_relative(before) != is_relative(self.kind) {
             self.nodes.iter_mut().for_each(|node| node.height_m = None);
