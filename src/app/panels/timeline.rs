@@ -1,8 +1,8 @@
 //! The timeline: play, step, scrub, speed and seed.
 
 use egui::{
-    Align, ComboBox, DragValue, EventFilter, Key, Label, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui,
-    Vec2, WidgetInfo,
+    Align, ComboBox, EventFilter, Key, Label, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, Vec2,
+    WidgetInfo,
 };
 use egui_material_icons::icons::{
     ICON_CASINO, ICON_CHEVRON_LEFT, ICON_CHEVRON_RIGHT, ICON_PAUSE, ICON_PLAY_ARROW, ICON_REPEAT, ICON_SKIP_NEXT,
@@ -13,6 +13,7 @@ use crate::app::commands::Command;
 use crate::app::commands::menus::context_ui;
 use crate::app::preview::playback::Playback;
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::typed_number::Quantity;
 use crate::app::widgets::{ListUi, coloured_icon_button, icon_button, icon_button_enabled, list_value};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::recipe::{Recipe, Timeline};
@@ -85,8 +86,11 @@ const NARROW: f32 = 420.0;
 fn seed_ui(ui: &mut Ui, recipe: &mut Recipe) -> Option<Command> {
     let command = icon_button(ui, ICON_CASINO, &Command::NewSeed.tooltip(ui)).clicked().then_some(Command::NewSeed);
     let is_narrow = ui.available_width() < NARROW;
-    let field = DragValue::new(&mut recipe.seed).speed(1).update_while_editing(false);
-    let field = ui.add_sized(Vec2::new(76.0, 20.0), field);
+    let place = Layout::centered_and_justified(egui::Direction::LeftToRight);
+    let field = ui.allocate_ui_with_layout(Vec2::new(76.0, 20.0), place, |ui| {
+        Quantity::count("Seed", 0..=u32::MAX).ui(ui, &mut recipe.seed, |field| field.speed(1))
+    });
+    let field = field.inner;
     field.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Seed"));
     field.on_hover_text("The seed of all random numbers of the project");
     if !is_narrow {
