@@ -187,7 +187,7 @@ fn aspect_text(aspect: Aspect) -> (&'static str, &'static str) {
         Aspect::Exposure => ("Exposure", "The share of the walkable area from which the team's spawns are visible"),
         Aspect::Flat => ("Flat terrain", "The area up to 5\u{b0} steep that the team reaches first"),
         Aspect::Height => (
-            "Spawns above mean",
+            "Above mean",
             "The height of the team's spawns relative to the mean height of the map; the balance is the difference in \
              height between the teams",
         ),
