@@ -193,9 +193,9 @@ impl Basins {
                 for (c, mut crossed) in crossed.iter().copied().enumerate().filter(|(_, crossed)| *crossed != 0) {
                     let (sample, others) = (r * stride + c, [here[c + 1], below[c + 1], below[c], below[c - 1]]);
                     while crossed != 0 {
-                        let edge = (crossed.trailing_zeros() & 3).to_u8();
+                        let edge = (crossed.trailing_zeros() & 3) as usize;
                         crossed &= crossed - 1;
-                        let (direction, there) = (FORWARD[0] + edge, others[usize::from(edge)]);
+                        let (direction, there) = (FORWARD[edge], others[edge]);
                         let level_m =
                             terrain.heights[sample].max(terrain.heights[terrain.neighbour(sample, direction)]);
                         let pass = Pass { level_m, sample: sample.to_u32(), direction, sides: [here[c], there] };

@@ -87,11 +87,10 @@ impl Drainage {
             progress.check().map(|()| low)
         };
         let low: Vec<Vec<u32>> = self.inside().with_min_len(8).map(low_in_row).collect::<Result<_, Cancelled>>()?;
-        let mut visits = 0_usize;
         if low.iter().map(Vec::len).sum::<usize>() > max_visits {
             return Ok(false);
         }
-        let mut pending = Vec::new();
+        let (mut pending, mut visits) = (Vec::new(), 0_usize);
         for mut lowest in low.iter().flatten().map(|sample| *sample as usize) {
             // Begins as far downstream as samples are too low, which visits most of them only once.
             while is_low(lowest, heights) {
