@@ -86,11 +86,8 @@ const NARROW: f32 = 420.0;
 fn seed_ui(ui: &mut Ui, recipe: &mut Recipe) -> Option<Command> {
     let command = icon_button(ui, ICON_CASINO, &Command::NewSeed.tooltip(ui)).clicked().then_some(Command::NewSeed);
     let is_narrow = ui.available_width() < NARROW;
-    let place = Layout::centered_and_justified(egui::Direction::LeftToRight);
-    let field = ui.allocate_ui_with_layout(Vec2::new(76.0, 20.0), place, |ui| {
-        Quantity::count("Seed", 0..=u32::MAX).ui(ui, &mut recipe.seed, |field| field.speed(1))
-    });
-    let field = field.inner;
+    let seed = Quantity::count("Seed", 0..=u32::MAX);
+    let field = seed.sized_ui(ui, Vec2::new(76.0, 20.0), &mut recipe.seed, |field| field.speed(1));
     field.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Seed"));
     field.on_hover_text("The seed of all random numbers of the project");
     if !is_narrow {

@@ -149,7 +149,7 @@ impl ProfileTool {
 fn length_and_rise(length_m: f64, rise_m: f64) -> String {
     let side = if rise_m < 0.0 { "lower" } else { "higher" };
     let grade = if length_m > 0.0 { 100.0 * rise_m.abs() / length_m } else { 0.0 };
-    // Metres that can be read off a height of a metre.
+    // Small rises have a decimal.
     let digits = if rise_m.abs() < 10.0 { 1 } else { 0 };
     format!("Length {}, end {:.digits$} m {side} ({grade:.1} %)", length(length_m), rise_m.abs())
 }

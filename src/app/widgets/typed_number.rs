@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use egui::emath::Numeric;
-use egui::{DragValue, Response, Ui};
+use egui::{Direction, DragValue, Layout, Response, Ui, Vec2};
 
 /// What a field for a number takes.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,18 @@ impl Quantity {
         }
         note_ui(ui, &response, text.refused());
         response
+    }
+
+    /// As [`Self::ui`], in a field of that size.
+    pub(crate) fn sized_ui<N: Numeric>(
+        self,
+        ui: &mut Ui,
+        size: Vec2,
+        value: &mut N,
+        adjust: impl FnOnce(DragValue<'_>) -> DragValue<'_>,
+    ) -> Response {
+        let layout = Layout::centered_and_justified(Direction::LeftToRight);
+        ui.allocate_ui_with_layout(size, layout, |ui| self.ui(ui, value, adjust)).inner
     }
 
     /// A typed number within the limits, or why it does not count.

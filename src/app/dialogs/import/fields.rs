@@ -8,7 +8,7 @@ use crate::files::formats::heightmap::{ColourReading, HoleFilling, Holes, RawLay
 use crate::files::import::MapSummary;
 
 /// The longest header of a file that can be entered, bytes.
-const MAX_HEADER_BYTES: usize = 1 << 20;
+const MAX_HEADER_BYTES: u32 = 1 << 20;
 
 /// The width of a list of choices, points.
 const CHOICE_WIDTH: f32 = 170.0;
@@ -17,22 +17,22 @@ const CHOICE_WIDTH: f32 = 170.0;
 pub(super) fn length_ui(ui: &mut Ui, value: &mut f64, label: &'static str, doc: &str, limits_m: [f64; 2]) -> bool {
     let speed = (value.abs() * 0.005).max(0.1);
     let field = Quantity::metres(label, limits_m).ui(ui, value, |field| field.speed(speed).max_decimals(3));
-    ui.ctx().accesskit_node_builder(field.id, |node| node.set_label(doc));
-    field.on_hover_text(doc).changed()
+    labelled(ui, field, doc).changed()
 }
 
-/// The number of samples along a side; 0 if it is unknown.
-fn side(side: &mut usize) -> DragValue<'_> {
+/// The number of samples along a side; 0 if it is unknown. It counts when the user has finished typing.
+fn side_ui(ui: &mut Ui, side: &mut usize, doc: &str) {
     let lowest = if *side == 0 { 0 } else { 2 };
     let text = |side: f64, _| if side == 0.0 { "?".to_string() } else { format!("{side:.0}") };
-    DragValue::new(side).range(lowest..=65_537).speed(1.0).custom_formatter(text)
+    let field = DragValue::new(side).range(lowest..=65_537).speed(1.0).custom_formatter(text);
+    let field = ui.add(field.update_while_editing(false));
+    labelled(ui, field, doc);
 }
 
-/// A number whose value counts when the user has finished typing, with a name for screen readers.
-fn labelled_number(ui: &mut Ui, field: DragValue<'_>, doc: &str) -> Response {
-    let response = ui.add(field.update_while_editing(false)).on_hover_text(doc);
-    ui.ctx().accesskit_node_builder(response.id, |node| node.set_label(doc));
-    response
+/// Gives a field a tooltip that is also its name for screen readers.
+fn labelled(ui: &Ui, field: Response, doc: &str) -> Response {
+    ui.ctx().accesskit_node_builder(field.id, |node| node.set_label(doc));
+    field.on_hover_text(doc)
 }
 
 /// The layout of a file that does not describe its samples, which fits it in these sizes; returns it if it was changed.
@@ -50,17 +50,18 @@ pub(super) fn layout_ui(ui: &mut Ui, layout: RawLayout, last: [usize; 2], fittin
     ui.end_row();
     ui.label("Header");
     let mut header_bytes = layout.header_bytes;
-    let field = DragValue::new(&mut header_bytes).range(0..=MAX_HEADER_BYTES).suffix(" bytes");
-    labelled_number(ui, field, "The bytes before the first sample");
+    let field = Quantity { unit: "bytes", ..Quantity::count("Header", 0..=MAX_HEADER_BYTES) };
+    let field = field.ui(ui, &mut header_bytes, |field| field);
+    labelled(ui, field, "The bytes before the first sample");
     ui.end_row();
     ui.label("Samples");
     let before = layout.size.unwrap_or(last);
     let mut size = before;
     ui.horizontal(|ui| {
         let [width, height] = &mut size;
-        labelled_number(ui, side(width), "Samples from west to east");
+        side_ui(ui, width, "Samples from west to east");
         ui.label("×");
-        labelled_number(ui, side(height), "Samples from north to south");
+        side_ui(ui, height, "Samples from north to south");
         size = fitted(before, size, fitting);
         if fitting.len() > 1 {
             ui.menu_button("Other sizes", |ui| {

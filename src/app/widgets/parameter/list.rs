@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use egui::collapsing_header::{CollapsingState, paint_default_icon};
-use egui::{Align, DragValue, Label, Layout, Response, Role, Sense, Ui, Vec2, WidgetInfo};
+use egui::{Align, Label, Layout, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 use egui_material_icons::icons::{ICON_ADD, ICON_CLOSE, ICON_VISIBILITY, ICON_VISIBILITY_OFF};
 
 use super::context::ParameterContext;
@@ -11,6 +11,7 @@ use super::label::label_ui;
 use super::number::number_field;
 use super::row::{defaults_for, initial_value};
 use crate::app::widgets::icon_button;
+use crate::app::widgets::typed_number::Quantity;
 use crate::engine::parameters::{Items, Kind, Parameter, Value, Weighted};
 
 /// The label of a list with the button that adds an item; returns whether that was clicked.
@@ -61,9 +62,10 @@ pub(super) fn weighted_ui(
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let width = 0.5 * (ui.available_width() - ui.spacing().item_spacing.x);
                 number_field(ui, parameter, value, width, context.state);
-                let field = DragValue::new(weight).range(0.0..=1e9).speed(0.5).update_while_editing(false);
                 let size = Vec2::new(width, ui.spacing().interact_size.y);
-                ui.add_sized(size, field).on_hover_text("How often it is chosen relative to the others");
+                let field = Quantity { label: "Weight", unit: "", limits: [0.0, 1e9], is_whole: false };
+                let field = field.sized_ui(ui, size, weight, |field| field.speed(0.5));
+                field.on_hover_text("How often it is chosen relative to the others");
             });
             is_removed
         })

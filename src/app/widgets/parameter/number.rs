@@ -3,7 +3,7 @@
 use egui::{Color32, DragValue, Layout, Response, Sense, Slider, SliderClamping, Ui, Vec2};
 
 use super::context::{ParameterContext, ParameterState};
-use crate::app::widgets::typed_number::{self, FieldText, Quantity};
+use crate::app::widgets::typed_number::{FieldText, Quantity};
 use crate::engine::cast::ToInteger;
 use crate::engine::parameters::{Kind, Parameter, Range, Scale, Value, fraction_of, percent_of};
 
@@ -201,17 +201,13 @@ fn suffix(parameter: &Parameter) -> String {
     }
 }
 
-/// The unit of a parameter as it follows a number in a message.
-pub(super) fn unit_text(parameter: &Parameter) -> String {
-    typed_number::unit_text(parameter.unit)
-}
-
 /// A typed number within the hard range, or why it does not count.
 pub(crate) fn valid_number(parameter: &Parameter, text: &str) -> Result<f64, String> {
     let Range { low, high } = parameter.hard;
     let (label, unit) = (parameter.label, parameter.unit);
     Quantity { label, unit, limits: [low, high], is_whole: matches!(parameter.kind, Kind::Integer) }.valid(text)
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

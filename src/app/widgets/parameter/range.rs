@@ -4,9 +4,10 @@ use egui::{Label, Response, RichText, Ui};
 
 use super::context::{ParameterContext, ParameterState};
 use super::label::label_ui;
-use super::number::{field_width, number_field, unit_text};
+use super::number::{field_width, number_field};
 use crate::app::widgets::band_slider::band_slider;
 use crate::app::widgets::theme::colours;
+use crate::app::widgets::typed_number::unit_text;
 use crate::engine::cast::ToFloat;
 use crate::engine::parameters::{Band, Limits, Matrix, Parameter, Point, Value};
 
@@ -90,7 +91,7 @@ fn ordered(parameter: &Parameter, before: [f64; 2], [low, high]: [f64; 2], state
         return [low, high];
     }
     let (moved, other) = if low == before[0] { (high, "lower") } else { (low, "upper") };
-    let unit = unit_text(parameter);
+    let unit = unit_text(parameter.unit);
     state.say(format!(
         "{}: the {other} limit was moved to {moved}{unit} too, so that the limits do not cross",
         parameter.label
