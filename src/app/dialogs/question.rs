@@ -16,7 +16,7 @@ const MAX_LISTED: usize = 5;
 pub(crate) enum Question {
     /// Read a project together with these files outside its folder?
     ReadOutside { project: PathBuf, files: Vec<PathBuf> },
-    /// Save over a file that has changed since the project was opened or saved?
+    /// Save over a file that has changed since this version was opened or saved?
     SaveOverChange { project_id: usize, path: PathBuf },
     /// Reload a file that another program has changed?
     Reload { project_id: usize, path: PathBuf, state: DiskState, is_dirty: bool },
@@ -45,7 +45,7 @@ impl Question {
                 "The project uses these files. If you read them, saving the project stores copies in it.",
             ),
             Self::SaveOverChange { path, .. } => (
-                "This file has changed since it was opened or saved here".into(),
+                "This file has changed since this version was opened or saved".into(),
                 std::slice::from_ref(path),
                 "Overwriting discards what is in the file now. Reloading opens the changed file; your version stays \
                  in the history.",

@@ -34,8 +34,8 @@ impl App {
             Question::SaveOverChange { project_id, path } => {
                 self.ui.closing.save_failed(project_id);
                 self.show_error(format!(
-                    "{} was not saved, because it has changed since it was opened or saved here; close the dialog and save \
-                     again",
+                    "{} was not saved, because it has changed since this version was opened or saved; close the dialog \
+                     and save again",
                     path.display()
                 ));
             }
