@@ -13,6 +13,7 @@ use crate::app::dialogs::operation_picker;
 use crate::app::document::Document;
 use crate::app::panels::analysis::Section;
 use crate::app::panels::hints;
+use crate::app::panels::masks::NAMED_MASKS;
 use crate::app::panels::materials::{MATERIALS, Material};
 use crate::app::panels::status::CopyableText;
 use crate::app::panels::types;
@@ -394,9 +395,12 @@ impl App {
     fn share_mask(&mut self, owner: MaskOwner) {
         let mut project = (**self.document.project()).clone();
         if let Some(name) = project.recipe.share_mask(owner) {
+            if let Some(i) = project.recipe.masks.keys().position(|known| *known == name) {
+                self.show_panel(Side::Left);
+                self.ui.parameters.reveal_item(vec![(NAMED_MASKS, i)]);
+            }
             self.document.commit_as(format!("Name mask {name}"), project);
-            let text = format!("The mask is called {name} now. To use it elsewhere, choose Based on: Named mask.");
-            self.show_lasting_message(text);
+            self.show_lasting_message("The mask has a name now. To use it elsewhere, choose Based on: Named mask.");
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use egui::{Context, Key, Sides, TextEdit, Ui};
 
 use crate::app::document::project_file_stem;
-use crate::app::widgets::{main_button, modal};
+use crate::app::widgets::{focus_and_select, main_button, modal};
 use crate::project::Project;
 
 /// What the user decided in the dialog.
@@ -75,13 +75,10 @@ impl SavePresetDialog {
 
     fn fields_ui(&mut self, ui: &mut Ui) {
         let label = ui.label("Name");
-        let mut field = TextEdit::singleline(&mut self.name).desired_width(f32::INFINITY).show(ui);
+        let field = TextEdit::singleline(&mut self.name).desired_width(f32::INFINITY).show(ui);
         field.response.response.clone().labelled_by(label.id);
         if std::mem::take(&mut self.selects_name) {
-            field.response.request_focus();
-            let [start, end] = [0, self.name.chars().count()].map(egui::text::CCursor::new);
-            field.state.cursor.set_char_range(Some(egui::text::CCursorRange::two(start, end)));
-            field.state.store(ui.ctx(), field.response.id);
+            focus_and_select(ui, field, [0, self.name.chars().count()]);
         }
         let label = ui.label("Description");
         ui.add(TextEdit::singleline(&mut self.description).desired_width(f32::INFINITY)).labelled_by(label.id);

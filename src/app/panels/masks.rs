@@ -9,6 +9,9 @@ use crate::app::widgets::{heading, icon_button_enabled};
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::{MaskOwner, NamedMask};
 
+/// The key by which [`ParameterState::reveal_item`] finds a named mask, by its place in the order of the names.
+pub(crate) const NAMED_MASKS: &str = "named masks";
+
 /// Draws the masks with names, if there are any; returns the command that chooses a file for one of them.
 pub(crate) fn masks_ui(ui: &mut Ui, recipe: &mut Recipe, parameters: &mut ParameterState) -> Option<Command> {
     if recipe.masks.is_empty() {
@@ -17,6 +20,7 @@ pub(crate) fn masks_ui(ui: &mut Ui, recipe: &mut Recipe, parameters: &mut Parame
     ui.add_space(12.0);
     heading(ui, "Named masks");
     let mut command = None;
+    let revealed = parameters.take_revealed(NAMED_MASKS);
     let known: Vec<NamedMask> =
         recipe.masks.iter().map(|(name, mask)| NamedMask { name: name.clone(), mask: mask.clone() }).collect();
     for (i, before) in known.into_iter().enumerate() {
@@ -31,7 +35,8 @@ pub(crate) fn masks_ui(ui: &mut Ui, recipe: &mut Recipe, parameters: &mut Parame
                 button.on_disabled_hover_text(format!("{user} uses this mask; remove it there first")).clicked()
             })
         });
-        let mut context = ParameterContext::new(parameters);
+        let reveal = (revealed == Some(i)).then_some("name");
+        let mut context = ParameterContext { reveal, ..ParameterContext::new(parameters) };
         let wants_file = ui.push_id(("named mask", i), |ui| group_ui(ui, &mut named, &[], &mut context)).inner;
         if wants_file.is_some() {
             let source = parameters.take_file_item().unwrap_or_default();

@@ -7,7 +7,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable};
 use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::tests::long_lists::scroll;
-use crate::app::tests::{editor, pause, press, settle};
+use crate::app::tests::{editor, pause, press, settle, type_text};
 use crate::app::tools::tool::Tool;
 use crate::engine::Step;
 use crate::engine::fault::Profile;
@@ -336,6 +336,14 @@ fn a_mask_is_shared_renamed_and_used_elsewhere() {
     assert_eq!(editor.state().document.undo_name(), Some("Name mask Noise"));
     assert_eq!(recipe(&editor).stack[1].settings.mask[0].name, "Noise");
     assert!(editor.state().ui.message.as_ref().is_some_and(|message| message.text.contains("Named mask")));
+    // Typing replaces the name.
+    type_text(&mut editor, "Bumps");
+    editor.key_press(egui::Key::Enter);
+    editor.run_steps(3);
+    assert_eq!(recipe(&editor).stack[1].settings.mask[0].name, "Bumps");
+    let ctx = editor.ctx.clone();
+    editor.state_mut().execute(&ctx, Command::Undo);
+    editor.run_steps(3);
     assert!(editor.query_by_label("Name mask for reuse").is_none(), "it refers to the named mask now");
     // The brush goes on in the named mask.
     press(&mut editor, egui::Modifiers::SHIFT, egui::Key::B);

@@ -14,6 +14,8 @@ pub(crate) mod thumbnail_card;
 pub(crate) mod typed_number;
 pub(crate) mod typed_text;
 
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditOutput;
 use egui::{
     Align, Button, Checkbox, Color32, ComboBox, EventFilter, Id, InnerResponse, Key, Layout, Response, Role, Sense,
     Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetText,
@@ -29,6 +31,14 @@ use crate::engine::cast::{ToFloat, ToInteger};
 pub(crate) fn visible_scroll_bars(ui: &mut Ui) {
     let scroll = &mut ui.spacing_mut().scroll;
     (scroll.dormant_background_opacity, scroll.dormant_handle_opacity) = (0.4, 0.6);
+}
+
+/// Gives a text field the focus, with the characters between two positions selected.
+pub(crate) fn focus_and_select(ui: &Ui, mut field: TextEditOutput, characters: [usize; 2]) {
+    field.response.request_focus();
+    let [start, end] = characters.map(CCursor::new);
+    field.state.cursor.set_char_range(Some(CCursorRange::two(start, end)));
+    field.state.store(ui.ctx(), field.response.id);
 }
 
 /// The primary button of a window.

@@ -17,7 +17,9 @@ use self::rows::{ROW_HEIGHT, place_ui, row_ui, selected_picture_ui};
 use crate::app::dialogs::file_dialogs::{DialogOutcome, DialogPurpose, DialogRequest, Filter};
 use crate::app::preview::thumbnails::Thumbnails;
 use crate::app::widgets::theme::colours;
-use crate::app::widgets::{ListUi, end_of, heading, icon_button_enabled, list_value, main_button, modal};
+use crate::app::widgets::{
+    ListUi, end_of, focus_and_select, heading, icon_button_enabled, list_value, main_button, modal,
+};
 use crate::engine::cast::ToFloat;
 use crate::worker::{Runner, Wake};
 
@@ -457,19 +459,17 @@ impl FileBrowser {
             let width = ui.available_width() - if self.filters.is_empty() { 0.0 } else { 190.0 };
             let range = self.name_range();
             let field = TextEdit::singleline(&mut self.name).desired_width(width).hint_text("Name or path");
-            let mut field = field.show(ui);
+            let field = field.show(ui);
             field.response.response.clone().labelled_by(label.id);
             entered = field.response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             if self.new_folder.is_none() && ui.memory(|memory| memory.focused()).is_none() {
                 field.response.request_focus();
             }
+            let is_changed = field.response.changed();
             if std::mem::take(&mut self.selects_name) {
-                field.response.request_focus();
-                let [start, end] = range.map(egui::text::CCursor::new);
-                field.state.cursor.set_char_range(Some(egui::text::CCursorRange::two(start, end)));
-                field.state.store(ui.ctx(), field.response.id);
+                focus_and_select(ui, field, range);
             }
-            if field.response.changed() {
+            if is_changed {
                 self.error = None;
                 self.narrow();
                 self.select_typed();

@@ -4,7 +4,7 @@ use egui::{Button, ComboBox, Key, PopupCloseBehavior, Response, Role, TextEdit, 
 
 use super::context::{ParameterContext, ParameterState};
 use super::label::label_ui;
-use crate::app::widgets::{ListUi, capitalised, checkbox, close_if_picked, list_item};
+use crate::app::widgets::{ListUi, capitalised, checkbox, close_if_picked, focus_and_select, list_item};
 use crate::engine::parameters::{Colour, FileName, Group, Kind, Parameter, Value};
 use crate::files::import::SHIPPED_STAMPS;
 
@@ -75,8 +75,11 @@ pub(super) fn text_ui(
     }
     let id = ui.scope_id().with(("text", parameter.key));
     let mut text = context.state.typed.remove(&id).unwrap_or_else(|| known.clone());
-    let response = ui.add(TextEdit::singleline(&mut text).desired_width(f32::INFINITY)).labelled_by(label.id);
-    context.state.take_focus(&response);
+    let field = TextEdit::singleline(&mut text).desired_width(f32::INFINITY).show(ui);
+    let response = field.response.response.clone().labelled_by(label.id);
+    if context.state.take_focus_request() {
+        focus_and_select(ui, field, [0, text.chars().count()]);
+    }
     if response.lost_focus() {
         if !ui.input(|input| input.key_pressed(Key::Escape)) {
             *known = text;

@@ -128,7 +128,7 @@ impl ParameterState {
     }
 
     /// The index of the item to unfold in the list with a key, once.
-    pub(super) fn take_revealed(&mut self, key: &str) -> Option<usize> {
+    pub(crate) fn take_revealed(&mut self, key: &str) -> Option<usize> {
         let is_next = self.revealed.first().is_some_and(|(next, _)| *next == key);
         is_next.then(|| self.revealed.remove(0).1)
     }
@@ -140,9 +140,14 @@ impl ParameterState {
 
     /// Requests the focus for `field` if the next field should have it.
     pub(super) fn take_focus(&mut self, field: &Response) {
-        if std::mem::take(&mut self.focus_next) {
+        if self.take_focus_request() {
             field.request_focus();
         }
+    }
+
+    /// Whether the field that is drawn should have the focus, once.
+    pub(super) fn take_focus_request(&mut self) -> bool {
+        std::mem::take(&mut self.focus_next)
     }
 }
 
