@@ -36,7 +36,7 @@ choices! {
     pub enum Decay {
         /// The same displacement for every fault.
         Constant = "constant", "Constant";
-        /// Falls linearly from Displacement to End displacement over the Decay length, then stays there.
+        /// Falls linearly from Displacement to End displacement over the faults of Decay over, then stays there.
         Linear = "linear", "Linear";
         /// Displacement divided by the fault's number. A few giant faults, then finer and finer detail.
         Harmonic = "harmonic", "Harmonic (1/i)";
@@ -75,7 +75,7 @@ parameters! {
             Spec::number("End displacement", 0.0, 10_000.0).slider(0.0, 100.0).unit("m").when("decay", &["linear"]);
         /// Number of faults over which the linear decay takes place.
         decay_over: u32 = 600,
-            Spec::number("Decay length", 0.0, 1_000_000.0).slider(1.0, 5000.0).unit("faults").logarithmic()
+            Spec::number("Decay over", 0.0, 1_000_000.0).slider(1.0, 5000.0).unit("faults").logarithmic()
                 .when("decay", &["linear"]);
         /// Each fault has this fraction of the displacement of the one before. Values closer to 1 decay more slowly.
         decay_rate: f64 = 0.995, Spec::number("Decay ratio", 0.0, 1.0).slider(0.9, 1.0).when("decay", &["exponential"]);
@@ -88,7 +88,7 @@ parameters! {
             .into(),
             Spec::number("Sizes", 0.0, 10_000.0).slider(0.0, 200.0).unit("m").when("decay", &["sizes"]);
         /// Rounds every displacement down to whole metres. Faults below 1 m have no effect.
-        truncate: bool = false, Spec::new("Round down to metres");
+        truncate: bool = false, Spec::new("Whole-metre displacements");
         /// Probability of a ridge rather than a trough. With other profiles than the ridge, it only changes which side
         /// of each fault rises.
         up_chance: f64 = 0.5, Spec::number("Raise probability", 0.0, 1.0);

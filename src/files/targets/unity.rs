@@ -21,9 +21,9 @@ pub(super) static UNITY: Target = Target {
          in Assets/Upthrust/NAME/Scatter in place of the placeholder shape. Trees of a Terrain rotate about the vertical \
          only. Not tested in Unity.",
     ),
-    helper_step: "the script does all this: copy UpthrustTerrainImporter.cs from Upthrust~ into a folder named Editor in \
-                  your project, then choose Assets > Upthrust > Import terrain… and open upthrust.json. The other \
-                  steps do it by hand.",
+    helper_step: "the script does all this: copy UpthrustTerrainImporter.cs from the export's subfolder Upthrust~ (Unity \
+                  ignores folders that end with ~) into a folder named Editor in your project, then choose Assets > \
+                  Upthrust > Import terrain… and open upthrust.json. The other steps do it by hand.",
     helper: &[
         // Unity ignores folders whose names end with a tilde, so two exports in one project do not define a class twice.
         HelperFile {

@@ -63,11 +63,11 @@ fn statistics_ui(ui: &mut Ui, preview: &Preview, low: f64, high: f64) {
         };
         line("Lowest", format!("{low:.1} m"), "The lowest height");
         line("Highest", format!("{high:.1} m"), "The highest height");
-        line("Mean", format!("{:.1} m", summary.mean_m), "The mean height");
+        let share = summary.hypsometric_integral * 100.0;
         line(
-            "Hypsometric integral",
-            format!("{:.2}", summary.hypsometric_integral),
-            "The share of the terrain's bounding box that is filled: 0.5 where highs and lows balance",
+            "Mean",
+            format!("{:.1} m, {share:.0} % of the way up", summary.mean_m),
+            "The mean height, and where it is between the lowest and the highest (the hypsometric integral)",
         );
         line("Uncovered", format!("{:.1} %", preview.uncovered * 100.0), UNCOVERED_DOC);
     });
