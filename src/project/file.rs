@@ -272,7 +272,9 @@ mod tests {
         assert_eq!(changes("", r#""fluvial_erosion", "enabled": false"#), None);
         let since_2 = changes(r#""terrain_version": 2,"#, r#""fluvial_erosion""#).expect("depressions have changed");
         assert!(since_2.contains("depressions") && !since_2.contains("rows and columns"), "{since_2}");
-        assert_eq!(changes(r#""terrain_version": 2,"#, r#""thermal_erosion""#), None);
+        let since_2 = changes(r#""terrain_version": 2,"#, r#""thermal_erosion""#).expect("scree has changed");
+        assert!(since_2.contains("differs in its details") && !since_2.contains("too steep"), "{since_2}");
+        assert_eq!(changes(r#""terrain_version": 9,"#, r#""thermal_erosion""#), None);
         let since_4 = changes(r#""terrain_version": 4,"#, r#""fluvial_erosion""#).expect("creep has changed");
         assert!(since_4.contains("creep") && !since_4.contains("depressions"), "{since_4}");
         assert_eq!(changes(r#""terrain_version": 5,"#, r#""fluvial_erosion""#), None);

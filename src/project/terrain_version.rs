@@ -5,7 +5,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 8;
+pub const TERRAIN_VERSION: u32 = 9;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -19,7 +19,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 9] = [
+const CHANGES: [TerrainChange; 10] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -79,6 +79,12 @@ const CHANGES: [TerrainChange; 9] = [
         affects: |step| matches!(&step.operation, AnyOperation::Paths(paths) if paths.has_roads()),
         what: "roads have level verges and ends",
         is_fine: false,
+    },
+    TerrainChange {
+        version: 9,
+        affects: |step| step.operation.key() == "thermal_erosion",
+        what: "on fine maps, the scree of thermal erosion differs in its details",
+        is_fine: true,
     },
 ];
 

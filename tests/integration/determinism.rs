@@ -202,7 +202,7 @@ const GOLDEN_OPERATIONS: &[(&str, u64)] = &[
     ("mountains", 0xe334_155f_3cca_b689),
     ("fluvial_erosion", 0x3648_580c_44d9_ef39),
     ("hydraulic_erosion", 0x7d39_d286_38a4_3967),
-    ("thermal_erosion", 0xb74e_4e6d_2f24_2562),
+    ("thermal_erosion", 0x1e9a_4899_f27b_53a8),
     ("recursive_filter", 0x0658_9bdb_3437_12ee),
     ("heightmap", 0x1bfd_1db3_42a3_bedf),
     ("sculpt", 0x7a2b_00c8_0fd0_f748),

@@ -229,7 +229,7 @@ impl SlopeLimits {
     fn on_grid(&self, grid: Grid, unit: Unit, progress: &Progress) -> Result<StableDrops, Cancelled> {
         let distances = distances_m(grid);
         let drop = |tangent: f64, distance_m: f64| (tangent * distance_m / unit.0).to_i32().min(UNLIMITED);
-        // At least the smallest excess of which an eighth is a unit.
+        // So that an eighth of any drop that slides is at least a unit.
         let margins = distances.map(|distance_m| drop(self.margin, distance_m).max(8));
         let Some(left) = &self.left else {
             let rows = vec![distances.map(|distance_m| vec![drop(self.repose, distance_m); grid.width()])];
@@ -554,12 +554,13 @@ fn slide_in_block(
 
 /// How much rock moves from a sample to one that is `drop` lower (negative: from the lower sample).
 ///
-/// Seven eighths of the excess move, not half, so that scree stops after fewer sweeps: the slope is gentler than its
-/// limit afterwards, and takes up what comes from above.
+/// All of the excess moves, not half of it, so that scree stops after fewer sweeps: the slope is gentler than its limit
+/// afterwards, and takes up what comes from above. At most seven eighths of the drop move, so that low limits settle too.
 #[inline(always)]
 fn moved(drop: i32, limit: i32, margin: i32) -> i32 {
-    let excess = drop.abs() - limit;
-    let moved = if excess > margin { excess - (excess >> 3) } else { 0 };
+    let drop_size = drop.abs();
+    let excess = drop_size - limit;
+    let moved = if excess > margin { excess.min(drop_size - (drop_size >> 3)) } else { 0 };
     if drop < 0 { -moved } else { moved }
 }
 
@@ -624,9 +625,11 @@ mod tests {
     }
 
     #[test]
-    fn seven_eighths_of_an_excess_move_down() {
-        assert_eq!(moved(100, 20, 10), 70);
-        assert_eq!(moved(-100, 20, 10), -70);
+    fn the_excess_moves_down_but_not_all_of_a_drop() {
+        assert_eq!(moved(100, 20, 10), 80);
+        assert_eq!(moved(-100, 20, 10), -80);
+        assert_eq!(moved(100, 0, 10), 88);
+        assert_eq!(moved(9, 0, 8), 8);
         assert_eq!([moved(30, 20, 10), moved(-30, 20, 10), moved(0, 20, 10)], [0; 3]);
     }
 
