@@ -61,6 +61,8 @@ pub(crate) struct StackContext<'a> {
     pub(crate) terrain: Option<&'a Heightfield>,
     /// The reports on the parts of the selected step.
     pub(crate) reports: &'a [PartReport],
+    /// Whether the preview is out of date or coarse, and with it the reports.
+    pub(crate) is_outdated: bool,
     /// The warnings about the selected step.
     pub(crate) warnings: &'a mut KnownWarnings,
     /// The parameter to scroll to and to focus.
@@ -268,7 +270,7 @@ fn selected_ui(
     warnings_ui(ui, context.warnings.of(&step.operation), step.operation.table());
     empty_ui(ui, &step.operation);
     if step.operation.has_reports() {
-        ui.push_id(step.settings.seed, |ui| reports_ui(ui, context.reports, step.operation.shapes()));
+        ui.push_id(seed, |ui| reports_ui(ui, context.reports, context.is_outdated, step.operation.shapes()));
     }
     let locks = Some(Locks { names: locked, step_seed: seed });
     let offered = match &step.operation {
@@ -413,14 +415,21 @@ fn warnings_ui(ui: &mut Ui, warnings: &[ParameterError], table: &'static [Parame
     }
 }
 
-/// Says what the parts of a step are like once they are built. Those of many parts scroll. The height is the greatest that
-/// they had, so that the parameters below do not move under a drag.
-fn reports_ui(ui: &mut Ui, reports: &[PartReport], parts: usize) {
+/// Says what the parts of a step are like once they are built; the reports on many parts scroll. Reports of an outdated
+/// preview are dimmed, because they are not final. As many reports keep the greatest height that they had, so that the
+/// parameters below do not move under a drag.
+fn reports_ui(ui: &mut Ui, reports: &[PartReport], is_outdated: bool, parts: usize) {
+    ui.multiply_opacity(if is_outdated { 0.5 } else { 1.0 });
     let id = ui.scope_id().with("height of reports");
-    let before: f32 = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    let known: Option<(usize, f32)> = ui.data(|data| data.get_temp(id));
+    // The preview does not have the reports on a step yet that was just selected.
+    let is_waiting = reports.is_empty() && parts > 0;
+    let kept = known.filter(|(count, _)| *count == reports.len() || is_waiting);
+    let (count, before) = kept.unwrap_or((reports.len(), 0.0));
     let max_height = REPORT_HEIGHT * parts.clamp(1, MAX_REPORTS).to_f32();
+    let top = ui.cursor().top();
     let area = ScrollArea::vertical().id_salt("reports").auto_shrink([false, true]).min_scrolled_height(max_height);
-    let shown = area.max_height(max_height).show(ui, |ui| {
+    area.max_height(max_height).show(ui, |ui| {
         for PartReport { title, text, warning, .. } in reports {
             ui.add_space(2.0);
             ui.label(RichText::new(format!("{title}: {text}")).size(11.0).color(colours(ui).weak));
@@ -429,9 +438,9 @@ fn reports_ui(ui: &mut Ui, reports: &[PartReport], parts: usize) {
             }
         }
     });
-    let height = shown.inner_rect.height();
+    let height = ui.cursor().top() - top;
     ui.add_space((before - height).max(0.0));
-    ui.data_mut(|data| data.insert_temp(id, height.max(before)));
+    ui.data_mut(|data| data.insert_temp(id, (count, height.max(before))));
 }
 
 /// The height of a report above the parameters, points, and the most reports that are in view.
@@ -475,5 +484,45 @@ fn unpainted_ui(ui: &mut Ui, settings: &StepSettings, [has_paths, has_pads]: [bo
     ];
     for (_, text, tool) in notes.into_iter().filter(|(is_missing, ..)| *is_missing) {
         ui.weak(format!("{text}. {}", tool_to_use(ui, tool)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::Vec2;
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable;
+
+    use super::*;
+
+    #[test]
+    fn the_height_of_reports_is_kept_until_their_number_changes() {
+        let report = |lines: usize| PartReport {
+            title: "Road".into(),
+            text: "steep\n".repeat(lines),
+            warning: None,
+            line: None,
+            kept_m: Vec::new(),
+        };
+        let mut window = Harness::builder().with_size(Vec2::new(300.0, 500.0)).build_ui_state(
+            |ui, (reports, parts): &mut (Vec<PartReport>, usize)| {
+                reports_ui(ui, reports, false, *parts);
+                ui.label("below");
+            },
+            (vec![], 0),
+        );
+        let mut top_with = |reports: Vec<PartReport>, parts: usize| {
+            *window.state_mut() = (reports, parts);
+            window.run_steps(3);
+            window.get_by_label("below").rect().top()
+        };
+        let two = top_with(vec![report(3), report(3)], 2);
+        assert_eq!(top_with(vec![report(3), report(1)], 2), two, "as while a slider is dragged");
+        assert_eq!(top_with(vec![], 2), two, "as while the preview is on its way");
+        // One of them was disabled, or removed, which the preview knows later.
+        assert!(top_with(vec![report(3)], 2) < two - 20.0);
+        let two = top_with(vec![report(3), report(3)], 1);
+        assert!(top_with(vec![report(3)], 1) < two - 20.0);
+        assert!(top_with(vec![], 0) < two - 60.0);
     }
 }

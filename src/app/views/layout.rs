@@ -134,7 +134,8 @@ impl App {
         let [left, right] = visible_panels;
         if left {
             let panel = Panel::left("stack").default_size(304.0).size_range(240.0..=480.0);
-            panel.show(ui, |ui| commands.extend(self.left_ui(ui, draft, at)));
+            let is_outdated = !matches!(status, PreviewStatus::Current);
+            panel.show(ui, |ui| commands.extend(self.left_ui(ui, draft, at, is_outdated)));
         }
         self.ui.profile.pointed_m = None;
         if right {
@@ -155,7 +156,7 @@ impl App {
     }
 
     /// Draws the stack and the history.
-    fn left_ui(&mut self, ui: &mut Ui, draft: &mut Draft, at: u32) -> Vec<Command> {
+    fn left_ui(&mut self, ui: &mut Ui, draft: &mut Draft, at: u32, is_outdated: bool) -> Vec<Command> {
         let mut commands: Vec<Command> = self.history_ui(ui).into_iter().collect();
         ui.add_space(4.0);
         let selected = self.ui.selection.step;
@@ -178,6 +179,7 @@ impl App {
             selected_to: self.ui.selection.to,
             terrain: shown.map(|shown| &*shown.terrain),
             reports,
+            is_outdated,
             warnings: &mut self.ui.selection.warnings,
             reveal,
             thumbnails: &self.services.thumbnails,
