@@ -35,9 +35,10 @@ choices! {
         Noise = "noise", "Noise";
         /// Strokes of a brush.
         Painted = "painted", "Painted";
-        /// The carriageway of roads, the bed of rivers or the area of other paths of the steps below.
+        /// The carriageway of roads, the bed of rivers or the area of other paths: of the steps below, or of all steps
+        /// for terrain types and scatter.
         Path = "path", "Paths";
-        /// The building pads of the steps below.
+        /// Building pads: of the steps below, or of all steps for terrain types and scatter.
         Pad = "pad", "Pads";
         /// A mask of the project that is shared by its name.
         Named = "named", "Named mask";

@@ -88,7 +88,7 @@ pub(super) fn volumes([cut_m3, fill_m3]: [f64; 2]) -> String {
 
 /// A place on the map.
 pub(super) fn place([x_m, z_m]: [f64; 2]) -> String {
-    format!("{}, {} m", three_digits(x_m), three_digits(z_m))
+    format!("x {} m, z {} m", three_digits(x_m), three_digits(z_m))
 }
 
 /// The report on the differences between equal parts of the map that were removed after the last step; `None` for a
