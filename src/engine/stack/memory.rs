@@ -1,6 +1,6 @@
 //! The memory that the evaluation of a stack takes.
 
-use super::{KEYFRAME_BYTES, MAX_BYTES};
+use super::{KEYFRAME_BYTES, MAX_BYTES, step_ahead};
 use crate::cast::ToFloat;
 use crate::final_symmetry::{self, symmetries_to_restore};
 use crate::heightfield::Grid;
@@ -31,23 +31,25 @@ pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
 /// The peak memory of evaluating a recipe on a grid without a cache, in maps of f32.
 pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
     let placements = recipe.placements();
+    let ahead = step_ahead(recipe, &placements, grid);
     let step_maps = |(at, (i, step)): (usize, (usize, &Step))| {
         // The terrains below the groups around the step.
         let below_groups = placements[i].depth.to_f64();
         // Operations count the terrain below as a map, which the first step does not have.
         let missing = if at == 0 { 1.0 } else { 0.0 };
+        let missing_before = if ahead == Some(i) { 1.0 } else { missing };
         let working_grid = step.operation.working_grid(grid);
         // While blending: the terrain below, the output and the maps of the mask.
         let blended = if step.settings.mask.is_empty() { 0.0 } else { 2.0 };
         let of_masks = recipe.mask_sources(&step.settings).map(Mask::peak_maps);
         let masked = of_masks.fold(blended, |sum, maps| sum + maps) - missing;
         if working_grid == grid {
-            return below_groups + masked.max(step.operation.peak_maps(grid) - missing);
+            return below_groups + masked.max(step.operation.peak_maps(grid) - missing_before);
         }
         // While upsampling: the maps on the grid and those on the working grid.
         let working =
             step.operation.peak_maps(working_grid) * working_grid.samples().to_f64() / grid.samples().to_f64();
-        below_groups + masked.max(step.operation.upsample_peak_maps(grid) - missing + working)
+        below_groups + masked.max(step.operation.upsample_peak_maps(grid) - missing_before + working)
     };
     let steps = recipe.active_steps().enumerate().map(step_maps);
     steps.fold(final_symmetry::peak_maps(recipe, grid).max(1.0), f64::max)

@@ -11,6 +11,7 @@ mod cached_output;
 pub mod memory;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use self::cached_output::{CachedOutput, resumed};
@@ -23,6 +24,7 @@ use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::mask::{Mask, MaskSource, NamedMasks};
 use super::operations::group::Start;
+use super::operations::symmetry::Symmetry;
 use super::operations::{AnyOperation, EvalContext, PartReport, TerrainOnGrid, symmetry_report};
 use super::progress::{Cancelled, Progress};
 use super::recipe::{Blend, Recipe, StepSettings};
@@ -93,6 +95,29 @@ struct CachedStep {
     until: u32,
     terrain: CachedTerrain,
     output: CachedOutput,
+}
+
+/// The stages of an evaluation: one for each step, then those for the symmetries.
+struct Stages {
+    count: usize,
+    /// The step whose output comes first; what is left of its stage takes no time.
+    ahead: Option<usize>,
+}
+
+impl Stages {
+    /// The share of the work that some stages are.
+    fn share(&self, stages: usize) -> f32 {
+        stages.to_f32() / self.count.to_f32()
+    }
+
+    /// The stage of a step.
+    fn of_step(&self, i: usize) -> Range<f32> {
+        match self.ahead {
+            Some(ahead) if i == ahead => self.share(i + 1)..self.share(i + 1),
+            Some(ahead) if i < ahead => self.share(i + 1)..self.share(i + 2),
+            _ => self.share(i)..self.share(i + 1),
+        }
+    }
 }
 
 /// The terrains below groups, each with the index of the first member.
@@ -265,8 +290,8 @@ impl Evaluator {
         let started = started_steps(recipe, &placements, &positions);
         let symmetries = symmetries_to_restore(recipe, grid);
         let pointwise = pointwise_steps(recipe, grid);
-        let stages = recipe.stack.len() + symmetries.len();
-        let share = |steps: usize| steps.to_f32() / stages.to_f32();
+        let ahead = step_ahead(recipe, &placements, grid).filter(|i| !self.is_caching && started[*i]);
+        let stages = Stages { count: recipe.stack.len() + symmetries.len(), ahead };
         let unchanged = self.unchanged_steps(recipe, &placements, &positions);
         if unchanged < recipe.stack.len() {
             self.final_symmetry = FinalSymmetry::default();
@@ -280,6 +305,13 @@ impl Evaluator {
         if start < recipe.stack.len() {
             self.edited = unchanged.min(recipe.stack.len() - 1);
         }
+        let output_ahead = |i: usize| {
+            let context =
+                EvalContext { grid, below: None, stream: recipe.stack[i].stream(recipe.seed), inputs, progress };
+            progress
+                .stage(0.0..stages.share(1), || self.output_ahead(&recipe.stack[i].operation, &context, positions[i]))
+        };
+        let mut own_ahead = ahead.map(output_ahead).transpose()?;
         for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate().skip(start) {
             let placement = placements[i];
             if placements[i + 1..].iter().any(|other| other.first == i) {
@@ -298,7 +330,7 @@ impl Evaluator {
             if started[i] {
                 let stream = step.stream(recipe.seed);
                 let context = EvalContext { grid, below: below.as_deref(), stream, inputs, progress };
-                let blended = progress.stage(share(i)..share(i + 1), || {
+                let blended = progress.stage(stages.of_step(i), || {
                     let recipe_below = OnceLock::new();
                     let is_pointwise_below = i <= pointwise && placement.parent.is_none();
                     // Resampled heights differ a little from those of another size, and rivers amplify the difference.
@@ -310,9 +342,11 @@ impl Evaluator {
                             recipe_below.get_or_init(|| Recipe { stack: recipe.stack[..i].to_vec(), ..recipe.clone() });
                         evaluate(recipe_below, other, position, inputs, &progress.of_part())
                     };
-                    let own = || match of_members {
-                        Some(members) => Ok(members.unwrap_or_else(|| Arc::new(Heightfield::flat(grid)))),
-                        None => self.output(&step.operation, &context, until, &below_on, &mut output),
+                    let own_ahead = own_ahead.take_if(|_| ahead == Some(i));
+                    let own = || match (of_members, own_ahead) {
+                        (Some(members), _) => Ok(members.unwrap_or_else(|| Arc::new(Heightfield::flat(grid)))),
+                        (None, Some(own)) => Ok(own),
+                        (None, None) => self.output(&step.operation, &context, until, &below_on, &mut output),
                     };
                     let own = progress.stage(0.0..0.9, own)?;
                     progress.stage(0.9..1.0, || blend(&context, own, &step.settings, &recipe.mask_references(..i)))
@@ -331,16 +365,39 @@ impl Evaluator {
             self.store(i, CachedStep { step: step.clone(), placement, until, terrain: cached, output });
         }
         let last = terrain.unwrap_or_else(|| Arc::new(Heightfield::flat(grid)));
+        let restore = || self.symmetric(&symmetries, last, recipe, inputs, progress);
+        progress.stage(stages.share(recipe.stack.len())..1.0, restore)
+    }
+
+    /// The terrain after the last step with the symmetries of symmetry steps restored.
+    fn symmetric(
+        &mut self,
+        symmetries: &[(&Symmetry, &Step)],
+        last: Arc<Heightfield>,
+        recipe: &Recipe,
+        inputs: &Inputs,
+        progress: &Progress,
+    ) -> Result<Arc<Heightfield>, Cancelled> {
         if symmetries.is_empty() {
             self.final_symmetry = FinalSymmetry::default();
             return Ok(last);
         }
-        let restore = || self.final_symmetry.restored(&symmetries, &last, recipe, inputs, progress);
-        let terrain = progress.stage(share(recipe.stack.len())..1.0, restore)?;
+        let terrain = self.final_symmetry.restored(symmetries, &last, recipe, inputs, progress)?;
         if !self.is_caching {
             self.final_symmetry.drop_cache();
         }
         Ok(terrain)
+    }
+
+    /// The output of an operation that does not read the terrain below, from nothing.
+    fn output_ahead(
+        &mut self,
+        operation: &AnyOperation,
+        context: &EvalContext,
+        until: u32,
+    ) -> Result<Arc<Heightfield>, Cancelled> {
+        let below = |grid: Grid| context.below_on(grid);
+        self.output(operation, context, until, &below, &mut CachedOutput::default())
     }
 
     /// Whether evaluating the recipe would repeat no operation with iterations or on a grid of its own: then it takes
@@ -548,6 +605,14 @@ fn is_pointwise(recipe: &Recipe, Step { operation, settings, .. }: &Step, grid: 
 fn pointwise_steps(recipe: &Recipe, grid: Grid) -> usize {
     let mut others = recipe.active_steps().filter(|(_, step)| !is_pointwise(recipe, step, grid));
     others.next().map_or(recipe.stack.len(), |(i, _)| i)
+}
+
+/// The step whose output an evaluator without a cache computes first, because it does not depend on the terrain below, which
+/// would only take memory meanwhile: the lowest one that is not pointwise.
+fn step_ahead(recipe: &Recipe, placements: &[Placement], grid: Grid) -> Option<usize> {
+    let i = pointwise_steps(recipe, grid);
+    let step = recipe.stack.get(i)?;
+    (placements[i].parent.is_none() && !step.is_group() && !step.operation.reads_below()).then_some(i)
 }
 
 /// Whether parts of a grid can be evaluated independently: [`evaluate`] on a [part](Grid::part) gives the same heights

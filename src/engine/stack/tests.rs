@@ -272,3 +272,22 @@ fn a_report_says_what_steps_above_change() {
     let text = warning(&Recipe { stack, ..recipe }).unwrap_or_default();
     assert!(!text.contains("averaged"), "{text}");
 }
+
+#[test]
+fn without_a_cache_an_output_is_computed_before_the_terrain_below_it() {
+    let rivers = Some(FaultRivers { years: 20_000.0, ..Default::default() });
+    let mut stack = vec![faults(30), faults(20), Step::new(Faults { count: 40, rivers, ..Default::default() })];
+    stack.push(Step::new(RecursiveFilter::default()));
+    // The mask reads the terrain below the step that is computed before it.
+    stack[2].settings.mask = vec![Mask { elevation_m: Band { min: 0.0, max: 1e4 }, ..Default::default() }].into();
+    stack[2].settings.blend = Blend::Maximum;
+    let recipe = recipe(stack);
+    assert_eq!(step_ahead(&recipe, &recipe.placements(), grid()), Some(2));
+    for position in [None, Some(0), Some(25), Some(50), Some(70)] {
+        let cached = Evaluator::new().evaluate(&recipe, grid(), position, &Inputs::default(), &Progress::new());
+        assert_eq!(terrain(&recipe, position), *cached.expect("not cancelled"), "{position:?}");
+    }
+    let stages = Stages { count: 4, ahead: Some(2) };
+    let parts = [0, 1, 2, 3].map(|i| stages.of_step(i));
+    assert_eq!(parts, [0.25..0.5, 0.5..0.75, 0.75..0.75, 0.75..1.0]);
+}
