@@ -5,7 +5,8 @@
 //! steps above it that do not read the heights below are only blended again. Operations that accumulate can move from
 //! any cached iteration to any other, in both directions; resumable ones restart from the nearest keyframe. A group joins
 //! the terrain after its last member with the terrain below the group. After the last step, the symmetry of symmetry
-//! steps is restored.
+//! steps is restored. Without a cache, the output of a step that does not read the terrain below is computed before that
+//! terrain, which would take memory meanwhile.
 
 mod cached_output;
 pub mod memory;
