@@ -108,7 +108,8 @@ struct Stages {
 impl Stages {
     /// The share of the work that some stages are.
     fn share(&self, stages: usize) -> f32 {
-        stages.to_f32() / self.count.to_f32()
+        // An empty stack has none.
+        stages.to_f32() / self.count.max(1).to_f32()
     }
 
     /// The stage of a step.

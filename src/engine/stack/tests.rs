@@ -290,4 +290,5 @@ fn without_a_cache_an_output_is_computed_before_the_terrain_below_it() {
     let stages = Stages { count: 4, ahead: Some(2) };
     let parts = [0, 1, 2, 3].map(|i| stages.of_step(i));
     assert_eq!(parts, [0.25..0.5, 0.5..0.75, 0.75..0.75, 0.75..1.0]);
+    assert_eq!(Stages { count: 0, ahead: None }.share(0), 0.0);
 }
