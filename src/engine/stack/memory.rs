@@ -33,8 +33,8 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
     let placements = recipe.placements();
     let ahead = step_ahead(recipe, &placements, grid);
     let step_maps = |(at, (i, step)): (usize, (usize, &Step))| {
-        // The terrains below the groups around the step.
-        let below_groups = placements[i].depth.to_f64();
+        // The terrains below the groups around the step, and the output that was computed ahead of it.
+        let held = placements[i].depth.to_f64() + if ahead.is_some_and(|ahead| i < ahead) { 1.0 } else { 0.0 };
         // Operations count the terrain below as a map, which the first step does not have.
         let missing = if at == 0 { 1.0 } else { 0.0 };
         let missing_before = if ahead == Some(i) { 1.0 } else { missing };
@@ -44,12 +44,12 @@ pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
         let of_masks = recipe.mask_sources(&step.settings).map(Mask::peak_maps);
         let masked = of_masks.fold(blended, |sum, maps| sum + maps) - missing;
         if working_grid == grid {
-            return below_groups + masked.max(step.operation.peak_maps(grid) - missing_before);
+            return held + masked.max(step.operation.peak_maps(grid) - missing_before);
         }
         // While upsampling: the maps on the grid and those on the working grid.
         let working =
             step.operation.peak_maps(working_grid) * working_grid.samples().to_f64() / grid.samples().to_f64();
-        below_groups + masked.max(step.operation.upsample_peak_maps(grid) - missing_before + working)
+        held + masked.max(step.operation.upsample_peak_maps(grid) - missing_before + working)
     };
     let steps = recipe.active_steps().enumerate().map(step_maps);
     steps.fold(final_symmetry::peak_maps(recipe, grid).max(1.0), f64::max)

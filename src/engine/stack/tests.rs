@@ -292,3 +292,15 @@ fn without_a_cache_an_output_is_computed_before_the_terrain_below_it() {
     assert_eq!(parts, [0.25..0.5, 0.5..0.75, 0.75..0.75, 0.75..1.0]);
     assert_eq!(Stages { count: 0, ahead: None }.share(0), 0.0);
 }
+
+#[test]
+fn the_memory_estimate_counts_the_output_that_is_held_while_the_terrain_below_is_computed() {
+    let mut masked = faults(20);
+    masked.settings.mask = vec![Mask { source: MaskSource::Noise, ..Default::default() }; 3].into();
+    let below = recipe(vec![faults(30), masked]);
+    let mut both = below.clone();
+    both.stack.push(windy(20));
+    assert_eq!(step_ahead(&both, &both.placements(), grid()), Some(2));
+    let [below, both] = [below, both].map(|recipe| memory::peak_maps(&recipe, grid()));
+    assert!(both >= below + 1.0, "{both} maps, {below} without the step");
+}
