@@ -2,8 +2,8 @@
 //!
 //! After F. K. Musgrave, C. E. Kolb and R. S. Mace, "The synthesis and rendering of eroded fractal terrains", SIGGRAPH
 //! 1989. Between every two neighbouring samples, a fixed fraction of the excess of the drop over the distance times the
-//! tangent of the angle of repose moves down in each pass. Each sample gathers the exchange with its eight neighbours
-//! from the terrain before the pass. Heights are integers, so the loss of one sample is exactly the gain of another.
+//! tangent of the angle of repose moves down in each pass. Every exchange between two of the eight neighbours depends on
+//! the terrain before the pass alone. Heights are integers, so the loss of one sample is exactly the gain of another.
 //!
 //! How far rock moves in a pass depends on the spacing, so the passes run on a reference grid, whose result is refined
 //! for finer grids (`thermal_refinement`).
@@ -34,7 +34,9 @@ parameters! {
 }
 
 /// Passes per round.
-const PASSES: u32 = 8;
+const PASSES: usize = 8;
+/// The rows of a band, about.
+const BAND_ROWS: usize = 64;
 /// Of an excess, the fraction 2^-`SHARE` moves between two samples in a pass: an eighth, with eight neighbours the
 /// largest at which no sample can over- or undershoot all of them.
 const SHARE: u32 = 3;
@@ -54,42 +56,76 @@ impl StableDrops {
         Self { along, across, diagonal }
     }
 
-    /// Computes one pass from `before` into `after`.
-    fn pass(self, before: &FixedTerrain, after: &mut FixedTerrain, progress: &Progress) -> Result<(), Cancelled> {
+    /// Computes a round from `before` into `after`, in bands of rows. What a band reads of its neighbours is computed with
+    /// it, so that threads wait for each other once per round instead of once per pass.
+    fn round(self, before: &FixedTerrain, after: &mut FixedTerrain, progress: &Progress) -> Result<(), Cancelled> {
         let width = before.width;
-        after.heights.par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each(|(r, after)| {
-            let row = |r: usize| before.heights.get(r * width..(r + 1) * width);
-            let adjacent_rows = [r.checked_sub(1).and_then(row), row(r + 1)];
-            simd(
-                #[inline(always)]
-                || self.pass_row(&before.heights[r * width..(r + 1) * width], adjacent_rows, after),
-            );
-            progress.check()
-        })
+        let rows = before.heights.len() / width;
+        let band = rows.div_ceil((rows / BAND_ROWS).max(1));
+        after.heights.par_chunks_mut(band * width).enumerate().try_for_each_init(
+            || (Vec::new(), [(); 3].map(|()| vec![0; width])),
+            |(around, buffers), (i, after)| {
+                let first = i * band;
+                let start = first.saturating_sub(PASSES);
+                let end = (first + band + PASSES).min(rows);
+                around.clear();
+                around.extend_from_slice(&before.heights[start * width..end * width]);
+                for _ in 0..PASSES {
+                    progress.check()?;
+                    simd(
+                        #[inline(always)]
+                        || self.pass(around, buffers),
+                    );
+                }
+                after.copy_from_slice(&around[(first - start) * width..][..after.len()]);
+                Ok(())
+            },
+        )
     }
 
+    /// Computes a pass in place, where every sample exchanges with its neighbours of before. The samples beyond the first
+    /// and the last row count as a wall, so that each pass spoils another row there if the map goes on.
     #[inline(always)]
-    fn pass_row(self, here: &[i32], adjacent_rows: [Option<&[i32]>; 2], after: &mut [i32]) {
-        let last = here.len() - 1;
-        after.copy_from_slice(here);
-        gather(&here[1..], &here[..last], self.along, &mut after[1..]);
-        gather(&here[..last], &here[1..], self.along, &mut after[..last]);
-        for other in adjacent_rows.into_iter().flatten() {
-            gather(here, other, self.across, after);
-            gather(&here[1..], &other[..last], self.diagonal, &mut after[1..]);
-            gather(&here[..last], &other[1..], self.diagonal, &mut after[..last]);
+    fn pass(self, heights: &mut [i32], [here, below, flow]: &mut [Vec<i32>; 3]) {
+        let width = here.len();
+        let (last, mut rest) = (width - 1, heights);
+        here.copy_from_slice(&rest[..width]);
+        while !rest.is_empty() {
+            let (row, next) = rest.split_at_mut(width);
+            for ((flow, a), b) in flow.iter_mut().zip(&here[..last]).zip(&here[1..]) {
+                *flow = inflow(b - a, self.along);
+            }
+            row[..last].iter_mut().zip(&*flow).for_each(|(height, flow)| *height += flow);
+            row[1..].iter_mut().zip(&*flow).for_each(|(height, flow)| *height -= flow);
+            if let Some(next) = next.get_mut(..width) {
+                below.copy_from_slice(next);
+                exchange([here, below], self.across, [row, next]);
+                exchange([&here[..last], &below[1..]], self.diagonal, [&mut row[..last], &mut next[1..]]);
+                exchange([&here[1..], &below[..last]], self.diagonal, [&mut row[1..], &mut next[..last]]);
+                std::mem::swap(here, below);
+            }
+            rest = next;
         }
     }
 }
 
-/// Adds to each sample the inflow from a neighbour, less the outflow to it. Both samples compute the same integer, so
-/// nothing is lost between them.
+/// Moves what is too steep between the samples of two rows. `before` are their heights before the pass.
 #[inline(always)]
-fn gather(here: &[i32], neighbour: &[i32], stable: i32, after: &mut [i32]) {
-    for ((after, here), neighbour) in after.iter_mut().zip(here).zip(neighbour) {
-        let rise = neighbour - here;
-        *after += ((rise - stable).max(0) >> SHARE) - ((-rise - stable).max(0) >> SHARE);
+fn exchange(before: [&[i32]; 2], stable: i32, [upper, lower]: [&mut [i32]; 2]) {
+    let samples = upper.iter_mut().zip(lower).zip(before[0].iter().zip(before[1]));
+    for ((upper, lower), (upper_before, lower_before)) in samples {
+        let flow = inflow(lower_before - upper_before, stable);
+        *upper += flow;
+        *lower -= flow;
     }
+}
+
+/// What a sample gains from one that is `rise` higher, or loses where this is negative: a share of the excess, rounded
+/// towards zero.
+#[inline(always)]
+fn inflow(rise: i32, stable: i32) -> i32 {
+    let excess = rise - rise.min(stable).max(-stable);
+    (excess + ((excess >> 31) & ((1 << SHARE) - 1))) >> SHARE
 }
 
 /// Heights as integers.
@@ -166,10 +202,8 @@ impl Operation for ThermalErosion {
         let mut after = FixedTerrain { heights: vec![0; grid.samples()], width: terrain.width, unit: terrain.unit };
         let counter = progress.counter((until - done) as usize);
         for _ in done..until {
-            for _ in 0..PASSES {
-                stable.pass(&terrain, &mut after, progress)?;
-                std::mem::swap(&mut terrain, &mut after);
-            }
+            stable.round(&terrain, &mut after, progress)?;
+            std::mem::swap(&mut terrain, &mut after);
             counter.add_one()?;
         }
         drop(after);
@@ -217,13 +251,48 @@ mod tests {
         let grid = Grid::new(Extent { width_m: 2.0, depth_m: 2.0 }, 2, 2);
         let cliff = Heightfield::from_fn(grid, |c, _| if c == 0 { 10.0 } else { 0.0 });
         let progress = Progress::new();
-        let before = FixedTerrain::new(&cliff, None, &progress).expect("not cancelled");
         let mut after = FixedTerrain::new(&cliff, None, &progress).expect("not cancelled");
-        StableDrops::new(45.0, grid, before.unit).pass(&before, &mut after, &progress).expect("not cancelled");
+        StableDrops::new(45.0, grid, after.unit).pass(&mut after.heights, &mut [(); 3].map(|()| vec![0; 2]));
         let after = after.into_heightfield(&cliff);
         let down = (8.0 + 10.0 - 2.0 * std::f32::consts::SQRT_2) / 8.0;
         for r in 0..2 {
             assert!((after[(0, r)] - (10.0 - down)).abs() < 1e-5 && (after[(1, r)] - down).abs() < 1e-5);
+        }
+    }
+
+    /// A pass in which each sample gathers what it exchanges with its neighbours.
+    fn gathered(stable: StableDrops, before: &[i32], width: usize) -> Vec<i32> {
+        let rows = before.len() / width;
+        let exchanged = |sample: usize| {
+            let (c, r) = (sample % width, sample / width);
+            let near = (r.saturating_sub(1)..(r + 2).min(rows))
+                .flat_map(|r2| (c.saturating_sub(1)..(c + 2).min(width)).map(move |c2| (c2, r2)));
+            near.filter(|&near| near != (c, r)).fold(0, |sum, (c2, r2)| {
+                let limit = match (c2 == c, r2 == r) {
+                    (false, false) => stable.diagonal,
+                    (true, _) => stable.across,
+                    _ => stable.along,
+                };
+                let rise = before[r2 * width + c2] - before[sample];
+                sum + rise.signum() * ((rise.abs() - limit).max(0) / 8)
+            })
+        };
+        (0..before.len()).map(|sample| before[sample] + exchanged(sample)).collect()
+    }
+
+    #[test]
+    fn rounds_in_bands_match_passes_over_the_whole_map() {
+        let mut rng = Stream::new(9, 9).at(0);
+        for (width, height) in [(2, 2), (19, 150), (33, 63), (20, 193)] {
+            let grid = rectangular_grid(width, height);
+            let rough = Heightfield::from_fn(grid, |_, _| 40.0 * rng.unit() as f32);
+            let progress = Progress::new();
+            let before = FixedTerrain::new(&rough, None, &progress).expect("not cancelled");
+            let mut after = FixedTerrain::new(&rough, None, &progress).expect("not cancelled");
+            let stable = StableDrops::new(25.0, grid, before.unit);
+            stable.round(&before, &mut after, &progress).expect("not cancelled");
+            let expected = (0..PASSES).fold(before.heights, |heights, _| gathered(stable, &heights, width));
+            assert!(after.heights == expected, "{width} × {height}");
         }
     }
 
