@@ -269,12 +269,18 @@ mod tests {
         assert!(thermal.contains("thermal") && !thermal.contains("rivers"), "{thermal}");
         assert!(changes("", r#""faults", "rivers": {}"#).is_some());
         assert_eq!(changes("", r#""faults""#), None);
+        let since_9 = |profile: &str| {
+            let faults = format!(r#""faults", "profile": "{profile}", "rivers": {{}}"#);
+            changes(r#""terrain_version": 9,"#, &faults)
+        };
+        assert!(since_9("cosine").expect("ridges are wider").contains("ridges"));
+        assert_eq!(since_9("smooth"), None);
         assert_eq!(changes("", r#""fluvial_erosion", "enabled": false"#), None);
         let since_2 = changes(r#""terrain_version": 2,"#, r#""fluvial_erosion""#).expect("depressions have changed");
         assert!(since_2.contains("depressions") && !since_2.contains("rows and columns"), "{since_2}");
         let since_2 = changes(r#""terrain_version": 2,"#, r#""thermal_erosion""#).expect("scree has changed");
         assert!(since_2.contains("differs in its details") && !since_2.contains("too steep"), "{since_2}");
-        assert_eq!(changes(r#""terrain_version": 9,"#, r#""thermal_erosion""#), None);
+        assert_eq!(changes(r#""terrain_version": 10,"#, r#""thermal_erosion""#), None);
         let since_4 = changes(r#""terrain_version": 4,"#, r#""fluvial_erosion""#).expect("creep has changed");
         assert!(since_4.contains("creep") && !since_4.contains("depressions"), "{since_4}");
         assert_eq!(changes(r#""terrain_version": 5,"#, r#""fluvial_erosion""#), None);

@@ -5,7 +5,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 9;
+pub const TERRAIN_VERSION: u32 = 10;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -19,7 +19,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 10] = [
+const CHANGES: [TerrainChange; 11] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -81,10 +81,16 @@ const CHANGES: [TerrainChange; 10] = [
         is_fine: false,
     },
     TerrainChange {
-        version: 9,
+        version: 10,
         affects: |step| step.operation.key() == "thermal_erosion",
         what: "on fine maps, the scree of thermal erosion differs in its details",
         is_fine: true,
+    },
+    TerrainChange {
+        version: 10,
+        affects: |step| matches!(&step.operation, AnyOperation::Faults(faults) if faults.has_rivers_and_banks()),
+        what: "with rivers, ridges and banks of faults are at least two spacings of the rivers' points wide",
+        is_fine: false,
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::fixed_point::{to_metres, to_units};
+use super::fixed_point::{quantized_displacement, to_metres, to_units};
 use super::profile::Profile;
 use crate::cast::ToInteger;
 use crate::heightfield::{Grid, Heightfield};
@@ -32,6 +32,19 @@ impl Fault {
     /// The uplift of a point, in metres.
     pub fn uplift_m(&self, x_m: f64, z_m: f64) -> f64 {
         self.displacement_m * self.profile.weight(self.distance_m(x_m, z_m), self.zone_m)
+    }
+
+    /// The fault with a zone of at least `min_m`, for grids that would show a narrower one in a few samples by chance. Its
+    /// effect over longer distances stays the same: the volume of a ridge, or the moment of a bank and a ditch. Faults that
+    /// offset their sides do not change.
+    #[must_use]
+    pub fn widened(self, min_m: f64) -> Self {
+        if !self.profile.fades() || self.zone_m >= min_m {
+            return self;
+        }
+        let ratio = self.zone_m / min_m;
+        let share = if self.profile == Profile::Cosine { ratio } else { ratio * ratio };
+        Self { zone_m: min_m, displacement_m: quantized_displacement(share * self.displacement_m), ..self }
     }
 }
 
@@ -166,6 +179,38 @@ impl GridFault {
         let (displacement_m, zone_m) = (self.fault.displacement_m, self.fault.zone_m);
         for (sum, x) in sums.iter_mut().zip(xs) {
             *sum += to_units(displacement_m * weight((x - px) * nx + across_m, zone_m));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sums of the uplift at places along a line across the fault, and of the uplift times the distance.
+    fn moments(fault: Fault) -> [f64; 2] {
+        let step_m = 0.01;
+        let places = || (-40_000..40_000).map(|i| step_m * f64::from(i));
+        let uplifts = || places().map(|x_m| fault.uplift_m(x_m, 0.0));
+        [uplifts().sum(), places().zip(uplifts()).map(|(x_m, uplift_m)| x_m * uplift_m).sum()]
+    }
+
+    #[test]
+    fn widened_faults_have_the_same_effect_over_longer_distances() {
+        let fault =
+            |profile, zone_m| Fault { point_m: [0.0, 0.0], normal: [1.0, 0.0], displacement_m: 30.0, profile, zone_m };
+        for (profile, moment) in
+            [(Profile::Cosine, 0), (Profile::Sine, 1), (Profile::Exponential, 1), (Profile::Linear, 1)]
+        {
+            let narrow = fault(profile, 2.0);
+            let wide = narrow.widened(20.0);
+            let [expected, found] = [narrow, wide].map(|fault| moments(fault)[moment]);
+            assert!((found / expected - 1.0).abs() < 0.01, "{found}, not {expected}, of {profile:?}");
+            assert_eq!((wide.zone_m, narrow.widened(1.5)), (20.0, narrow));
+            assert_eq!(fault(profile, 0.0).widened(20.0).displacement_m, 0.0);
+        }
+        for profile in [Profile::Step, Profile::Ramp, Profile::Smooth] {
+            assert_eq!(fault(profile, 2.0).widened(20.0), fault(profile, 2.0));
         }
     }
 }

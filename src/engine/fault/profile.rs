@@ -88,6 +88,11 @@ impl Profile {
         }
     }
 
+    /// Whether the profile leaves a ridge or banks alone, without an offset between places far from the line.
+    pub fn fades(self) -> bool {
+        self.far_weight() == 0.0
+    }
+
     /// |w| far from the line.
     pub(crate) fn far_weight(self) -> f64 {
         match self {

@@ -265,8 +265,26 @@ impl Faults {
 
     /// The faults of a range of iterations.
     fn fault_range(&self, context: &EvalContext, which: RangeInclusive<u32>) -> Result<Vec<Fault>, Cancelled> {
-        let fault = |i| self.fault(i, context.grid.extent(), context.stream);
+        let fault = |i| self.summed_fault(i, context);
         which.into_par_iter().map(|i| context.progress.check().map(|()| fault(i))).collect()
+    }
+
+    /// Whether rivers run between faults that leave ridges or banks, which may be too narrow for their points.
+    pub fn has_rivers_and_banks(&self) -> bool {
+        self.rivers.is_some() && (self.profile.fades() || self.own.iter().any(|own| own.profile.fades()))
+    }
+
+    /// Fault i = 1…n as it is added to the terrain: wide enough for the points of rivers, which would meet narrow banks and
+    /// ridges by chance.
+    fn summed_fault(&self, i: u32, context: &EvalContext) -> Fault {
+        let fault = self.fault(i, context.grid.extent(), context.stream);
+        if self.rivers.is_none() {
+            return fault;
+        }
+        /// The least zone in spacings of these points.
+        const MIN_ZONE: f64 = 2.0;
+        let points = self.working_grid(context.grid);
+        fault.widened(MIN_ZONE * points.spacing_x_m().max(points.spacing_z_m()))
     }
 
     /// Fault i = 1…n, generated independently of the others.
@@ -394,7 +412,7 @@ impl Operation for Faults {
             return sum_of_faults(context.grid, &self.fault_range(context, 1..=until)?, context.progress);
         }
         self.erosion().evaluate(context, until, resume, |i, terrain| {
-            add_fault(terrain, &self.fault(i, context.grid.extent(), context.stream), context.progress)
+            add_fault(terrain, &self.summed_fault(i, context), context.progress)
         })
     }
 
@@ -407,7 +425,7 @@ impl Operation for Faults {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{evaluated, resumed, stream};
+    use super::super::testing::{evaluated, relative_rms, resumed, stream};
     use super::*;
     use crate::inputs::Inputs;
     use crate::progress::Progress;
@@ -491,6 +509,24 @@ mod tests {
         // Before the first river step nothing is eroded.
         let (plain, young) = (first_faults, evaluated(&carved, grid, None, 4));
         assert!(plain.heights().iter().zip(young.heights()).all(|(plain, young)| (plain - young).abs() < 1e-3));
+    }
+
+    #[test]
+    fn rivers_do_not_meet_narrow_faults_by_chance() {
+        // Ridges of 3 m, of which few reach a point of the reference grid, whose spacing is 16 m.
+        let rivers = FaultRivers { years: 100.0, ..Default::default() };
+        let ridges = Faults { count: 200, profile: Profile::Cosine, zone_m: 3.0, up_chance: 1.0, ..Default::default() };
+        let faults = Faults { rivers: Some(rivers), ..ridges };
+        let world = Extent { width_m: 4096.0, depth_m: 4096.0 };
+        let [coarse, fine] = [257, 1025].map(|side| {
+            let (inputs, progress) = (Inputs::default(), Progress::new());
+            let grid = Grid::new(world, side, side);
+            let context = EvalContext { grid, below: None, stream: stream(), inputs: &inputs, progress: &progress };
+            let eroded = evaluated(&faults, faults.working_grid(grid), None, 200);
+            faults.upsample(&eroded, &context, 200).expect("not cancelled")
+        });
+        let rms = relative_rms(&coarse, &fine);
+        assert!(rms < 0.01, "{rms}");
     }
 
     #[test]
