@@ -37,8 +37,10 @@ const SLID_WEST: u8 = 2;
 const SLID_EAST: u8 = 4;
 const SLID_ALL: u8 = SLID | SLID_WEST | SLID_EAST;
 /// The rows of a band. Bands are processed in parallel, each row by row, so that scree moves on through a band in one
-/// sweep. The borders between them alternate from sweep to sweep.
+/// sweep. The borders between them alternate.
 const BAND: usize = 64;
+/// Sweeps of a band before it waits for the others. Meanwhile its heights stay in the cache.
+const SWEEPS: u32 = 8;
 
 /// The size of the integers that stand for heights: a power of two, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -364,50 +366,39 @@ impl Slopes {
         let blocks = self.grid.width().div_ceil(BLOCK);
         let mut slid = vec![SLID_ALL; self.grid.height() * blocks];
         let mut after = slid.clone();
-        let mut sweeps = 0_u32;
+        let mut turns = 0_u32;
         while has_any(&slid) {
-            self.sweep(sweeps, &slid, &mut after, limits, progress)?;
+            self.settle_bands(turns, &slid, &mut after, limits, progress)?;
             std::mem::swap(&mut slid, &mut after);
-            sweeps += 1;
-            progress.report(1.0 - 8.0 / (8.0 + sweeps.to_f32()));
+            turns += 1;
+            progress.report(1.0 - 1.0 / (1.0 + turns.to_f32()));
         }
         Ok(())
     }
 
-    /// Lets rock slide between neighbours within bands of rows, downwards or upwards in turn.
-    fn sweep(
+    /// Lets rock slide between neighbours within bands of rows, whose borders depend on the turn.
+    fn settle_bands(
         &mut self,
-        sweep: u32,
+        turn: u32,
         before: &[u8],
         after: &mut [u8],
         limits: &StableDrops,
         progress: &Progress,
     ) -> Result<(), Cancelled> {
-        let width = self.grid.width();
+        let (width, height) = (self.grid.width(), self.grid.height());
         let blocks = width.div_ceil(BLOCK);
-        let is_even = sweep.is_multiple_of(2);
-        let first = if is_even { BAND } else { BAND / 2 }.min(self.grid.height());
+        let first = if turn.is_multiple_of(2) { BAND } else { BAND / 2 }.min(height);
         let (first_heights, heights) = self.heights.split_at_mut(first * width);
         let (first_after, after) = after.split_at_mut(first * blocks);
         let bands = heights.par_chunks_mut(BAND * width).zip(after.par_chunks_mut(BAND * blocks)).enumerate();
-        let bands = bands.map(|(i, (heights, slid))| Band { start: first + i * BAND, heights, slid });
-        let first_band = Band { start: 0, heights: first_heights, slid: first_after };
-        rayon::iter::once(first_band).chain(bands).try_for_each(|mut band| {
-            let rows = band.heights.len() / width;
-            // The last of hundreds of sweeps move something in few bands.
-            let around = band.start.saturating_sub(1) * blocks..((band.start + rows + 1) * blocks).min(before.len());
-            if !has_any(&before[around]) {
-                band.slid.fill(0);
-                return progress.check();
-            }
-            let mut near = vec![0; blocks];
-            for i in 0..rows {
-                let r = if is_even { i } else { rows - 1 - i };
-                let done = if is_even { r.checked_sub(1) } else { (r + 1 < rows).then_some(r + 1) };
-                band.slide_row(r, done, before, &mut near, limits);
-                progress.check()?;
-            }
-            Ok(())
+        let bands = bands.map(|(i, (heights, slid))| (first + i * BAND, heights, slid));
+        rayon::iter::once((0, first_heights, first_after)).chain(bands).try_for_each(|(start, heights, slid)| {
+            let rows = heights.len() / width;
+            let mut around = vec![0; (rows + 2) * blocks];
+            let [from, to] = [start.saturating_sub(1), (start + rows + 1).min(height)].map(|row| row * blocks);
+            let skipped = if start == 0 { blocks } else { 0 };
+            around[skipped..][..to - from].copy_from_slice(&before[from..to]);
+            Band { start, is_last: start + rows == height, heights, slid }.settle(&mut around, limits, progress)
         })
     }
 }
@@ -416,21 +407,56 @@ impl Slopes {
 struct Band<'a> {
     /// The first row.
     start: usize,
+    /// Whether they are the last rows of the terrain.
+    is_last: bool,
     heights: &'a mut [i32],
     /// What slid in the blocks of its rows, or may have.
     slid: &'a mut [u8],
 }
 
 impl Band<'_> {
+    /// Sweeps the rows down and up in turn, up to [`SWEEPS`] times. `around` is what slid before in the blocks of its rows
+    /// and of one row on either side.
+    fn settle(mut self, around: &mut [u8], limits: &StableDrops, progress: &Progress) -> Result<(), Cancelled> {
+        let blocks = (around.len() - self.slid.len()) / 2;
+        let rows = self.slid.len() / blocks;
+        let mut near = vec![0; blocks];
+        // What slid in the first and the last row in any sweep, which the bands beside this one have not seen.
+        let mut at_edges = vec![0; 2 * blocks];
+        for sweep in 0..SWEEPS {
+            // The last of hundreds of sweeps move something in few bands.
+            if !has_any(around) {
+                self.slid.fill(0);
+                break;
+            }
+            let is_down = sweep.is_multiple_of(2);
+            for i in 0..rows {
+                let r = if is_down { i } else { rows - 1 - i };
+                let done = if is_down { r.checked_sub(1) } else { (r + 1 < rows).then_some(r + 1) };
+                self.slide_row(r, done, around, &mut near, limits);
+                progress.check()?;
+            }
+            let edges = self.slid[..blocks].iter().chain(&self.slid[(rows - 1) * blocks..]);
+            at_edges.iter_mut().zip(edges).for_each(|(any, slid)| *any |= slid);
+            around[..blocks].fill(0);
+            around[blocks..][..self.slid.len()].copy_from_slice(self.slid);
+            around[(rows + 1) * blocks..].fill(0);
+        }
+        let (first, last) = at_edges.split_at(blocks);
+        self.slid[..blocks].iter_mut().zip(first).for_each(|(slid, any)| *slid |= any);
+        self.slid[(rows - 1) * blocks..].iter_mut().zip(last).for_each(|(slid, any)| *slid |= any);
+        Ok(())
+    }
+
     /// Lets rock slide within row `r` of the band and to the next row, where some slid near it before, or in this
     /// sweep in the adjacent row `done`.
-    fn slide_row(&mut self, r: usize, done: Option<usize>, before: &[u8], near: &mut [u8], limits: &StableDrops) {
+    fn slide_row(&mut self, r: usize, done: Option<usize>, around: &[u8], near: &mut [u8], limits: &StableDrops) {
         let blocks = near.len();
         let rows = self.slid.len() / blocks;
         let width = self.heights.len() / rows;
         let row = self.start + r;
         near.fill(0);
-        let rows_before = before.chunks_exact(blocks).skip(row.saturating_sub(1)).take(if row == 0 { 2 } else { 3 });
+        let rows_before = around[r * blocks..(r + 3) * blocks].chunks_exact(blocks);
         let done = done.and_then(|done| self.slid.get(done * blocks..(done + 1) * blocks));
         for slid in rows_before.chain(done) {
             near.iter_mut().zip(slid).for_each(|(near, slid)| *near |= slid);
@@ -443,7 +469,7 @@ impl Band<'_> {
         let next = (r + 2).min(rows) * width;
         let (upper, lower) = self.heights[r * width..next].split_at_mut(width);
         // The next row is in another band; in the next sweep, both rows are in the same one.
-        let is_cut = lower.is_empty() && (row + 1) * blocks < before.len();
+        let is_cut = lower.is_empty() && !self.is_last;
         let limits_of_row = &limits.rows[limits.nearest[row]];
         for b in 0..blocks {
             let is_active = near[b] != 0
