@@ -54,6 +54,7 @@ pub mod recipe_masks;
 pub mod relief;
 mod resample;
 pub mod rivers;
+pub mod rock;
 mod rounding;
 pub mod scatter;
 mod simd;

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::fault_erosion::{FaultErosion, FaultRivers};
 use super::fault_sequence::{FaultSequence, Segment, Tree};
 use super::faults::PointPair;
-use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation};
+use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation, TerrainOnGrid};
 use super::recursive_filter::RecursiveFilter;
 use super::stream_power_refinement::StreamPowerRefinement;
 use crate::cast::{ToFloat, ToInteger};
@@ -22,6 +22,7 @@ use crate::heightfield::{Extent, Grid, Heightfield};
 use crate::parameters::{Spec, choices, parameters};
 use crate::progress::{Cancelled, Progress};
 use crate::random::{Rng, Stream};
+use crate::rock::RockChange;
 
 choices! {
     /// How the faults of a tree are arranged.
@@ -388,6 +389,25 @@ impl BspFaults {
     fn erosion(&self) -> FaultErosion<'_> {
         FaultErosion { wind: self.wind.as_ref(), rivers: self.rivers.as_ref(), reads_heights: self.floor_m.is_some() }
     }
+
+    /// The faults alone.
+    fn without_erosion(&self) -> Self {
+        Self { wind: None, rivers: None, ..self.clone() }
+    }
+
+    /// A function that adds a tree to terrain on a grid.
+    fn adder(
+        &self,
+        grid: Grid,
+        context: &EvalContext,
+    ) -> impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled> + Sync {
+        let xs = column_positions(&grid);
+        let fade = self.edge_fade.then(|| Fade::new(&grid));
+        move |i, terrain| {
+            let tree = self.tree(i, grid.extent(), context.stream);
+            add_tree(terrain, &tree, &xs, fade.as_ref(), self.floor_m, context.progress)
+        }
+    }
 }
 
 impl Operation for BspFaults {
@@ -460,17 +480,23 @@ impl Operation for BspFaults {
         if !self.is_resumable() {
             return self.sum(context, 1..=until, false, None);
         }
-        let xs = column_positions(&context.grid);
-        let fade = self.edge_fade.then(|| Fade::new(&context.grid));
-        self.erosion().evaluate(context, until, resume, |i, terrain| {
-            let tree = self.tree(i, context.grid.extent(), context.stream);
-            add_tree(terrain, &tree, &xs, fade.as_ref(), self.floor_m, context.progress)
-        })
+        self.erosion().evaluate(context, until, resume, self.adder(context.grid, context))
+    }
+
+    fn rock_change(
+        &self,
+        context: &EvalContext,
+        until: u32,
+        _below: &TerrainOnGrid,
+        sediment_m: &Heightfield,
+    ) -> Result<Option<RockChange>, Cancelled> {
+        let uneroded = |grid: Grid| self.without_erosion().evaluate(&EvalContext { grid, ..*context }, until, None);
+        let adder = self.adder(self.working_grid(context.grid), context);
+        self.erosion().rock_change(context, until, sediment_m, &uneroded, adder)
     }
 
     fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {
-        let faults_alone = Self { wind: None, rivers: None, ..self.clone() };
-        let uneroded = |grid: Grid| faults_alone.evaluate(&EvalContext { grid, ..*context }, until, None);
+        let uneroded = |grid: Grid| self.without_erosion().evaluate(&EvalContext { grid, ..*context }, until, None);
         self.erosion().upsample(terrain, context, until, &uneroded)
     }
 }

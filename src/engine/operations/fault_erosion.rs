@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, TerrainOnGrid};
 use super::recursive_filter::{PreparedFilter, RecursiveFilter};
+use super::river_rock::RiverRock;
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_refinement::{StreamPowerRefinement, coarser};
 use crate::cast::ToFloat;
@@ -11,6 +12,7 @@ use crate::flow::{GridSampler, Mesh, Outlets, RoutingOptions};
 use crate::heightfield::{Grid, Heightfield};
 use crate::parameters::{Spec, parameters};
 use crate::progress::{Cancelled, Progress};
+use crate::rock::RockChange;
 
 parameters! {
     /// Rivers that cut valleys while the faults accumulate, so that the terrain grows together with its valleys. The
@@ -146,6 +148,18 @@ impl FaultErosion<'_> {
         resume: Option<Keyframe>,
         add_fault: impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled> + Sync,
     ) -> Result<Heightfield, Cancelled> {
+        self.evaluate_with_rock(context, until, resume, None, add_fault)
+    }
+
+    /// [`Self::evaluate`], which also notes what the rivers do to the rock.
+    fn evaluate_with_rock(
+        self,
+        context: &EvalContext,
+        until: u32,
+        resume: Option<Keyframe>,
+        rock: Option<&mut RiverRock>,
+        add_fault: impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled> + Sync,
+    ) -> Result<Heightfield, Cancelled> {
         let (grid, progress) = (context.grid, context.progress);
         let (done, mut terrain) = match resume {
             Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(progress)?),
@@ -167,13 +181,38 @@ impl FaultErosion<'_> {
         // Most frames of an uplift continue a keyframe without reaching the next river step; they need no solver.
         let has_steps = until / rivers.interval() > done / rivers.interval();
         let solver = has_steps.then(|| rivers.solver(mesh.clone(), progress)).transpose()?;
-        let mut with_rivers = FaultsWithRivers { rivers, mesh, solver, done, until, progress };
+        let mut with_rivers = FaultsWithRivers { rivers, mesh, solver, rock, done, until, progress };
         if !self.needs_heights() {
             with_rivers.evaluate_in_groups(&mut terrain, add_fault)?;
         } else {
             with_rivers.evaluate_one_by_one(&mut terrain, wind.as_mut(), add_fault)?;
         }
         Ok(terrain)
+    }
+
+    /// See [`Operation::rock_change`](super::Operation::rock_change). `uneroded` returns the sum of the faults alone on any
+    /// grid.
+    pub fn rock_change(
+        self,
+        context: &EvalContext,
+        until: u32,
+        sediment_m: &Heightfield,
+        uneroded: &TerrainOnGrid,
+        add_fault: impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled> + Sync,
+    ) -> Result<Option<RockChange>, Cancelled> {
+        if !self.is_active() {
+            return Ok(None);
+        }
+        let displacement_m = uneroded(context.grid)?;
+        if self.rivers.is_none() {
+            return Ok(Some(RockChange { displacement_m, refilled_m: None }));
+        }
+        let grid = self.working_grid(context.grid);
+        let mesh = mesh(grid, context.progress)?;
+        let mut rock = RiverRock::new(&mesh, sediment_m, context.progress)?;
+        let on_reference = EvalContext { grid, below: None, ..*context };
+        self.evaluate_with_rock(&on_reference, until, None, Some(&mut rock), add_fault)?;
+        rock.into_change(&mesh, displacement_m, context).map(Some)
     }
 
     /// Brings terrain eroded by `until` faults to the context's grid. `uneroded` returns the sum of the faults alone,
@@ -216,6 +255,8 @@ struct FaultsWithRivers<'a> {
     mesh: Mesh,
     /// `None` if no river step follows.
     solver: Option<StreamPowerSolver>,
+    /// Where to note what the steps do to the rock.
+    rock: Option<&'a mut RiverRock>,
     /// The faults that the terrain has already.
     done: u32,
     until: u32,
@@ -251,9 +292,10 @@ impl FaultsWithRivers<'_> {
             let last = last_of_group(first);
             self.mesh.add_map(terrain, &sum, None, progress)?;
             let solver = self.solver.as_mut().filter(|_| last.is_multiple_of(every));
+            let rock = self.rock.as_deref_mut();
             let erode = || {
                 if let Some(solver) = solver {
-                    erode_with_rebound(solver, terrain, progress)?;
+                    erode_with_rebound(solver, terrain, rock, progress)?;
                 }
                 (first..=last).try_for_each(|_| counter.add_one())
             };
@@ -282,7 +324,7 @@ impl FaultsWithRivers<'_> {
             };
             sampler.change(terrain, None, change, progress)?;
             if let Some(solver) = self.solver.as_mut().filter(|_| i.is_multiple_of(self.rivers.interval())) {
-                erode_with_rebound(solver, terrain, progress)?;
+                erode_with_rebound(solver, terrain, self.rock.as_deref_mut(), progress)?;
             }
             counter.add_one()?;
         }
@@ -298,11 +340,17 @@ impl FaultsWithRivers<'_> {
 fn erode_with_rebound(
     solver: &mut StreamPowerSolver,
     terrain: &mut Heightfield,
+    rock: Option<&mut RiverRock>,
     progress: &Progress,
 ) -> Result<(), Cancelled> {
+    let before = rock.is_some().then(|| terrain.copied(progress)).transpose()?;
     let before_m = mean_m(terrain);
     solver.step(terrain, None, progress)?;
     let rebound_m = (before_m - mean_m(terrain)).to_f32();
+    if let (Some(rock), Some(before)) = (rock, before) {
+        rock.note(&before, None, terrain);
+        rock.rebound_m += f64::from(rebound_m);
+    }
     terrain.heights_mut().par_iter_mut().with_min_len(1 << 13).for_each(|height| *height += rebound_m);
     Ok(())
 }

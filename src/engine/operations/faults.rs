@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::fault_erosion::{FaultErosion, FaultRivers};
 use super::fault_sequence::FaultSequence;
-use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation};
+use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation, TerrainOnGrid};
 use super::recursive_filter::RecursiveFilter;
 use super::stream_power_refinement::StreamPowerRefinement;
 use crate::fault::{Fault, FaultSum, FixedHeights, Profile, add_fault, quantized_displacement, sum_of_faults};
@@ -20,6 +20,7 @@ use crate::parameters::{
 };
 use crate::progress::Cancelled;
 use crate::random::{Rng, Stream};
+use crate::rock::RockChange;
 
 choices! {
     /// How the line of a fault is placed.
@@ -287,6 +288,11 @@ impl Faults {
         fault.widened(MIN_ZONE * points.spacing_x_m().max(points.spacing_z_m()))
     }
 
+    /// A function that adds a fault to terrain.
+    fn adder(&self, context: &EvalContext) -> impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled> + Sync {
+        |i, terrain| add_fault(terrain, &self.summed_fault(i, context), context.progress)
+    }
+
     /// Fault i = 1…n, generated independently of the others.
     fn fault(&self, i: u32, extent: Extent, stream: Stream) -> Fault {
         if let Some(own) = self.own.iter().find(|own| own.i == i) {
@@ -411,9 +417,19 @@ impl Operation for Faults {
         if !self.erosion().is_active() {
             return sum_of_faults(context.grid, &self.fault_range(context, 1..=until)?, context.progress);
         }
-        self.erosion().evaluate(context, until, resume, |i, terrain| {
-            add_fault(terrain, &self.summed_fault(i, context), context.progress)
-        })
+        self.erosion().evaluate(context, until, resume, self.adder(context))
+    }
+
+    fn rock_change(
+        &self,
+        context: &EvalContext,
+        until: u32,
+        _below: &TerrainOnGrid,
+        sediment_m: &Heightfield,
+    ) -> Result<Option<RockChange>, Cancelled> {
+        let faults = self.fault_range(context, 1..=until)?;
+        let uneroded = |grid: Grid| sum_of_faults(grid, &faults, context.progress);
+        self.erosion().rock_change(context, until, sediment_m, &uneroded, self.adder(context))
     }
 
     fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {

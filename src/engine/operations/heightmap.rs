@@ -7,6 +7,7 @@ use crate::inputs::{Raster, SampleScale};
 use crate::parameters::{FileName, Spec, choices, parameters};
 use crate::progress::Cancelled;
 use crate::resample::{Bicubic, Sampling};
+use crate::rock::RockEffect;
 
 choices! {
     /// How to fit an image whose proportions differ from those of the map.
@@ -78,6 +79,10 @@ impl Operation for Heightmap {
     const KEY: &'static str = "heightmap";
     const LABEL: &'static str = "Heightmap";
     const WORDS: &'static str = "import image dem lidar file picture";
+
+    fn rock_effect(&self) -> RockEffect {
+        RockEffect::Expose
+    }
 
     fn is_pointwise(&self) -> bool {
         true

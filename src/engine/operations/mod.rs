@@ -9,6 +9,7 @@ mod fault_sequence;
 mod local_blur;
 mod operation;
 mod report;
+mod river_rock;
 #[macro_use]
 mod registry;
 mod stream_power;
@@ -30,6 +31,7 @@ use super::heightfield::{Extent, Grid, Heightfield};
 use super::parameters::{Group, List, Parameter, ParameterError, Parameters, Problem, nearest_name, table_to_json};
 use super::progress::Cancelled;
 use super::random::Stream;
+use super::rock::{RockChange, RockEffect};
 
 registry! {
     faults: Faults,

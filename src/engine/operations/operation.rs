@@ -10,6 +10,7 @@ use crate::inputs::Inputs;
 use crate::parameters::{ParameterError, Parameters};
 use crate::progress::{Cancelled, Progress};
 use crate::random::Stream;
+use crate::rock::{RockChange, RockEffect};
 
 /// The role of an operation: whether it creates or changes terrain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +152,27 @@ pub trait Operation: Parameters {
     /// Whether the result depends on the terrain below, so that a change there invalidates it.
     fn reads_below(&self) -> bool {
         self.role() == Role::Modifier
+    }
+
+    /// What the operation does to the rock below the surface.
+    fn rock_effect(&self) -> RockEffect {
+        match self.role() {
+            Role::Generator => RockEffect::Displace,
+            Role::Modifier => RockEffect::CutAndFill,
+        }
+    }
+
+    /// What `until` iterations do to the rock on the context's grid, for an operation that both displaces and erodes it;
+    /// `None`: [`Self::rock_effect`] says it. `below` is the terrain below the step on other grids, and `sediment_m` the
+    /// sediment on it, on the context's grid. Takes as long as evaluating the operation.
+    fn rock_change(
+        &self,
+        _context: &EvalContext,
+        _until: u32,
+        _below: &TerrainOnGrid,
+        _sediment_m: &Heightfield,
+    ) -> Result<Option<RockChange>, Cancelled> {
+        Ok(None)
     }
 
     /// The number of iterations on the timeline; 0 for an operation that acts at once.

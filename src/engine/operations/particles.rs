@@ -20,6 +20,7 @@ use crate::heightfield::{Extent, Grid, Heightfield};
 use crate::parameters::{Spec, parameters};
 use crate::progress::Cancelled;
 use crate::random::{Rng, Stream};
+use crate::rock::RockEffect;
 
 parameters! {
     /// Deposits particles that roll downhill and pile up. Makes volcanoes where the drop point stays, and chains of
@@ -215,6 +216,10 @@ impl Operation for Particles {
     const KEY: &'static str = "particles";
     const LABEL: &'static str = "Particles";
     const WORDS: &'static str = "volcano heap sand dune deposit";
+
+    fn rock_effect(&self) -> RockEffect {
+        RockEffect::CutAndFill
+    }
 
     fn uses_seed(&self) -> bool {
         true

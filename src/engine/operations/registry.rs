@@ -88,6 +88,22 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.reports(context), )+ }
             }
 
+            /// See [`Operation::rock_effect`].
+            pub fn rock_effect(&self) -> RockEffect {
+                match self { $( Self::$name(operation) => operation.rock_effect(), )+ }
+            }
+
+            /// See [`Operation::rock_change`].
+            pub fn rock_change(
+                &self,
+                context: &EvalContext,
+                until: u32,
+                below: &TerrainOnGrid,
+                sediment_m: &Heightfield,
+            ) -> Result<Option<RockChange>, Cancelled> {
+                match self { $( Self::$name(operation) => operation.rock_change(context, until, below, sediment_m), )+ }
+            }
+
             /// See [`Operation::iterations`].
             pub fn iterations(&self) -> u32 {
                 match self { $( Self::$name(operation) => operation.iterations(), )+ }

@@ -12,6 +12,7 @@ use crate::cast::ToFloat;
 use crate::heightfield::{Extent, Grid, Heightfield, MAX_HEIGHT_M};
 use crate::parameters::{ParameterError, Spec, choices, parameters};
 use crate::progress::{Cancelled, Progress};
+use crate::rock::RockEffect;
 
 choices! {
     /// How the parts of a symmetric map correspond.
@@ -391,6 +392,10 @@ impl Operation for Symmetry {
     const KEY: &'static str = "symmetry";
     const LABEL: &'static str = "Symmetry";
     const WORDS: &'static str = "mirror rotate fair balanced multiplayer";
+
+    fn rock_effect(&self) -> RockEffect {
+        RockEffect::Displace
+    }
 
     fn role(&self) -> Role {
         Role::Modifier

@@ -8,14 +8,18 @@
 //! steps is restored. Without a cache, the output of a step that does not read the terrain below is computed before that
 //! terrain, which would take memory meanwhile.
 
+mod below_groups;
 mod cached_output;
 pub mod memory;
+mod rock_log;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use self::below_groups::BelowGroups;
 use self::cached_output::{CachedOutput, resumed};
+use self::rock_log::{ChangedTerrain, RockLog};
 use super::blending::blend;
 use super::discarded::discarded;
 pub use super::final_symmetry::restores_symmetry;
@@ -29,6 +33,7 @@ use super::operations::symmetry::Symmetry;
 use super::operations::{AnyOperation, EvalContext, PartReport, TerrainOnGrid, symmetry_report};
 use super::progress::{Cancelled, Progress};
 use super::recipe::{Blend, Recipe, StepSettings};
+use super::rock::Rock;
 use super::step::Step;
 use crate::cast::{ToFloat, ToInteger};
 
@@ -44,6 +49,21 @@ pub fn evaluate(
 ) -> Result<Heightfield, Cancelled> {
     let terrain = Evaluator::uncached().evaluate(recipe, grid, position, inputs, progress)?;
     Ok(Arc::unwrap_or_clone(terrain))
+}
+
+/// The terrain of a recipe as [`evaluate`] gives it, and the rock below it. The symmetries that are restored after the last
+/// step do not change the rock.
+pub fn evaluate_with_rock(
+    recipe: &Recipe,
+    grid: Grid,
+    position: Option<u32>,
+    inputs: &Inputs,
+    progress: &Progress,
+) -> Result<(Arc<Heightfield>, Rock), Cancelled> {
+    let mut evaluator = Evaluator { rock: Some(RockLog::new(grid)), ..Evaluator::uncached() };
+    let terrain = evaluator.evaluate(recipe, grid, position, inputs, progress)?;
+    let rock = evaluator.rock.map_or_else(|| Rock::undisturbed(grid), RockLog::into_rock);
+    Ok((terrain, rock))
 }
 
 /// Cache limits: keyframes per step, exact heights per step, and the bytes of both for all steps together. Every step
@@ -77,6 +97,8 @@ pub struct Evaluator {
     edited: usize,
     /// The number of operations evaluated so far, for tests of the cache.
     evaluated: usize,
+    /// Where to note what the steps do to the rock. Only for an evaluation without a cache, which visits every step.
+    rock: Option<RockLog>,
 }
 
 /// The terrain after a step.
@@ -122,9 +144,6 @@ impl Stages {
     }
 }
 
-/// The terrains below groups, each with the index of the first member.
-type BelowGroups = Vec<(usize, Option<Arc<Heightfield>>)>;
-
 /// Whether each step has an effect at these positions of the timeline. A group has one as soon as a member has; one that
 /// begins on flat terrain, once the first of its members that have iterations has begun.
 fn started_steps(recipe: &Recipe, placements: &[Placement], positions: &[u32]) -> Vec<bool> {
@@ -161,6 +180,7 @@ impl Evaluator {
             keyframe_bytes: 0,
             edited: 0,
             evaluated: 0,
+            rock: None,
         }
     }
 
@@ -299,9 +319,7 @@ impl Evaluator {
             self.final_symmetry = FinalSymmetry::default();
         }
         self.invalidate_from(unchanged);
-        if self.masks != recipe.masks {
-            self.masks = recipe.masks.clone();
-        }
+        self.masks.clone_from(&recipe.masks);
         let (start, mut below_groups) = self.start(unchanged, &placements);
         let mut terrain = start.checked_sub(1).and_then(|last| self.cached_terrain(last)).flatten();
         if start < recipe.stack.len() {
@@ -316,17 +334,7 @@ impl Evaluator {
         let mut own_ahead = ahead.map(output_ahead).transpose()?;
         for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate().skip(start) {
             let placement = placements[i];
-            if placements[i + 1..].iter().any(|other| other.first == i) {
-                below_groups.push((i, terrain.clone()));
-            }
-            // What a group joins with the terrain below it.
-            let of_members = (placement.first < i).then(|| terrain.clone());
-            let below = match below_groups.iter().rfind(|(first, _)| *first == placement.first) {
-                _ if placement.begins_flat => None,
-                Some((_, below)) => below.clone(),
-                None => terrain.take(),
-            };
-            below_groups.retain(|(first, _)| placements[i + 1..].iter().any(|other| other.first == *first));
+            let (below, of_members) = below_groups.visit(&placements, i, terrain.take(), None);
             let mut output = self.take_output(i, step, placement);
             terrain = below.clone();
             if started[i] {
@@ -351,7 +359,14 @@ impl Evaluator {
                         (None, None) => self.output(&step.operation, &context, until, &below_on, &mut output),
                     };
                     let own = progress.stage(0.0..0.9, own)?;
-                    progress.stage(0.9..1.0, || blend(&context, own, &step.settings, &recipe.mask_references(..i)))
+                    let references = &recipe.mask_references(..i);
+                    let after = progress.stage(0.9..1.0, || blend(&context, own, &step.settings, references))?;
+                    if let Some(rock) = &mut self.rock {
+                        let (context, below_on, after) = (&context, &below_on, &after);
+                        let changed = ChangedTerrain { step, context, until, below_on, references, after };
+                        rock.note(&placements, i, Some(&changed))?;
+                    }
+                    Ok(after)
                 });
                 match blended {
                     Ok(blended) => terrain = Some(blended),
@@ -362,6 +377,9 @@ impl Evaluator {
                         return Err(Cancelled);
                     }
                 }
+            }
+            if let (false, Some(rock)) = (started[i], &mut self.rock) {
+                rock.note(&placements, i, None)?;
             }
             let cached = CachedTerrain::Valid(terrain.clone());
             self.store(i, CachedStep { step: step.clone(), placement, until, terrain: cached, output });
@@ -457,7 +475,7 @@ impl Evaluator {
     /// The step at which to start, at most at `unchanged`, such that what is needed from below is cached: the terrain
     /// below that step and those below the groups around it. The latter are returned, with the first members of the
     /// groups.
-    fn start(&self, unchanged: usize, placements: &[Placement]) -> (usize, BelowGroups) {
+    fn start(&self, unchanged: usize, placements: &[Placement]) -> (usize, BelowGroups<Option<Arc<Heightfield>>>) {
         let needed = |start: &usize| {
             start.checked_sub(1).map_or(Some(None), |last| self.cached_terrain(last))?;
             let firsts: BTreeSet<usize> = placements[*start..].iter().map(|placement| placement.first).collect();
@@ -465,7 +483,8 @@ impl Evaluator {
                 let terrain = first.checked_sub(1).map_or(Some(None), |last| self.cached_terrain(last));
                 terrain.map(|terrain| (first, terrain))
             };
-            firsts.range(..*start).copied().map(below).collect::<Option<BelowGroups>>().map(|below| (*start, below))
+            let below = firsts.range(..*start).copied().map(below).collect::<Option<_>>();
+            below.map(|below| (*start, BelowGroups(below)))
         };
         (0..=unchanged).rev().find_map(|start| needed(&start)).unwrap_or_default()
     }
