@@ -283,7 +283,15 @@ fn normals_row(name: &str, grid: Grid) {
         #[inline(always)]
         || drop(black_box(naive::normals(&terrain))),
         &mut || {
-            drop(black_box(analysis_map(&terrain, AnalysisMap::Normals, None, Points::Samples, 255, &Progress::new())));
+            drop(black_box(analysis_map(
+                &terrain,
+                None,
+                AnalysisMap::Normals,
+                None,
+                Points::Samples,
+                255,
+                &Progress::new(),
+            )));
         },
     );
 }

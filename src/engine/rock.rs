@@ -53,10 +53,9 @@ fn changed(
 pub enum RockEffect {
     /// The rock moves with the surface.
     Displace,
-    /// The surface alone is cut or filled.
+    /// The surface alone is cut or filled. At the bottom of a stack, it is made of rock in its place, as imported land or a
+    /// base level.
     CutAndFill,
-    /// The surface is that of rock in its place, as of imported land.
-    Expose,
 }
 
 /// The share of an operation's output that is not cutting or filling, for operations that displace the rock and erode it.

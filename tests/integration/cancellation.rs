@@ -184,7 +184,7 @@ fn nightly_maps_and_encoders_stop_in_time() {
         check("weights 4096²", &|progress| weight_maps(input, points, 255, progress).is_err());
         for what in AnalysisMap::ALL {
             check(&format!("{} 4096²", what.key()), &|progress| {
-                analysis_map(&terrain, what, None, points, 255, progress).is_err()
+                analysis_map(&terrain, None, what, None, points, 255, progress).is_err()
             });
         }
         let image = Image { width: 8192, height: 4096, pixels: vec![[7; 4]; 8192 * 4096] };

@@ -113,7 +113,7 @@ fn progress_of_painting_and_maps_rises() {
     for what in AnalysisMap::ALL {
         let charting = |progress: &Progress| {
             assert!(
-                analysis_map(&terrain, what, None, Points::Pixels([700, 500]), 255, progress).is_ok(),
+                analysis_map(&terrain, None, what, None, Points::Pixels([700, 500]), 255, progress).is_ok(),
                 "not cancelled"
             );
         };

@@ -83,7 +83,7 @@ fn recursive_filter() {
 #[test]
 fn normals() {
     let terrain = rugged();
-    let ours = analysis_map(&terrain, AnalysisMap::Normals, None, Points::Samples, 255, &Progress::new())
+    let ours = analysis_map(&terrain, None, AnalysisMap::Normals, None, Points::Samples, 255, &Progress::new())
         .expect("not cancelled");
     let plain = naive::normals(&terrain);
     assert_eq!(ours.len(), plain.len());

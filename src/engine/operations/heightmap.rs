@@ -81,7 +81,7 @@ impl Operation for Heightmap {
     const WORDS: &'static str = "import image dem lidar file picture";
 
     fn rock_effect(&self) -> RockEffect {
-        RockEffect::Expose
+        RockEffect::CutAndFill
     }
 
     fn is_pointwise(&self) -> bool {

@@ -28,6 +28,10 @@ pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
     enabled.map(step_bytes).sum::<u64>().min(MAX_BYTES as u64 + 2 * largest) + restored as u64
 }
 
+/// The further maps that an evaluation with rock takes at most, and those that it returns: the displacement and the sediment
+/// below a step and after it, and those of its change.
+pub const ROCK_MAPS: [f64; 2] = [7.0, 2.0];
+
 /// The peak memory of evaluating a recipe on a grid without a cache, in maps of f32.
 pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {
     let placements = recipe.placements();

@@ -89,8 +89,7 @@ fn after(changed: &ChangedTerrain, below: Rock) -> Result<Rock, Cancelled> {
             }
         }
         (None, RockEffect::Displace) if adds => rock.displace(&surface_m, progress)?,
-        // On flat terrain, imported land is where it is; on other terrain, it replaces what was there.
-        (None, RockEffect::Expose) if context.below.is_none() => {}
+        (None, _) if context.below.is_none() => {}
         _ => rock.cut_and_fill(&surface_m, progress)?,
     }
     Ok(rock)
@@ -158,6 +157,7 @@ mod tests {
     use crate::inputs::{Inputs, Raster, SampleScale};
     use crate::operations::AnyOperation;
     use crate::operations::bsp_faults::BspFaults;
+    use crate::operations::clamp::Clamp;
     use crate::operations::faults::Faults;
     use crate::operations::fluvial_erosion::{FluvialErosion, UpliftBy};
     use crate::operations::group::{Start, StepGroup};
@@ -276,6 +276,15 @@ mod tests {
             .iter()
             .filter(|[height, displacement, sediment, _]| *sediment > (height - displacement).max(0.0) + 0.01);
         assert!(beyond_net.count() > 100);
+    }
+
+    #[test]
+    fn what_is_at_the_bottom_is_rock_in_its_place() {
+        let base = || step(Clamp { low_m: Some(500.0), ..Default::default() });
+        assert!(samples(&recipe(vec![base()]), 33).iter().all(|sample| *sample == [500.0, 0.0, 0.0, -500.0]));
+        // On other terrain, a clamp fills.
+        let filled = samples(&recipe(vec![base(), step(Clamp { low_m: Some(520.0), ..Default::default() })]), 33);
+        assert!(filled.iter().all(|sample| *sample == [520.0, 0.0, 20.0, -500.0]));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Analysis maps of the terrain, with which game engines light, mask and scatter.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::points::Points;
@@ -9,6 +11,7 @@ use crate::cast::{ToFloat, ToInteger};
 use crate::flow::{Outlets, Water};
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
+use crate::rock::Rock;
 use crate::simd::{refill, round_to_u32, simd};
 use crate::surface;
 
@@ -54,11 +57,15 @@ pub enum AnalysisMap {
     Wetness,
     /// Valley floors where rivers deposit sediment.
     Sediment,
+    /// How far faults and uplift have displaced the rock.
+    Displacement,
+    /// The thickness of what erosion has laid down.
+    Deposits,
 }
 
 impl AnalysisMap {
     /// Every map, the normals in their default form.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Normals,
         Self::Occlusion,
         Self::Slope,
@@ -70,6 +77,8 @@ impl AnalysisMap {
         Self::Lakes,
         Self::Wetness,
         Self::Sediment,
+        Self::Displacement,
+        Self::Deposits,
     ];
 
     /// The name in options and file names.
@@ -86,6 +95,8 @@ impl AnalysisMap {
             Self::Lakes => "lakes",
             Self::Wetness => "wetness",
             Self::Sediment => "sediment",
+            Self::Displacement => "displacement",
+            Self::Deposits => "deposits",
         }
     }
 
@@ -113,6 +124,12 @@ impl AnalysisMap {
             Self::Sediment => {
                 "River sediment: black on slopes and heights, white on the widest and flattest valley floors"
             }
+            Self::Displacement => {
+                "Displacement of the rock by faults and uplift: black where it is lowest, white highest"
+            }
+            Self::Deposits => {
+                "Thickness of the material that erosion laid down and earthworks filled: black none, white the thickest"
+            }
         }
     }
 
@@ -130,12 +147,24 @@ impl AnalysisMap {
         match self {
             Self::Normals | Self::NormalsSouth | Self::Slope => 0.0,
             Self::Occlusion | Self::Humidity | Self::Shade | Self::Sediment => 1.0,
+            Self::Displacement | Self::Deposits => 1.0,
             Self::Curvature => 2.0,
             Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => Water::MAPS,
         }
     }
 
-    fn source(self, terrain: &Heightfield, sea_m: Option<f32>, progress: &Progress) -> Result<Source, Cancelled> {
+    /// Whether the map needs the rock below the terrain.
+    pub fn needs_rock(self) -> bool {
+        matches!(self, Self::Displacement | Self::Deposits)
+    }
+
+    fn source(
+        self,
+        terrain: &Heightfield,
+        rock: Option<&Rock>,
+        sea_m: Option<f32>,
+        progress: &Progress,
+    ) -> Result<Source, Cancelled> {
         Ok(match self {
             Self::Normals => Source::Normals { green: 1.0 },
             Self::NormalsSouth => Source::Normals { green: -1.0 },
@@ -153,6 +182,16 @@ impl AnalysisMap {
             Self::Sediment => {
                 let index = surface::sediment(terrain, progress)?;
                 Source::Map(rescaled(index, progress, |index| index / surface::MAX_SEDIMENT.to_f32())?)
+            }
+            Self::Displacement | Self::Deposits => {
+                let of = |rock: &Rock| match self {
+                    Self::Displacement => rock.displacement_m.clone(),
+                    _ => rock.sediment_m.clone(),
+                };
+                let map = rock.map_or_else(|| Arc::new(Heightfield::flat(terrain.grid())), of);
+                let [low, high] = map.min_max_cancellable(progress)?;
+                let scale = 1.0 / (high - low).max(f32::MIN_POSITIVE);
+                Source::Map(rescaled(map.copied(progress)?, progress, |metres| (metres - low) * scale)?)
             }
             Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => {
                 Source::Map(self.of_water(terrain, sea_m, progress)?)
@@ -280,16 +319,17 @@ impl Source {
 }
 
 /// Computes an analysis map at all points, row by row, channels interleaved; `full` is the value of white. Rivers end
-/// in the sea, if there is one at a level in metres.
+/// in the sea, if there is one at a level in metres. Maps that [need the rock](AnalysisMap::needs_rock) are black without it.
 pub fn analysis_map(
     terrain: &Heightfield,
+    rock: Option<&Rock>,
     kind: AnalysisMap,
     sea_m: Option<f32>,
     points: Points,
     full: u16,
     progress: &Progress,
 ) -> Result<Vec<u16>, Cancelled> {
-    let source = progress.stage(0.0..0.5, || kind.source(terrain, sea_m, progress))?;
+    let source = progress.stage(0.0..0.5, || kind.source(terrain, rock, sea_m, progress))?;
     progress.stage(0.5..1.0, || source.sample(terrain, kind.channels(), points, full, progress))
 }
 
@@ -301,7 +341,7 @@ mod tests {
     const WORLD: Extent = Extent { width_m: 640.0, depth_m: 320.0 };
 
     fn computed(terrain: &Heightfield, what: AnalysisMap, full: u16) -> Vec<u16> {
-        analysis_map(terrain, what, None, Points::Pixels([8, 4]), full, &Progress::new()).expect("not cancelled")
+        analysis_map(terrain, None, what, None, Points::Pixels([8, 4]), full, &Progress::new()).expect("not cancelled")
     }
 
     fn ramp(east: f32, south: f32) -> Heightfield {
@@ -360,7 +400,7 @@ mod tests {
         // row.
         let terrain = ramp(0.0, -0.5);
         let map = |what| {
-            analysis_map(&terrain, what, None, Points::Samples, 65_535, &Progress::new()).expect("not cancelled")
+            analysis_map(&terrain, None, what, None, Points::Samples, 65_535, &Progress::new()).expect("not cancelled")
         };
         let at = |values: &[u16], c: usize, r: usize| f64::from(values[r * 65 + c]) / 65_535.0;
         let world_m2 = 640.0 * 320.0;
@@ -373,21 +413,39 @@ mod tests {
         let wetness = (libm::log(20.0 * 100.0 / 10.0 / 0.5) - 3.0) / 15.0;
         assert!((at(&map(AnalysisMap::Wetness), 30, 20) - wetness).abs() < 1e-3);
         // A sea up to the middle absorbs the water from beyond.
-        let sea = analysis_map(&terrain, AnalysisMap::Rivers, Some(-80.0), Points::Samples, 255, &Progress::new());
+        let sea =
+            analysis_map(&terrain, None, AnalysisMap::Rivers, Some(-80.0), Points::Samples, 255, &Progress::new());
         assert_eq!(sea.expect("not cancelled")[30 * 65 + 30], 0);
+    }
+
+    #[test]
+    fn maps_of_the_rock_span_its_values() {
+        let terrain = ramp(0.0, 0.0);
+        let map = |lowest: f32| Arc::new(Heightfield::from_fn(terrain.grid(), |c, _| lowest + c as f32));
+        let rock = Rock { displacement_m: map(-40.0), sediment_m: map(0.0) };
+        for kind in [AnalysisMap::Displacement, AnalysisMap::Deposits] {
+            let values = analysis_map(&terrain, Some(&rock), kind, None, Points::Samples, 64, &Progress::new());
+            assert_eq!(
+                values.expect("not cancelled")[..65],
+                std::array::from_fn::<u16, 65, _>(|c| c as u16),
+                "{kind:?}"
+            );
+            assert!(kind.needs_rock());
+            assert_eq!(computed(&terrain, kind, 255), [0; 32], "{kind:?} without rock");
+        }
     }
 
     #[test]
     fn samples_are_valid_points_and_a_cancelled_map_stops() {
         let terrain = ramp(0.3, 0.4);
-        let values = analysis_map(&terrain, AnalysisMap::Slope, None, Points::Samples, 65_535, &Progress::new())
+        let values = analysis_map(&terrain, None, AnalysisMap::Slope, None, Points::Samples, 65_535, &Progress::new())
             .expect("not cancelled");
         assert_eq!(values.len(), 65 * 33);
         let cancelled = Progress::new();
         cancelled.cancel();
         for what in AnalysisMap::ALL {
             assert_eq!(
-                analysis_map(&terrain, what, None, Points::Samples, 255, &cancelled),
+                analysis_map(&terrain, None, what, None, Points::Samples, 255, &cancelled),
                 Err(Cancelled),
                 "{what:?}"
             );

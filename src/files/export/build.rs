@@ -13,7 +13,8 @@ use super::tiles::{TileFile, Tiles};
 use super::{frames, heightmap, maps, mesh, rivers, scatter, texture, weights};
 use crate::engine::cast::ToFloat;
 use crate::engine::parameters::Band;
-use crate::engine::stack::Evaluator;
+use crate::engine::rock::Rock;
+use crate::engine::stack::{Evaluator, evaluate_with_rock};
 use crate::engine::texture::{PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, height_range_m, paint};
 use crate::engine::{Heightfield, Image, Progress};
 use crate::files::formats::heightmap::{Rows, grid_of};
@@ -81,15 +82,22 @@ pub fn stage(
     plan.check_paths()?;
     require_memory(memory_needed(plan))?;
     let order = plan.order();
-    let evaluation =
-        || evaluator.evaluate(&order.recipe, plan.evaluated_grid(), order.position, &order.inputs, progress);
-    let heights = progress.stage(0.0..EVALUATION_SHARE, evaluation)?;
+    let (recipe, grid, inputs) = (&order.recipe, plan.evaluated_grid(), &order.inputs);
+    let evaluation = || match order.needs_rock() {
+        true => {
+            let with_rock = evaluate_with_rock(recipe, grid, order.position, inputs, progress);
+            with_rock.map(|(heights, rock)| (heights, Some(rock)))
+        }
+        false => evaluator.evaluate(recipe, grid, order.position, inputs, progress).map(|heights| (heights, None)),
+    };
+    let (heights, rock) = progress.stage(0.0..EVALUATION_SHARE, evaluation)?;
     let own_m = height_range_m(&heights, None, progress)?;
     let notes = order.recipe.warnings().iter().map(ToString::to_string).collect();
     let report = BuildReport { steps: import_steps(plan, own_m), notes, ..BuildReport::default() };
     let mut staging = Staging {
         plan,
         heights: &heights,
+        rock,
         own_m,
         stages: Stages::of(plan),
         progress,
@@ -162,6 +170,8 @@ impl Stages {
 struct Staging<'a> {
     plan: &'a Plan,
     heights: &'a Heightfield,
+    /// The rock below, if a map needs it.
+    rock: Option<Rock>,
     /// The range of the heights.
     own_m: Band,
     stages: Stages,
@@ -174,7 +184,7 @@ struct Staging<'a> {
 
 impl Staging<'_> {
     fn heightmaps(&mut self) -> Result<(), FileError> {
-        let Self { plan, heights, own_m, progress, stages, staged, report, staged_heights } = self;
+        let Self { plan, heights, own_m, progress, stages, staged, report, staged_heights, .. } = self;
         let order = plan.order();
         for (heightmap, files) in order.heightmaps.iter().zip(&plan.heightmaps) {
             stages.run(1, progress, || {
@@ -252,10 +262,10 @@ impl Staging<'_> {
 
     /// Stages analysis maps and rivers.
     fn maps(&mut self) -> Result<(), FileError> {
-        let Self { plan, heights, progress, stages, staged, .. } = self;
+        let Self { plan, heights, rock, progress, stages, staged, .. } = self;
         let order = plan.order();
         for (map, files) in order.maps.iter().zip(&plan.maps) {
-            let staging = || maps::stage(map, files, heights, order.sea_m, order.overwrite, progress);
+            let staging = || maps::stage(map, files, heights, rock.as_ref(), order.sea_m, order.overwrite, progress);
             staged.extend(stages.run(MAP_UNITS, progress, staging)?);
         }
         if let Some(rivers) = &order.rivers {
@@ -289,7 +299,7 @@ impl Staging<'_> {
 
     /// Stages the manifest, which lists the other files, and so comes last.
     fn manifest(&mut self) -> Result<(), FileError> {
-        let Self { plan, own_m, heights: terrain, stages, progress, staged, report, staged_heights } = self;
+        let Self { plan, own_m, heights: terrain, stages, progress, staged, report, staged_heights, .. } = self;
         if let Some(order) = &plan.order().manifest {
             let (own_m, steps) = (*own_m, &report.steps);
             let manifest = Manifest { order, plan, own_m, terrain, heights: staged_heights, staged, steps };

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use super::channels::{area, stage_tiles};
 use super::order::MapOrder;
 use super::tiles::{TileFile, Tiles};
+use crate::engine::rock::Rock;
 use crate::engine::texture::{AnalysisMap, Points, analysis_map};
 use crate::engine::{Heightfield, Progress};
 use crate::files::formats::image;
@@ -47,12 +48,13 @@ pub(super) fn stage(
     order: &MapOrder,
     files: &[TileFile],
     heights: &Heightfield,
+    rock: Option<&Rock>,
     sea_m: Option<f32>,
     overwrite: bool,
     progress: &Progress,
 ) -> Result<Vec<StagedFile>, FileError> {
     let points = Points::Pixels(order.size);
-    let computing = || analysis_map(heights, order.analysis_map, sea_m, points, order.depth.max(), progress);
+    let computing = || analysis_map(heights, rock, order.analysis_map, sea_m, points, order.depth.max(), progress);
     let values = progress.stage(0.0..0.5, computing)?;
     let layout = layout(order);
     let channels = layout.channels.count();

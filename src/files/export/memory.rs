@@ -18,7 +18,8 @@ pub fn memory_needed(plan: &Plan) -> u64 {
     let grid = plan.evaluated_grid();
     let map = 4 * grid.samples() as u64;
     let maps = |count: f64| (map.to_f64() * count).ceil().to_u64();
-    let evaluating = maps(memory::peak_maps(&order.recipe, grid));
+    let [evaluating_rock, rock] = if order.needs_rock() { memory::ROCK_MAPS } else { [0.0; 2] };
+    let evaluating = maps(memory::peak_maps(&order.recipe, grid) + evaluating_rock);
     let heightmaps = order.heightmaps.iter().map(|heightmap| heightmap::bytes_written(&heightmap.path, order.grid));
     let [surface_maps, computing_them] = match order.needs_painting() {
         true => {
@@ -41,6 +42,6 @@ pub fn memory_needed(plan: &Plan) -> u64 {
     let painting = surface_maps.saturating_add(texture.max(weights).max(mesh));
     let with_heights = with_heights.max(frames).max(computing_them).max(painting);
     let prepared = if order.inputs.swatches.is_empty() { 0 } else { MAX_PREPARED_BYTES };
-    let needed = evaluating.max(map.saturating_add(with_heights).saturating_add(prepared));
+    let needed = evaluating.max(maps(1.0 + rock).saturating_add(with_heights).saturating_add(prepared));
     needed.saturating_add(order.inputs.bytes()).saturating_add(WORKING_BYTES)
 }

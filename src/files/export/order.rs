@@ -327,6 +327,11 @@ impl Order {
         paths.find(is_foreign).map_or(Ok(()), |path| Err(FileError::Exists(path.as_ref().to_path_buf())))
     }
 
+    /// Whether a map needs the rock below the terrain.
+    pub fn needs_rock(&self) -> bool {
+        self.maps.iter().any(|map| map.analysis_map.needs_rock())
+    }
+
     /// Whether terrain types are painted or weighted.
     pub fn needs_painting(&self) -> bool {
         self.has_texture() || self.weights.is_some()

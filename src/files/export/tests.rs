@@ -12,6 +12,7 @@ use super::plan::Plan;
 use super::tiles::Tiles;
 use crate::engine::level::Marker;
 use crate::engine::operations::faults::Faults;
+use crate::engine::operations::thermal_erosion::ThermalErosion;
 use crate::engine::parameters::{Band, FileName, Point, TextureName};
 use crate::engine::texture::{AnalysisMap, PaintInput, Points, SurfaceMaps, paint};
 use crate::engine::{Grid, Progress, Recipe, Step, stack};
@@ -206,6 +207,27 @@ fn nothing_is_computed_if_a_file_cannot_be_written() {
     check(&no_types, "no terrain type is active");
     check(&|order| order.heightmaps[1].encoding.raw = "f32be,9x9".parse().ok(), "33 × 33");
     check(&to("old.png/h.png"), "there is no folder");
+}
+
+#[test]
+fn maps_of_the_rock_follow_the_recipe() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = |name: &str| folder.path().join(name);
+    let map =
+        |name: &str, analysis_map| MapOrder { path: path(name), analysis_map, size: [33, 33], depth: BitDepth::Eight };
+    let mut order = order(folder.path());
+    order.recipe.stack.push(Step::new(ThermalErosion { repose_deg: 10.0, ..Default::default() }));
+    order.maps = vec![map("d.png", AnalysisMap::Displacement), map("s.png", AnalysisMap::Deposits)];
+    build(&order, &Progress::new()).expect("built");
+    let (_, rock) = stack::evaluate_with_rock(&order.recipe, order.grid, None, &order.inputs, &Progress::new())
+        .expect("not cancelled");
+    for (name, map) in [("d.png", rock.displacement_m), ("s.png", rock.sediment_m)] {
+        let pixels = ::image::open(path(name)).expect("readable").into_luma8();
+        let [low, high] = map.min_max();
+        let middle = map[(16, 16)];
+        let expected = 255.0 * (middle - low) / (high - low);
+        assert!(high > low && (f32::from(pixels[(16, 16)].0[0]) - expected).abs() <= 1.0, "{name}");
+    }
 }
 
 #[test]
