@@ -4,6 +4,7 @@
 //! `operations` listing and the validation of project files are derived from that.
 
 mod blocks;
+mod bsp_tree;
 mod fault_erosion;
 mod fault_sequence;
 mod local_blur;
@@ -17,6 +18,7 @@ mod stream_power_refinement;
 #[cfg(test)]
 mod testing;
 mod thermal_refinement;
+mod thermal_units;
 
 use serde_json::{Map, Value};
 

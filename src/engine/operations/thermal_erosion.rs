@@ -11,7 +11,8 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use super::thermal_refinement::{ThermalRefinement, UNLIMITED, Unit, distances_m, largest_height};
+use super::thermal_refinement::ThermalRefinement;
+use super::thermal_units::{UNLIMITED, Unit, distances_m, largest_height};
 use crate::heightfield::{Grid, Heightfield};
 use crate::parameters::{Spec, parameters};
 use crate::progress::{Cancelled, Progress};

@@ -15,6 +15,7 @@
 use rayon::prelude::*;
 
 use super::operation::EvalContext;
+use super::thermal_units::{UNLIMITED, Unit, distances_m};
 use crate::cast::{ToFloat, ToInteger};
 use crate::heightfield::{Grid, Heightfield};
 use crate::progress::{Cancelled, Progress};
@@ -26,8 +27,6 @@ const UNSETTLED_DEG: f64 = 0.1;
 /// How far a slope may exceed the angle of repose before rock slides. Without this margin, the last bits of rock would
 /// spread over a slope for a long time.
 const MARGIN_DEG: f64 = 0.05;
-/// A number of units that is larger than any drop.
-pub(super) const UNLIMITED: i32 = 1 << 30;
 /// The columns of a block; blocks in which nothing slides are skipped.
 const BLOCK: usize = 64;
 /// What slid in a block: anything, something that the block to the west reads, and something that the one to the east
@@ -41,43 +40,6 @@ const SLID_ALL: u8 = SLID | SLID_WEST | SLID_EAST;
 const BAND: usize = 64;
 /// Sweeps of a band before it waits for the others. Meanwhile its heights stay in the cache.
 const SWEEPS: u32 = 8;
-
-/// The size of the integers that stand for heights: a power of two, in metres.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Unit(f64);
-
-impl Unit {
-    /// A unit in which heights up to `highest_m` are integers below 2^`bits`.
-    pub fn new(highest_m: f32, bits: i32) -> Self {
-        // Smaller heights than 2⁻⁶⁰ m count as 0.
-        let exponent = libm::ilogb(f64::from(highest_m)).max(-60);
-        Self(libm::exp2(f64::from(exponent + 1 - bits)))
-    }
-
-    /// The nearest number of units.
-    #[inline(always)]
-    pub fn count(self, metres: f64) -> i32 {
-        (metres * (1.0 / self.0)).round_ties_even().to_i32()
-    }
-
-    /// A height plus a number of units, metres.
-    #[inline(always)]
-    pub fn plus(self, height_m: f32, count: i32) -> f32 {
-        (f64::from(height_m) + f64::from(count) * self.0).to_f32()
-    }
-}
-
-/// The largest absolute height.
-pub(super) fn largest_height(terrain: &Heightfield, progress: &Progress) -> Result<f32, Cancelled> {
-    let [low, high] = terrain.min_max_cancellable(progress)?;
-    Ok(high.max(-low))
-}
-
-/// The distances to the next sample in the row, in the column, and diagonally, metres.
-pub(super) fn distances_m(grid: Grid) -> [f64; 3] {
-    let (x_m, z_m) = (grid.spacing_x_m(), grid.spacing_z_m());
-    [x_m, z_m, libm::hypot(x_m, z_m)]
-}
 
 /// The result of the rounds on the reference grid.
 pub(super) struct ThermalRefinement<'a> {
@@ -230,7 +192,7 @@ impl SlopeLimits {
     /// The drops that stand on a grid.
     fn on_grid(&self, grid: Grid, unit: Unit, progress: &Progress) -> Result<StableDrops, Cancelled> {
         let distances = distances_m(grid);
-        let drop = |tangent: f64, distance_m: f64| (tangent * distance_m / unit.0).to_i32().min(UNLIMITED);
+        let drop = |tangent: f64, distance_m: f64| unit.whole(tangent * distance_m).min(UNLIMITED);
         // So that an eighth of any drop that slides is at least a unit.
         let margins = distances.map(|distance_m| drop(self.margin, distance_m).max(8));
         let Some(left) = &self.left else {
