@@ -36,8 +36,10 @@ parameters! {
 
 /// Passes per round.
 const PASSES: usize = 8;
-/// The rows of a band, about.
-const BAND_ROWS: usize = 64;
+/// The fewest rows of a band, so that those of its neighbours that are computed with it take little time.
+const MIN_BAND: usize = 24;
+/// The bands per thread, if they have enough rows.
+const BANDS_PER_THREAD: usize = 2;
 /// Of an excess, the fraction 2^-`SHARE` moves between two samples in a pass: an eighth, with eight neighbours the
 /// largest at which no sample can over- or undershoot all of them.
 const SHARE: u32 = 3;
@@ -62,7 +64,8 @@ impl StableDrops {
     fn round(self, before: &FixedTerrain, after: &mut FixedTerrain, progress: &Progress) -> Result<(), Cancelled> {
         let width = before.width;
         let rows = before.heights.len() / width;
-        let band = rows.div_ceil((rows / BAND_ROWS).max(1));
+        let bands = (BANDS_PER_THREAD * rayon::current_num_threads()).min(rows / MIN_BAND);
+        let band = rows.div_ceil(bands.max(1));
         after.heights.par_chunks_mut(band * width).enumerate().try_for_each_init(
             || (Vec::new(), [(); 3].map(|()| vec![0; width])),
             |(around, buffers), (i, after)| {

@@ -383,8 +383,9 @@ impl Band<'_> {
         let blocks = (around.len() - self.slid.len()) / 2;
         let rows = self.slid.len() / blocks;
         let mut near = vec![0; blocks];
-        // What slid in the first and the last row in any sweep, which the bands beside this one have not seen.
-        let mut at_edges = vec![0; 2 * blocks];
+        // What the bands beside this one have not seen: what slid in the first row in any sweep, and the blocks of the last
+        // row that would have slid to the next one.
+        let (mut first, mut last) = (vec![0; blocks], vec![0; blocks]);
         for sweep in 0..SWEEPS {
             // The last of hundreds of sweeps move something in few bands.
             if !has_any(around) {
@@ -395,24 +396,31 @@ impl Band<'_> {
             for i in 0..rows {
                 let r = if is_down { i } else { rows - 1 - i };
                 let done = if is_down { r.checked_sub(1) } else { (r + 1 < rows).then_some(r + 1) };
-                self.slide_row(r, done, around, &mut near, limits);
+                self.slide_row(r, done, around, &mut near, limits, &mut last);
                 progress.check()?;
             }
-            let edges = self.slid[..blocks].iter().chain(&self.slid[(rows - 1) * blocks..]);
-            at_edges.iter_mut().zip(edges).for_each(|(any, slid)| *any |= slid);
+            first.iter_mut().zip(&*self.slid).for_each(|(any, slid)| *any |= slid);
             around[..blocks].fill(0);
             around[blocks..][..self.slid.len()].copy_from_slice(self.slid);
             around[(rows + 1) * blocks..].fill(0);
         }
-        let (first, last) = at_edges.split_at(blocks);
         self.slid[..blocks].iter_mut().zip(first).for_each(|(slid, any)| *slid |= any);
         self.slid[(rows - 1) * blocks..].iter_mut().zip(last).for_each(|(slid, any)| *slid |= any);
         Ok(())
     }
 
     /// Lets rock slide within row `r` of the band and to the next row, where some slid near it before, or in this
-    /// sweep in the adjacent row `done`.
-    fn slide_row(&mut self, r: usize, done: Option<usize>, around: &[u8], near: &mut [u8], limits: &StableDrops) {
+    /// sweep in the adjacent row `done`. Where the next row is in another band, `cut` are the blocks that it must see; in the
+    /// next turn, both rows are in the same band.
+    fn slide_row(
+        &mut self,
+        r: usize,
+        done: Option<usize>,
+        around: &[u8],
+        near: &mut [u8],
+        limits: &StableDrops,
+        cut: &mut [u8],
+    ) {
         let blocks = near.len();
         let rows = self.slid.len() / blocks;
         let width = self.heights.len() / rows;
@@ -430,7 +438,6 @@ impl Band<'_> {
         }
         let next = (r + 2).min(rows) * width;
         let (upper, lower) = self.heights[r * width..next].split_at_mut(width);
-        // The next row is in another band; in the next sweep, both rows are in the same one.
         let is_cut = lower.is_empty() && !self.is_last;
         let limits_of_row = &limits.rows[limits.nearest[row]];
         for b in 0..blocks {
@@ -443,7 +450,7 @@ impl Band<'_> {
                     || slide_in_block(b * BLOCK, [upper, lower], limits_of_row, limits.margins),
                 );
                 if is_cut {
-                    slid[b] = SLID_ALL;
+                    cut[b] = SLID_ALL;
                 }
             }
         }

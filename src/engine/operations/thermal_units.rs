@@ -6,6 +6,7 @@ use crate::progress::{Cancelled, Progress};
 
 /// A number of units that is larger than any drop.
 pub(super) const UNLIMITED: i32 = 1 << 30;
+
 /// The size of the integers that stand for heights: a power of two, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unit(f64);
