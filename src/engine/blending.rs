@@ -73,6 +73,31 @@ pub(super) fn blend(
     Ok(Arc::new(terrain))
 }
 
+/// The share of its blend that a step has at every sample: strength · mask.
+pub(super) fn shares(
+    context: &EvalContext,
+    settings: &StepSettings,
+    references: &MaskReferences,
+) -> Result<Heightfield, Cancelled> {
+    let (grid, strength) = (context.grid, settings.strength.to_f32());
+    let masks = EvaluatedMasks::new(&settings.mask, references, context)?;
+    let mut shares = Heightfield::flat(grid);
+    let rows = shares.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
+    rows.try_for_each_init(
+        || MaskRow::new(grid.width()),
+        |mask_row, (r, row)| {
+            if settings.mask.is_empty() {
+                row.fill(strength);
+            } else {
+                masks.fill(r, mask_row);
+                row.iter_mut().zip(mask_row.weights()).for_each(|(share, weight)| *share = weight * strength);
+            }
+            context.progress.check()
+        },
+    )?;
+    Ok(shares)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

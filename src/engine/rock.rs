@@ -1,8 +1,8 @@
 //! The rock below the surface: how far it was displaced, and how much loose sediment lies on it.
 //!
 //! Faults and uplift displace the rock together with the surface. Erosion lowers the surface alone: it takes the sediment
-//! first, then the rock. What is laid down or filled is sediment. The height of the surface minus the displacement is
-//! therefore the place of the exposed rock in the ground before any displacement.
+//! first, then the rock. What is laid down or filled is sediment. The height of the surface, less the
+//! sediment and the displacement, is therefore the place of the uppermost rock in the ground before any displacement.
 
 use std::sync::Arc;
 
@@ -53,9 +53,12 @@ fn changed(
 pub enum RockEffect {
     /// The rock moves with the surface.
     Displace,
-    /// The surface alone is cut or filled. At the bottom of a stack, it is made of rock in its place, as imported land or a
-    /// base level.
+    /// The surface alone is cut or filled.
     CutAndFill,
+    /// The surface is made of rock in its place, as of imported land.
+    InPlace,
+    /// The operation moves rock as it moves heights, as when a part of the map is mirrored.
+    Rearrange,
 }
 
 /// The share of an operation's output that is not cutting or filling, for operations that displace the rock and erode it.

@@ -349,7 +349,7 @@ fn erode_with_rebound(
     let rebound_m = (before_m - mean_m(terrain)).to_f32();
     if let (Some(rock), Some(before)) = (rock, before) {
         rock.note(&before, None, terrain);
-        rock.rebound_m += f64::from(rebound_m);
+        rock.note_rebound(rebound_m);
     }
     terrain.heights_mut().par_iter_mut().with_min_len(1 << 13).for_each(|height| *height += rebound_m);
     Ok(())

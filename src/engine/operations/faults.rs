@@ -427,6 +427,9 @@ impl Operation for Faults {
         _below: &TerrainOnGrid,
         sediment_m: &Heightfield,
     ) -> Result<Option<RockChange>, Cancelled> {
+        if !self.erosion().is_active() {
+            return Ok(None);
+        }
         let faults = self.fault_range(context, 1..=until)?;
         let uneroded = |grid: Grid| sum_of_faults(grid, &faults, context.progress);
         self.erosion().rock_change(context, until, sediment_m, &uneroded, self.adder(context))

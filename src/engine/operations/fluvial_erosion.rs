@@ -100,31 +100,19 @@ impl FluvialErosion {
         StreamPowerSolver::new(self.mesh(grid, progress)?, self.routing(), self.law(), self.years, progress)
     }
 
-    /// The uplift in one step at a place by the height of the terrain below, metres, given that terrain at the points.
-    fn uplift(
-        &self,
-        points: Option<&Heightfield>,
-        progress: &Progress,
-    ) -> Result<impl Fn(f32) -> f32 + Sync, Cancelled> {
+    /// The uplift of each sample in one step, metres.
+    fn uplift_m(&self, grid: Grid, below: Option<&Heightfield>, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
         let step_m = (self.uplift_mm * 1e-3 * self.years).to_f32();
-        let [low, range] = match (self.uplift_by, points) {
-            (UpliftBy::Height, Some(points)) => {
-                let [lowest, high] = points.min_max_cancellable(progress)?;
+        match (self.uplift_by, below) {
+            (UpliftBy::Height, Some(below)) => {
+                let [lowest, high] = below.min_max_cancellable(progress)?;
                 let low = self.sea_m.map_or(lowest, |sea_m| lowest.max(sea_m.to_f32())).min(high);
-                [low, high - low]
+                let range = high - low;
+                let share = |height: f32| if range > 0.0 { ((height - low) / range).max(0.0) } else { 1.0 };
+                Ok(below.heights().par_iter().with_min_len(1 << 14).map(|&height| step_m * share(height)).collect())
             }
-            (UpliftBy::Uniform, _) | (UpliftBy::Height, None) => [0.0; 2],
-        };
-        Ok(move |height: f32| step_m * if range > 0.0 { ((height - low) / range).max(0.0) } else { 1.0 })
-    }
-
-    /// The uplift of each point in one step, metres.
-    fn uplift_m(&self, grid: Grid, points: Option<&Heightfield>, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
-        let uplift = self.uplift(points, progress)?;
-        Ok(match points {
-            Some(points) => points.heights().par_iter().with_min_len(1 << 14).map(|&height| uplift(height)).collect(),
-            None => vec![uplift(0.0); grid.samples()],
-        })
+            (UpliftBy::Uniform, _) | (UpliftBy::Height, None) => Ok(vec![step_m; grid.samples()]),
+        }
     }
 
     /// Runs the time steps, and notes in `rock` what they do to the rock.
@@ -146,6 +134,7 @@ impl FluvialErosion {
             let before = rock.is_some().then(|| terrain.copied(progress)).transpose()?;
             solver.step(&mut terrain, Some(&uplift_m), progress)?;
             if let (Some(rock), Some(before)) = (&mut rock, before) {
+                solver.drainage.mark_ends(rock.is_fixed_mut());
                 rock.note(&before, Some(&uplift_m), &terrain);
             }
             counter.add_one()?;
@@ -208,16 +197,13 @@ impl Operation for FluvialErosion {
         let mesh = self.mesh(grid, progress)?;
         let mut rock = RiverRock::new(&mesh, sediment_m, progress)?;
         let on_reference = below(grid)?;
-        let points = mesh.at_points(&on_reference, progress)?;
         self.evaluate_with_rock(
             &EvalContext { grid, below: Some(&on_reference), ..*context },
             until,
             None,
             Some(&mut rock),
         )?;
-        let (uplift, steps) = (self.uplift(Some(&points), progress)?, f64::from(until).to_f32());
-        let displacement_m = context.map_heights(|height, _, _| steps * uplift(height))?;
-        rock.into_change(&mesh, displacement_m, context).map(Some)
+        rock.into_change(&mesh, Heightfield::flat(context.grid), context).map(Some)
     }
 
     fn upsample_peak_maps(&self, grid: Grid) -> f64 {

@@ -81,7 +81,7 @@ impl Operation for Heightmap {
     const WORDS: &'static str = "import image dem lidar file picture";
 
     fn rock_effect(&self) -> RockEffect {
-        RockEffect::CutAndFill
+        RockEffect::InPlace
     }
 
     fn is_pointwise(&self) -> bool {

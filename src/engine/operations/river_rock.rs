@@ -1,7 +1,6 @@
 //! What river steps do to the rock at the points of their mesh.
 
 use super::operation::EvalContext;
-use crate::cast::ToFloat;
 use crate::flow::Mesh;
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
@@ -10,46 +9,67 @@ use crate::rock::RockChange;
 /// The displacement and the sediment of the points, step by step.
 #[derive(Debug)]
 pub(super) struct RiverRock {
-    /// By how much the rivers' steps have raised all points, metres.
-    pub rebound_m: f64,
+    /// How far uplift and rebound have raised each point, metres.
+    raised_m: Heightfield,
     /// The thickness of the sediment, metres.
     sediment_m: Heightfield,
     /// The sediment at the start plus what was filled and less what was cut since, metres.
     net_m: Heightfield,
+    /// Whether each point is fixed, because flow ends there.
+    is_fixed: Vec<bool>,
 }
 
 impl RiverRock {
     /// Before the first step, with the sediment on the terrain below the operation.
     pub fn new(mesh: &Mesh, sediment_m: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
         let sediment_m = mesh.at_points(&sediment_m.resampled(mesh.grid(), progress)?, progress)?;
-        Ok(Self { rebound_m: 0.0, net_m: sediment_m.copied(progress)?, sediment_m })
+        Ok(Self {
+            raised_m: Heightfield::flat(mesh.grid()),
+            net_m: sediment_m.copied(progress)?,
+            sediment_m,
+            is_fixed: vec![false; mesh.grid().samples()],
+        })
     }
 
-    /// Notes a step: the heights before it, the uplift during it (`None`: none), and the heights after it.
+    /// Where to say which points are fixed, before [`Self::note`].
+    pub fn is_fixed_mut(&mut self) -> &mut [bool] {
+        &mut self.is_fixed
+    }
+
+    /// Notes a step: the heights before it, the uplift during it (`None`: none), and the heights after it. Fixed points are
+    /// not uplifted.
     pub fn note(&mut self, before_m: &Heightfield, uplift_m: Option<&[f32]>, after_m: &Heightfield) {
         let points = self.sediment_m.heights_mut().iter_mut().zip(self.net_m.heights_mut());
+        let points = points.zip(self.raised_m.heights_mut()).zip(&self.is_fixed);
         let heights = before_m.heights().iter().zip(after_m.heights());
-        for (i, ((sediment_m, net_m), (before_m, after_m))) in points.zip(heights).enumerate() {
-            let filled_m = after_m - before_m - uplift_m.map_or(0.0, |uplift_m| uplift_m[i]);
+        for (i, ((((sediment_m, net_m), raised_m), is_fixed), (before_m, after_m))) in points.zip(heights).enumerate() {
+            let uplift_m = uplift_m.filter(|_| !is_fixed).map_or(0.0, |uplift_m| uplift_m[i]);
+            let filled_m = after_m - before_m - uplift_m;
+            *raised_m += uplift_m;
             *net_m += filled_m;
             *sediment_m = (*sediment_m + filled_m).max(0.0);
         }
     }
 
-    /// The change of the rock on the context's grid, given the displacement without the rebound.
+    /// Notes that all points rose, also those that are fixed.
+    pub fn note_rebound(&mut self, rebound_m: f32) {
+        self.raised_m.heights_mut().iter_mut().for_each(|raised_m| *raised_m += rebound_m);
+    }
+
+    /// The change of the rock on the context's grid, of which `displacement_m` is what was not noted here.
     pub fn into_change(
         self,
         mesh: &Mesh,
         mut displacement_m: Heightfield,
         context: &EvalContext,
     ) -> Result<RockChange, Cancelled> {
-        let progress = context.progress;
-        let rebound_m = self.rebound_m.to_f32();
-        displacement_m.heights_mut().iter_mut().for_each(|height| *height += rebound_m);
+        let (grid, progress) = (context.grid, context.progress);
+        let raised_m = mesh.sampled(self.raised_m.heights(), grid, progress)?;
+        displacement_m.combine(&raised_m, |displacement_m, raised_m| displacement_m + raised_m, progress)?;
         // Cutting and filling the net change at once would leave this much less.
         let refilled = |sediment_m: f32, net_m: f32| sediment_m - net_m.max(0.0);
         let refilled_m = self.sediment_m.combined(&self.net_m, refilled, progress)?;
-        let refilled_m = mesh.sampled(refilled_m.heights(), context.grid, progress)?;
+        let refilled_m = mesh.sampled(refilled_m.heights(), grid, progress)?;
         Ok(RockChange { displacement_m, refilled_m: Some(refilled_m) })
     }
 }

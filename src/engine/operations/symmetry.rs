@@ -394,7 +394,7 @@ impl Operation for Symmetry {
     const WORDS: &'static str = "mirror rotate fair balanced multiplayer";
 
     fn rock_effect(&self) -> RockEffect {
-        RockEffect::Displace
+        RockEffect::Rearrange
     }
 
     fn role(&self) -> Role {

@@ -28,9 +28,13 @@ pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
     enabled.map(step_bytes).sum::<u64>().min(MAX_BYTES as u64 + 2 * largest) + restored as u64
 }
 
-/// The further maps that an evaluation with rock takes at most, and those that it returns: the displacement and the sediment
-/// below a step and after it, and those of its change.
-pub const ROCK_MAPS: [f64; 2] = [7.0, 2.0];
+/// The further maps that an evaluation with rock takes at most, and those that it returns. They are two for the rock below
+/// each group around a step, below the step, and of its output; the output itself, the change of the surface, and what
+/// the operation did; the shares of the mask.
+pub fn rock_maps(recipe: &Recipe) -> [f64; 2] {
+    let depth = recipe.placements().iter().map(|placement| placement.depth).max().unwrap_or(0);
+    [2.0 * depth.to_f64() + 9.0, 2.0]
+}
 
 /// The peak memory of evaluating a recipe on a grid without a cache, in maps of f32.
 pub fn peak_maps(recipe: &Recipe, grid: Grid) -> f64 {

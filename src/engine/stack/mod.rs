@@ -352,19 +352,21 @@ impl Evaluator {
                             recipe_below.get_or_init(|| Recipe { stack: recipe.stack[..i].to_vec(), ..recipe.clone() });
                         evaluate(recipe_below, other, position, inputs, &progress.of_part())
                     };
-                    let own_ahead = own_ahead.take_if(|_| ahead == Some(i));
-                    let own = || match (of_members, own_ahead) {
+                    // The rock takes about as long again.
+                    let end = if self.rock.is_some() { 0.45 } else { 0.9 };
+                    let own = || match (of_members, own_ahead.take_if(|_| ahead == Some(i))) {
                         (Some(members), _) => Ok(members.unwrap_or_else(|| Arc::new(Heightfield::flat(grid)))),
                         (None, Some(own)) => Ok(own),
                         (None, None) => self.output(&step.operation, &context, until, &below_on, &mut output),
                     };
-                    let own = progress.stage(0.0..0.9, own)?;
+                    let own = progress.stage(0.0..end, own)?;
                     let references = &recipe.mask_references(..i);
-                    let after = progress.stage(0.9..1.0, || blend(&context, own, &step.settings, references))?;
-                    if let Some(rock) = &mut self.rock {
-                        let (context, below_on, after) = (&context, &below_on, &after);
-                        let changed = ChangedTerrain { step, context, until, below_on, references, after };
-                        rock.note(&placements, i, Some(&changed))?;
+                    let of_rock = self.rock.is_some().then(|| own.clone());
+                    let after = progress.stage(end..1.0, || blend(&context, own, &step.settings, references))?;
+                    if let (Some(rock), Some(own)) = (&mut self.rock, of_rock) {
+                        let (context, below_on, own, after) = (&context, &below_on, &own, &after);
+                        let changed = ChangedTerrain { step, context, until, below_on, references, own, after };
+                        progress.stage(0.5..1.0, || rock.note(&placements, i, Some(&changed)))?;
                     }
                     Ok(after)
                 });

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::below_groups::BelowGroups;
-use crate::blending::blend;
+use crate::blending::shares;
 use crate::groups::Placement;
 use crate::heightfield::{Grid, Heightfield};
 use crate::mask::MaskReferences;
 use crate::operations::{EvalContext, Role, TerrainOnGrid};
 use crate::progress::Cancelled;
-use crate::recipe::{Blend, StepSettings};
-use crate::rock::{Rock, RockChange, RockEffect};
+use crate::recipe::Blend;
+use crate::rock::{Rock, RockEffect};
 use crate::step::Step;
 
 /// The rock after the steps so far.
@@ -29,6 +29,8 @@ pub(super) struct ChangedTerrain<'a> {
     /// The terrain below the step on other grids.
     pub below_on: &'a TerrainOnGrid<'a>,
     pub references: &'a MaskReferences<'a>,
+    /// The output of the operation, before blending; of a group, that of its members.
+    pub own: &'a Heightfield,
     /// The terrain after the step.
     pub after: &'a Heightfield,
 }
@@ -57,96 +59,98 @@ impl RockLog {
         self.rock = match (changed, of_members) {
             (None, _) => below,
             (Some(group), Some(members)) => joined(group, &members, below)?,
-            (Some(step), None) => after(step, below)?,
+            (Some(step), None) => {
+                let own = own_rock(step, &below, &self.undisturbed)?;
+                joined(step, &own, below)?
+            }
         };
         Ok(())
     }
 }
 
-/// The rock after a step.
-fn after(changed: &ChangedTerrain, below: Rock) -> Result<Rock, Cancelled> {
-    let ChangedTerrain { step: Step { operation, settings, .. }, context, until, .. } = changed;
+/// The rock of an operation's output before blending: a generator makes it from nothing, a modifier from that below.
+fn own_rock(changed: &ChangedTerrain, below: &Rock, undisturbed: &Rock) -> Result<Rock, Cancelled> {
+    let ChangedTerrain { step: Step { operation, .. }, context, until, own, .. } = changed;
     let progress = context.progress;
     let is_modifier = operation.role() == Role::Modifier;
-    let adds = match settings.blend {
-        Blend::Replace | Blend::Multiply => is_modifier,
-        Blend::Add | Blend::Subtract | Blend::Maximum | Blend::Minimum => true,
-        Blend::SmoothMaximum | Blend::SmoothMinimum => true,
+    let mut rock = if is_modifier { below.clone() } else { undisturbed.clone() };
+    let surface_m = match context.below.filter(|_| is_modifier) {
+        Some(below) => difference(own, below, context)?,
+        None => own.copied(progress)?,
     };
-    let mut rock = below;
-    let surface_m = surface_change(changed)?;
-    let own = operation.rock_change(context, *until, changed.below_on, &rock.sediment_m)?;
-    match (own, operation.rock_effect()) {
-        (Some(RockChange { displacement_m, refilled_m }), _) if is_share(settings, is_modifier) => {
-            let displaced_m = share(changed, displacement_m)?;
-            rock.cut_and_fill(
-                &surface_m.combined(&displaced_m, |all, displaced| all - displaced, progress)?,
-                progress,
-            )?;
-            rock.displace(&displaced_m, progress)?;
-            if let Some(refilled_m) = refilled_m {
-                rock.cut_and_fill(&share(changed, refilled_m)?, progress)?;
+    if let Some(change) = operation.rock_change(context, *until, changed.below_on, &rock.sediment_m)? {
+        rock.cut_and_fill(&difference(&surface_m, &change.displacement_m, context)?, progress)?;
+        rock.displace(&change.displacement_m, progress)?;
+        if let Some(refilled_m) = change.refilled_m {
+            rock.cut_and_fill(&refilled_m, progress)?;
+        }
+        return Ok(rock);
+    }
+    match operation.rock_effect() {
+        RockEffect::Displace => rock.displace(&surface_m, progress)?,
+        // What a modifier makes of flat terrain, such as a base level, is rock in its place.
+        RockEffect::CutAndFill if is_modifier && context.below.is_none() => {}
+        RockEffect::CutAndFill => rock.cut_and_fill(&surface_m, progress)?,
+        RockEffect::InPlace => {}
+        RockEffect::Rearrange => {
+            for map in [&mut rock.displacement_m, &mut rock.sediment_m] {
+                let rearranged = operation.evaluate(&EvalContext { below: Some(map), ..**context }, *until, None)?;
+                *map = Arc::new(rearranged);
             }
         }
-        (None, RockEffect::Displace) if adds => rock.displace(&surface_m, progress)?,
-        (None, _) if context.below.is_none() => {}
-        _ => rock.cut_and_fill(&surface_m, progress)?,
     }
     Ok(rock)
 }
 
-/// Whether the terrain after a step is that below it plus a share of what the operation changes.
-fn is_share(settings: &StepSettings, is_modifier: bool) -> bool {
-    match settings.blend {
-        Blend::Add | Blend::Subtract => true,
-        Blend::Replace => is_modifier,
-        _ => false,
-    }
-}
-
-/// The rock after a group.
-fn joined(group: &ChangedTerrain, members: &Rock, mut below: Rock) -> Result<Rock, Cancelled> {
-    let progress = group.context.progress;
-    let settings = &group.step.settings;
-    if !is_share(settings, true) {
-        below.cut_and_fill(&surface_change(group)?, progress)?;
+/// The rock of an operation or group joined with that below, as [`blend`](crate::blending::blend) joins their heights.
+fn joined(changed: &ChangedTerrain, own: &Rock, mut below: Rock) -> Result<Rock, Cancelled> {
+    let ChangedTerrain { step: Step { settings, .. }, context, references, after, .. } = changed;
+    let progress = context.progress;
+    if settings.blend == Blend::Multiply {
+        let surface_m = match context.below {
+            Some(below) => difference(after, below, context)?,
+            None => after.copied(progress)?,
+        };
+        below.cut_and_fill(&surface_m, progress)?;
         return Ok(below);
     }
-    let change = |of_members: &Arc<Heightfield>, of_below: &Arc<Heightfield>| {
-        let of_members = of_members.copied(progress)?;
-        let change = match settings.blend {
-            Blend::Replace => of_members.combined(of_below, |members, below| members - below, progress)?,
-            _ => of_members,
-        };
-        share(group, change)
+    let mut shares = shares(context, settings, references)?;
+    let is_own_chosen = |own: f32, below: f32| match settings.blend {
+        Blend::Maximum | Blend::SmoothMaximum => own > below,
+        Blend::Minimum | Blend::SmoothMinimum => own < below,
+        _ => true,
     };
-    let displaced_m = change(&members.displacement_m, &below.displacement_m)?;
-    let filled_m = change(&members.sediment_m, &below.sediment_m)?;
+    match context.below {
+        Some(below) => {
+            let chosen = changed.own.copied(progress)?;
+            let chosen =
+                chosen.combined(below, |own, below| f32::from(u8::from(is_own_chosen(own, below))), progress)?;
+            shares.combine(&chosen, |share, chosen| share * chosen, progress)?;
+        }
+        None => {
+            let chosen = |share: f32, own: f32| if is_own_chosen(own, 0.0) { share } else { 0.0 };
+            shares.combine(changed.own, chosen, progress)?;
+        }
+    }
+    let change = |own: &Heightfield, below: &Heightfield| {
+        let change = own.copied(progress)?;
+        let change = match settings.blend {
+            Blend::Add => change,
+            Blend::Subtract => change.combined(own, |_, own| -own, progress)?,
+            _ => change.combined(below, |own, below| own - below, progress)?,
+        };
+        change.combined(&shares, |change, share| change * share, progress)
+    };
+    let displaced_m = change(&own.displacement_m, &below.displacement_m)?;
+    let filled_m = change(&own.sediment_m, &below.sediment_m)?;
     below.displace(&displaced_m, progress)?;
     below.cut_and_fill(&filled_m, progress)?;
     Ok(below)
 }
 
-/// How much a step raised the surface, metres.
-fn surface_change(changed: &ChangedTerrain) -> Result<Heightfield, Cancelled> {
-    let progress = changed.context.progress;
-    let after = changed.after.copied(progress)?;
-    match changed.context.below {
-        Some(below) => after.combined(below, |after, below| after - below, progress),
-        None => Ok(after),
-    }
-}
-
-/// The share of a change that the step's strength and mask let through, with the sign of its blend.
-fn share(changed: &ChangedTerrain, change_m: Heightfield) -> Result<Heightfield, Cancelled> {
-    let ChangedTerrain { step: Step { settings, .. }, context, references, .. } = changed;
-    let blend_by = if settings.blend == Blend::Subtract { Blend::Subtract } else { Blend::Add };
-    let settings = StepSettings { blend: blend_by, ..settings.clone() };
-    let after = Arc::unwrap_or_clone(blend(context, Arc::new(change_m), &settings, references)?);
-    match context.below {
-        Some(below) => after.combined(below, |after, below| after - below, context.progress),
-        None => Ok(after),
-    }
+/// How much higher one map is than another, metres.
+fn difference(a: &Heightfield, b: &Heightfield, context: &EvalContext) -> Result<Heightfield, Cancelled> {
+    a.copied(context.progress)?.combined(b, |a, b| a - b, context.progress)
 }
 
 #[cfg(test)]
@@ -155,6 +159,7 @@ mod tests {
     use super::*;
     use crate::heightfield::Extent;
     use crate::inputs::{Inputs, Raster, SampleScale};
+    use crate::mask::{Mask, MaskSource};
     use crate::operations::AnyOperation;
     use crate::operations::bsp_faults::BspFaults;
     use crate::operations::clamp::Clamp;
@@ -162,6 +167,7 @@ mod tests {
     use crate::operations::fluvial_erosion::{FluvialErosion, UpliftBy};
     use crate::operations::group::{Start, StepGroup};
     use crate::operations::heightmap::Heightmap;
+    use crate::operations::symmetry::Symmetry;
     use crate::operations::thermal_erosion::ThermalErosion;
     use crate::operations::{FaultRivers, recursive_filter::RecursiveFilter};
     use crate::parameters::FileName;
@@ -258,10 +264,12 @@ mod tests {
         let plain = samples(&recipe(vec![step(faults())]), 257);
         for uplift_by in [UpliftBy::Uniform, UpliftBy::Height] {
             let samples = samples(&recipe(vec![step(faults()), step(erosion(uplift_by))]), 257);
-            let uplift = range(samples.iter().zip(&plain).map(|(eroded, plain)| eroded[1] - plain[1]));
-            // 10 steps of 20,000 years.
-            let expected = if uplift_by == UpliftBy::Uniform { [200.0; 2] } else { [0.0, 200.0] };
-            assert!(uplift.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 2.0), "{uplift:?}");
+            let uplift: Vec<f32> = samples.iter().zip(&plain).map(|(eroded, plain)| eroded[1] - plain[1]).collect();
+            // 10 steps of 20,000 years, except at outlets.
+            let [low, high] = range(uplift.iter().copied());
+            let full = uplift.iter().filter(|uplift| **uplift > 199.9).count();
+            assert!(low < 20.0 && (195.0..200.1).contains(&high), "{low} to {high} m");
+            assert_eq!(full > uplift.len() * 9 / 10, uplift_by == UpliftBy::Uniform);
             let [least, most] = range(samples.iter().map(|sample| sample[3]));
             assert!(least > -1e-3 && most > 20.0, "{least} to {most} m worn");
         }
@@ -320,5 +328,67 @@ mod tests {
             steps[2].settings.enabled = false;
             assert!(samples(&recipe(steps), 257).iter().all(|sample| *sample == [0.0; 4]));
         }
+    }
+
+    #[test]
+    fn where_a_step_is_higher_its_rock_counts() {
+        let scree = ThermalErosion { count: 5, repose_deg: 10.0, ..Default::default() };
+        let below = samples(&recipe(vec![step(faults()), step(scree.clone())]), 257);
+        let mut other = step(Faults { displacement_m: 20.0, ..faults() });
+        other.settings.blend = Blend::Maximum;
+        let joined = samples(&recipe(vec![step(faults()), step(scree), other]), 257);
+        let is_below = |(joined, below): &(&[f32; 4], &[f32; 4])| joined[0] == below[0];
+        let (kept, replaced): (Vec<_>, Vec<_>) = joined.iter().zip(&below).partition(is_below);
+        assert!(kept.len() > 1000 && replaced.len() > 1000);
+        assert!(kept.iter().all(|(joined, below)| joined == below));
+        // The other faults have no sediment.
+        assert!(replaced.iter().all(|(joined, _)| (joined[1] - joined[0]).abs() < 1e-3 && joined[2].abs() < 1e-3));
+    }
+
+    #[test]
+    fn a_mask_limits_what_happens_to_the_rock() {
+        let scree = ThermalErosion { count: 5, repose_deg: 10.0, ..Default::default() };
+        let everywhere = samples(&recipe(vec![step(faults()), step(scree.clone())]), 257);
+        let mut masked = step(scree);
+        masked.settings.mask = vec![Mask { source: MaskSource::Elevation, ..Default::default() }].into();
+        let found = samples(&recipe(vec![step(faults()), masked]), 257);
+        // Where the mask has no effect, there is no sediment; elsewhere at most as much as without the mask.
+        let plain = samples(&recipe(vec![step(faults())]), 257);
+        let untouched = found.iter().zip(&plain).filter(|(found, plain)| found[0] == plain[0]);
+        assert!(untouched.clone().count() > 1000 && untouched.clone().all(|(found, _)| found[2] < 1e-3));
+        assert!(found.iter().zip(&everywhere).all(|(found, all)| found[2] <= all[2] + 1e-3));
+        assert!(found.iter().any(|found| found[2] > 1.0));
+    }
+
+    #[test]
+    fn symmetric_terrain_has_symmetric_rock() {
+        let scree = ThermalErosion { count: 5, repose_deg: 10.0, ..Default::default() };
+        let samples = samples(&recipe(vec![step(faults()), step(scree), step(Symmetry::default())]), 257);
+        let at = |c: usize, r: usize| samples[r * 257 + c];
+        let is_same = |image: fn(usize, usize) -> (usize, usize)| {
+            let places = (0..257).flat_map(|r| (0..257).map(move |c| (c, r)));
+            places
+                .map(|(c, r)| (at(c, r), image(c, r)))
+                .all(|(own, (c, r))| (0..3).all(|map| (own[map] - at(c, r)[map]).abs() < 1e-2))
+        };
+        assert!(is_same(|c, r| (256 - c, r)) || is_same(|c, r| (c, 256 - r)) || is_same(|c, r| (256 - c, 256 - r)));
+        assert!(samples.iter().any(|sample| sample[2] > 1.0));
+    }
+
+    #[test]
+    fn nothing_is_displaced_below_the_sea() {
+        let erosion = FluvialErosion {
+            uplift_by: UpliftBy::Uniform,
+            sea_m: Some(0.0),
+            erodibility: 0.0,
+            creep: 0.0,
+            critical_slope_deg: None,
+            ..Default::default()
+        };
+        let plain = samples(&recipe(vec![step(faults())]), 257);
+        let samples = samples(&recipe(vec![step(faults()), step(erosion)]), 257);
+        let deep = samples.iter().zip(&plain).filter(|(_, plain)| plain[0] < -40.0);
+        assert!(deep.clone().count() > 100);
+        assert!(deep.clone().all(|(eroded, plain)| (eroded[1] - plain[1]).abs() < 1e-2 && eroded[2] < 1e-2));
     }
 }

@@ -1,7 +1,5 @@
 //! Analysis maps of the terrain, with which game engines light, mask and scatter.
 
-use std::sync::Arc;
-
 use rayon::prelude::*;
 
 use super::points::Points;
@@ -125,10 +123,10 @@ impl AnalysisMap {
                 "River sediment: black on slopes and heights, white on the widest and flattest valley floors"
             }
             Self::Displacement => {
-                "Displacement of the rock by faults and uplift: black where it is lowest, white highest"
+                "Displacement of the rock by faults, other generators and uplift: black the lowest, white the highest"
             }
             Self::Deposits => {
-                "Thickness of the material that erosion laid down and earthworks filled: black none, white the thickest"
+                "Thickness of what erosion laid down and other steps filled, such as paths and filters: black none, white the thickest"
             }
         }
     }
@@ -158,6 +156,24 @@ impl AnalysisMap {
         matches!(self, Self::Displacement | Self::Deposits)
     }
 
+    /// What is black and what is white in a map of the rock, metres; `None` for other maps.
+    pub fn range_m(self, rock: &Rock, progress: &Progress) -> Result<Option<[f32; 2]>, Cancelled> {
+        self.of_rock(rock).map(|map| self.range_of_rock(map, progress)).transpose()
+    }
+
+    fn of_rock(self, rock: &Rock) -> Option<&Heightfield> {
+        match self {
+            Self::Displacement => Some(&rock.displacement_m),
+            Self::Deposits => Some(&rock.sediment_m),
+            _ => None,
+        }
+    }
+
+    fn range_of_rock(self, map: &Heightfield, progress: &Progress) -> Result<[f32; 2], Cancelled> {
+        let [low, high] = map.min_max_cancellable(progress)?;
+        Ok([if self == Self::Deposits { 0.0 } else { low }, high])
+    }
+
     fn source(
         self,
         terrain: &Heightfield,
@@ -184,12 +200,10 @@ impl AnalysisMap {
                 Source::Map(rescaled(index, progress, |index| index / surface::MAX_SEDIMENT.to_f32())?)
             }
             Self::Displacement | Self::Deposits => {
-                let of = |rock: &Rock| match self {
-                    Self::Displacement => rock.displacement_m.clone(),
-                    _ => rock.sediment_m.clone(),
+                let Some(map) = rock.and_then(|rock| self.of_rock(rock)) else {
+                    return Ok(Source::Map(Heightfield::flat(terrain.grid())));
                 };
-                let map = rock.map_or_else(|| Arc::new(Heightfield::flat(terrain.grid())), of);
-                let [low, high] = map.min_max_cancellable(progress)?;
+                let [low, high] = self.range_of_rock(map, progress)?;
                 let scale = 1.0 / (high - low).max(f32::MIN_POSITIVE);
                 Source::Map(rescaled(map.copied(progress)?, progress, |metres| (metres - low) * scale)?)
             }
@@ -335,6 +349,8 @@ pub fn analysis_map(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::heightfield::{Extent, Grid};
 
@@ -433,6 +449,13 @@ mod tests {
             assert!(kind.needs_rock());
             assert_eq!(computed(&terrain, kind, 255), [0; 32], "{kind:?} without rock");
         }
+        // Deposits begin at black.
+        let even = Rock { sediment_m: Arc::new(Heightfield::from_fn(terrain.grid(), |_, _| 20.0)), ..rock };
+        let values =
+            analysis_map(&terrain, Some(&even), AnalysisMap::Deposits, None, Points::Samples, 64, &Progress::new());
+        assert!(values.expect("not cancelled").iter().all(|value| *value == 64));
+        let range_m = AnalysisMap::Deposits.range_m(&even, &Progress::new());
+        assert_eq!(range_m.expect("not cancelled"), Some([0.0, 20.0]));
     }
 
     #[test]

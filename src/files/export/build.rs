@@ -262,11 +262,16 @@ impl Staging<'_> {
 
     /// Stages analysis maps and rivers.
     fn maps(&mut self) -> Result<(), FileError> {
-        let Self { plan, heights, rock, progress, stages, staged, .. } = self;
+        let Self { plan, heights, rock, progress, stages, staged, report, .. } = self;
         let order = plan.order();
         for (map, files) in order.maps.iter().zip(&plan.maps) {
             let staging = || maps::stage(map, files, heights, rock.as_ref(), order.sea_m, order.overwrite, progress);
             staged.extend(stages.run(MAP_UNITS, progress, staging)?);
+            let range_m = rock.as_ref().map(|rock| map.analysis_map.range_m(rock, progress)).transpose()?.flatten();
+            if let Some([low, high]) = range_m {
+                let path = map.path.display();
+                report.notes.push(format!("{path}: black is {low:.1} m, white {high:.1} m"));
+            }
         }
         if let Some(rivers) = &order.rivers {
             let staging = || rivers::stage(rivers, heights, order.sea_m, order.overwrite, progress);

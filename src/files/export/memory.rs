@@ -18,7 +18,7 @@ pub fn memory_needed(plan: &Plan) -> u64 {
     let grid = plan.evaluated_grid();
     let map = 4 * grid.samples() as u64;
     let maps = |count: f64| (map.to_f64() * count).ceil().to_u64();
-    let [evaluating_rock, rock] = if order.needs_rock() { memory::ROCK_MAPS } else { [0.0; 2] };
+    let [evaluating_rock, rock] = if order.needs_rock() { memory::rock_maps(&order.recipe) } else { [0.0; 2] };
     let evaluating = maps(memory::peak_maps(&order.recipe, grid) + evaluating_rock);
     let heightmaps = order.heightmaps.iter().map(|heightmap| heightmap::bytes_written(&heightmap.path, order.grid));
     let [surface_maps, computing_them] = match order.needs_painting() {
