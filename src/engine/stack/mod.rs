@@ -353,7 +353,7 @@ impl Evaluator {
                         evaluate(recipe_below, other, position, inputs, &progress.of_part())
                     };
                     // The rock takes about as long again.
-                    let end = if self.rock.is_some() { 0.45 } else { 0.9 };
+                    let end = if self.rock.is_some() { 0.4 } else { 0.9 };
                     let own = || match (of_members, own_ahead.take_if(|_| ahead == Some(i))) {
                         (Some(members), _) => Ok(members.unwrap_or_else(|| Arc::new(Heightfield::flat(grid)))),
                         (None, Some(own)) => Ok(own),
@@ -362,7 +362,7 @@ impl Evaluator {
                     let own = progress.stage(0.0..end, own)?;
                     let references = &recipe.mask_references(..i);
                     let of_rock = self.rock.is_some().then(|| own.clone());
-                    let after = progress.stage(end..1.0, || blend(&context, own, &step.settings, references))?;
+                    let after = progress.stage(end..end + 0.1, || blend(&context, own, &step.settings, references))?;
                     if let (Some(rock), Some(own)) = (&mut self.rock, of_rock) {
                         let (context, below_on, own, after) = (&context, &below_on, &own, &after);
                         let changed = ChangedTerrain { step, context, until, below_on, references, own, after };
