@@ -49,16 +49,12 @@ pub(super) fn blend(
     };
     let mut terrain = Arc::try_unwrap(own).or_else(|shared| shared.copied(progress))?;
     let grid = terrain.grid();
-    let is_masked = !settings.mask.is_empty();
-    let masks = EvaluatedMasks::new(&settings.mask, references, context)?;
+    let step_shares = StepShares::new(context, settings, references)?;
     let rows = terrain.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
     rows.try_for_each_init(
-        || (vec![strength; grid.width()], MaskRow::new(grid.width())),
+        || (vec![0.0; grid.width()], MaskRow::new(grid.width())),
         |(shares, mask_row), (r, row)| {
-            if is_masked {
-                masks.fill(r, mask_row);
-                shares.iter_mut().zip(mask_row.weights()).for_each(|(share, weight)| *share = weight * strength);
-            }
+            step_shares.fill(r, mask_row, shares);
             match below {
                 Some(below) => {
                     for ((own, &below), &share) in row.iter_mut().zip(below.row(r)).zip(&*shares) {
@@ -79,23 +75,47 @@ pub(super) fn shares(
     settings: &StepSettings,
     references: &MaskReferences,
 ) -> Result<Heightfield, Cancelled> {
-    let (grid, strength) = (context.grid, settings.strength.to_f32());
-    let masks = EvaluatedMasks::new(&settings.mask, references, context)?;
+    let grid = context.grid;
+    let step_shares = StepShares::new(context, settings, references)?;
     let mut shares = Heightfield::flat(grid);
     let rows = shares.heights_mut().par_chunks_mut(grid.width()).with_min_len(32).enumerate();
     rows.try_for_each_init(
         || MaskRow::new(grid.width()),
         |mask_row, (r, row)| {
-            if settings.mask.is_empty() {
-                row.fill(strength);
-            } else {
-                masks.fill(r, mask_row);
-                row.iter_mut().zip(mask_row.weights()).for_each(|(share, weight)| *share = weight * strength);
-            }
+            step_shares.fill(r, mask_row, row);
             context.progress.check()
         },
     )?;
     Ok(shares)
+}
+
+/// [`shares`], row by row.
+struct StepShares<'a> {
+    strength: f32,
+    /// `None` if the step has no mask.
+    masks: Option<EvaluatedMasks<'a>>,
+}
+
+impl<'a> StepShares<'a> {
+    fn new(
+        context: &'a EvalContext,
+        settings: &'a StepSettings,
+        references: &'a MaskReferences,
+    ) -> Result<Self, Cancelled> {
+        let masks = || EvaluatedMasks::new(&settings.mask, references, context);
+        let masks = (!settings.mask.is_empty()).then(masks).transpose()?;
+        Ok(Self { strength: settings.strength.to_f32(), masks })
+    }
+
+    fn fill(&self, r: usize, mask_row: &mut MaskRow, shares: &mut [f32]) {
+        match &self.masks {
+            Some(masks) => {
+                masks.fill(r, mask_row);
+                shares.iter_mut().zip(mask_row.weights()).for_each(|(share, weight)| *share = weight * self.strength);
+            }
+            None => shares.fill(self.strength),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -348,7 +348,7 @@ fn erode_with_rebound(
     solver.step(terrain, None, progress)?;
     let rebound_m = (before_m - mean_m(terrain)).to_f32();
     if let (Some(rock), Some(before)) = (rock, before) {
-        rock.note(&before, None, terrain);
+        rock.note(&before, None, terrain, &solver.drainage);
         rock.note_rebound(rebound_m);
     }
     terrain.heights_mut().par_iter_mut().with_min_len(1 << 13).for_each(|height| *height += rebound_m);

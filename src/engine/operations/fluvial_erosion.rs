@@ -134,8 +134,7 @@ impl FluvialErosion {
             let before = rock.is_some().then(|| terrain.copied(progress)).transpose()?;
             solver.step(&mut terrain, Some(&uplift_m), progress)?;
             if let (Some(rock), Some(before)) = (&mut rock, before) {
-                solver.drainage.mark_ends(rock.is_fixed_mut());
-                rock.note(&before, Some(&uplift_m), &terrain);
+                rock.note(&before, Some(&uplift_m), &terrain, &solver.drainage);
             }
             counter.add_one()?;
         }

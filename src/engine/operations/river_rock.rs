@@ -1,7 +1,7 @@
 //! What river steps do to the rock at the points of their mesh.
 
 use super::operation::EvalContext;
-use crate::flow::Mesh;
+use crate::flow::{Drainage, Mesh};
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
 use crate::rock::RockChange;
@@ -31,14 +31,16 @@ impl RiverRock {
         })
     }
 
-    /// Where to say which points are fixed, before [`Self::note`].
-    pub fn is_fixed_mut(&mut self) -> &mut [bool] {
-        &mut self.is_fixed
-    }
-
-    /// Notes a step: the heights before it, the uplift during it (`None`: none), and the heights after it. Fixed points are
-    /// not uplifted.
-    pub fn note(&mut self, before_m: &Heightfield, uplift_m: Option<&[f32]>, after_m: &Heightfield) {
+    /// Notes a step: the heights before it, the uplift during it (`None`: none), and the heights after it. Points where flow
+    /// ends are not uplifted.
+    pub fn note(
+        &mut self,
+        before_m: &Heightfield,
+        uplift_m: Option<&[f32]>,
+        after_m: &Heightfield,
+        drainage: &Drainage,
+    ) {
+        drainage.mark_ends(&mut self.is_fixed);
         let points = self.sediment_m.heights_mut().iter_mut().zip(self.net_m.heights_mut());
         let points = points.zip(self.raised_m.heights_mut()).zip(&self.is_fixed);
         let heights = before_m.heights().iter().zip(after_m.heights());

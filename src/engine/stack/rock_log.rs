@@ -56,13 +56,20 @@ impl RockLog {
         // Maps that nothing else holds are changed in place.
         let rock = std::mem::replace(&mut self.rock, self.undisturbed.clone());
         let (below, of_members) = self.below_groups.visit(placements, i, rock, self.undisturbed.clone());
-        self.rock = match (changed, of_members) {
-            (None, _) => below,
-            (Some(group), Some(members)) => joined(group, &members, below)?,
-            (Some(step), None) => {
-                let own = own_rock(step, &below, &self.undisturbed)?;
-                joined(step, &own, below)?
-            }
+        let Some(changed) = changed else {
+            self.rock = below;
+            return Ok(());
+        };
+        self.rock = if changed.step.settings.blend == Blend::Multiply {
+            let mut rock = below;
+            rock.cut_and_fill(&rise_m(changed.after, changed.context)?, changed.context.progress)?;
+            rock
+        } else {
+            let own = match of_members {
+                Some(members) => members,
+                None => own_rock(changed, &below, &self.undisturbed)?,
+            };
+            joined(changed, &own, below)?
         };
         Ok(())
     }
@@ -74,12 +81,11 @@ fn own_rock(changed: &ChangedTerrain, below: &Rock, undisturbed: &Rock) -> Resul
     let progress = context.progress;
     let is_modifier = operation.role() == Role::Modifier;
     let mut rock = if is_modifier { below.clone() } else { undisturbed.clone() };
-    let surface_m = match context.below.filter(|_| is_modifier) {
-        Some(below) => difference(own, below, context)?,
-        None => own.copied(progress)?,
-    };
+    let surface_m = if is_modifier { rise_m(own, context)? } else { own.copied(progress)? };
     if let Some(change) = operation.rock_change(context, *until, changed.below_on, &rock.sediment_m)? {
-        rock.cut_and_fill(&difference(&surface_m, &change.displacement_m, context)?, progress)?;
+        let filled_m =
+            surface_m.combined(&change.displacement_m, |surface, displaced| surface - displaced, progress)?;
+        rock.cut_and_fill(&filled_m, progress)?;
         rock.displace(&change.displacement_m, progress)?;
         if let Some(refilled_m) = change.refilled_m {
             rock.cut_and_fill(&refilled_m, progress)?;
@@ -102,35 +108,20 @@ fn own_rock(changed: &ChangedTerrain, below: &Rock, undisturbed: &Rock) -> Resul
     Ok(rock)
 }
 
-/// The rock of an operation or group joined with that below, as [`blend`](crate::blending::blend) joins their heights.
+/// The rock of an operation or group joined with that below, as [`blend`](crate::blending::blend) joins their heights, but
+/// for those that are multiplied.
 fn joined(changed: &ChangedTerrain, own: &Rock, mut below: Rock) -> Result<Rock, Cancelled> {
-    let ChangedTerrain { step: Step { settings, .. }, context, references, after, .. } = changed;
+    let ChangedTerrain { step: Step { settings, .. }, context, references, own: own_terrain, .. } = changed;
     let progress = context.progress;
-    if settings.blend == Blend::Multiply {
-        let surface_m = match context.below {
-            Some(below) => difference(after, below, context)?,
-            None => after.copied(progress)?,
-        };
-        below.cut_and_fill(&surface_m, progress)?;
-        return Ok(below);
-    }
     let mut shares = shares(context, settings, references)?;
-    let is_own_chosen = |own: f32, below: f32| match settings.blend {
-        Blend::Maximum | Blend::SmoothMaximum => own > below,
-        Blend::Minimum | Blend::SmoothMinimum => own < below,
-        _ => true,
+    let is_chosen: Option<fn(f32) -> bool> = match settings.blend {
+        Blend::Maximum | Blend::SmoothMaximum => Some(|rise_m| rise_m > 0.0),
+        Blend::Minimum | Blend::SmoothMinimum => Some(|rise_m| rise_m < 0.0),
+        _ => None,
     };
-    match context.below {
-        Some(below) => {
-            let chosen = changed.own.copied(progress)?;
-            let chosen =
-                chosen.combined(below, |own, below| f32::from(u8::from(is_own_chosen(own, below))), progress)?;
-            shares.combine(&chosen, |share, chosen| share * chosen, progress)?;
-        }
-        None => {
-            let chosen = |share: f32, own: f32| if is_own_chosen(own, 0.0) { share } else { 0.0 };
-            shares.combine(changed.own, chosen, progress)?;
-        }
+    if let Some(is_chosen) = is_chosen {
+        let chosen = |share: f32, rise_m: f32| if is_chosen(rise_m) { share } else { 0.0 };
+        shares.combine(&rise_m(own_terrain, context)?, chosen, progress)?;
     }
     let change = |own: &Heightfield, below: &Heightfield| {
         let change = own.copied(progress)?;
@@ -148,9 +139,13 @@ fn joined(changed: &ChangedTerrain, own: &Rock, mut below: Rock) -> Result<Rock,
     Ok(below)
 }
 
-/// How much higher one map is than another, metres.
-fn difference(a: &Heightfield, b: &Heightfield, context: &EvalContext) -> Result<Heightfield, Cancelled> {
-    a.copied(context.progress)?.combined(b, |a, b| a - b, context.progress)
+/// How much higher a terrain is than that below the step, metres.
+fn rise_m(terrain: &Heightfield, context: &EvalContext) -> Result<Heightfield, Cancelled> {
+    let terrain = terrain.copied(context.progress)?;
+    match context.below {
+        Some(below) => terrain.combined(below, |terrain, below| terrain - below, context.progress),
+        None => Ok(terrain),
+    }
 }
 
 #[cfg(test)]
