@@ -15,6 +15,7 @@ check:
 # Format and lint.
 lint:
     cargo fmt
+    rustfmt src/engine/operations/*.rs src/engine/operations/*/mod.rs
     cargo clippy --all-targets -- -D warnings
     cargo clippy --no-default-features --lib --bins -- -D warnings
 

@@ -16,9 +16,7 @@ use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation, Ter
 use super::recursive_filter::RecursiveFilter;
 use super::stream_power_refinement::StreamPowerRefinement;
 use crate::cast::ToFloat;
-use crate::fault::{
-    FixedHeights, column_positions, quantized_displacement, to_exact_metres, to_metres,
-};
+use crate::fault::{FixedHeights, column_positions, quantized_displacement, to_exact_metres, to_metres};
 use crate::heightfield::{Extent, Grid, Heightfield};
 use crate::parameters::{Spec, choices, parameters};
 use crate::progress::{Cancelled, Progress};

@@ -15,9 +15,7 @@ use super::recursive_filter::RecursiveFilter;
 use super::stream_power_refinement::StreamPowerRefinement;
 use crate::fault::{Fault, FaultSum, FixedHeights, Profile, add_fault, quantized_displacement, sum_of_faults};
 use crate::heightfield::{Extent, Grid, Heightfield};
-use crate::parameters::{
-    List, MAX_COORDINATE_M, ParameterError, Point, Spec, Weighted, choices, parameters,
-};
+use crate::parameters::{List, MAX_COORDINATE_M, ParameterError, Point, Spec, Weighted, choices, parameters};
 use crate::progress::Cancelled;
 use crate::random::{Rng, Stream};
 use crate::rock::RockChange;
@@ -470,7 +468,8 @@ mod tests {
             own.own[0].enabled = false;
             assert_eq!(terrain(&own), terrain(&Faults { skipped: vec![3].into(), ..random }));
         }
-        let beyond = Faults { count: 5, own: vec![OwnFault { i: 6, ..Default::default() }].into(), ..Default::default() };
+        let beyond =
+            Faults { count: 5, own: vec![OwnFault { i: 6, ..Default::default() }].into(), ..Default::default() };
         assert_eq!(beyond.warnings()[0].to_string(), "own.0.i: there are only 5 faults, so number 6 does nothing");
     }
 

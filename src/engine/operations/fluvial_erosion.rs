@@ -126,8 +126,7 @@ impl FluvialErosion {
         let (grid, progress) = (context.grid, context.progress);
         let mut solver = self.solver(grid, progress)?;
         let below = context.below.map(|below| solver.mesh().at_points(below, progress)).transpose()?;
-        let (done, mut terrain) =
-            EvalContext { below: below.as_ref(), ..*context }.resume_or_below(resume)?;
+        let (done, mut terrain) = EvalContext { below: below.as_ref(), ..*context }.resume_or_below(resume)?;
         let counter = progress.counter((until - done) as usize);
         let uplift_m = self.uplift_m(grid, below.as_ref(), progress)?;
         for _ in done..until {

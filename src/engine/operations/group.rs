@@ -112,7 +112,8 @@ mod tests {
     fn a_group_on_flat_terrain_is_a_piece_by_itself() {
         let (base, piece) = (recipe(vec![faults(20, 1, 0)]), recipe(vec![faults(30, 2, 0), blur(0)]));
         let (below, own) = (terrain(&base, None), terrain(&piece, None));
-        let mut joined = recipe(vec![faults(20, 1, 0), faults(30, 2, 1), blur(1), group(Start::Flat, Blend::Maximum, 0)]);
+        let mut joined =
+            recipe(vec![faults(20, 1, 0), faults(30, 2, 1), blur(1), group(Start::Flat, Blend::Maximum, 0)]);
         let check = |joined: &Recipe, expected: &dyn Fn(f32, f32) -> f32| {
             let found = terrain(joined, None);
             for (i, height) in found.heights().iter().enumerate() {

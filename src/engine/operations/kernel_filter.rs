@@ -128,7 +128,9 @@ impl Kernel {
                 *sum += column[*near] + part * (column[*far] - column[*near]);
             }
         }
-        row.iter_mut().zip(&*sums).for_each(|(height, sum)| *height = (*sum).to_f32().clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M));
+        row.iter_mut()
+            .zip(&*sums)
+            .for_each(|(height, sum)| *height = (*sum).to_f32().clamp(-MAX_HEIGHT_M, MAX_HEIGHT_M));
     }
 }
 

@@ -290,10 +290,12 @@ impl Sculpt {
         }
         map.apply(&waiting)?;
         let mut terrain = Heightfield::flat(grid);
-        terrain.heights_mut().par_chunks_mut(width).zip(map.heights.par_chunks(width)).try_for_each(|(row, exact)| {
-            row.iter_mut().zip(exact).for_each(|(height, exact)| *height = rounded(*exact));
-            context.progress.check()
-        })?;
+        terrain.heights_mut().par_chunks_mut(width).zip(map.heights.par_chunks(width)).try_for_each(
+            |(row, exact)| {
+                row.iter_mut().zip(exact).for_each(|(height, exact)| *height = rounded(*exact));
+                context.progress.check()
+            },
+        )?;
         Ok(terrain)
     }
 }
@@ -510,10 +512,8 @@ mod tests {
     fn random_strokes(rng: &mut Rng, count: usize, world: Extent) -> Vec<Stroke> {
         let modes = [Mode::Raise, Mode::Lower, Mode::Flatten, Mode::Roughen, Mode::Ramp, Mode::Erase];
         let mut random = |i: usize| {
-            let mut place = |_| Point {
-                x_m: rng.between(-0.2, 1.2) * world.width_m,
-                z_m: rng.between(-0.2, 1.2) * world.depth_m,
-            };
+            let mut place =
+                |_| Point { x_m: rng.between(-0.2, 1.2) * world.width_m, z_m: rng.between(-0.2, 1.2) * world.depth_m };
             let points_m: List<Point> = (0..1 + i % 4).map(&mut place).collect();
             let pressure: List<f64> = points_m.iter().map(|_| rng.unit()).collect();
             Stroke {
@@ -617,8 +617,11 @@ mod tests {
     fn only_smoothing_and_ramps_that_read_the_terrain_need_neighbours() {
         let is_pointwise = |stroke: Stroke| sculpt(&[stroke]).is_pointwise();
         let place = [[1.0, 2.0]];
-        assert!(Mode::ALL.iter().all(|mode| is_pointwise(stroke(*mode, &place))
-            != matches!(mode, Mode::Smooth | Mode::Ramp)));
+        assert!(
+            Mode::ALL
+                .iter()
+                .all(|mode| is_pointwise(stroke(*mode, &place)) != matches!(mode, Mode::Smooth | Mode::Ramp))
+        );
         let ramp = Stroke { from_height_m: Some(1.0), ..stroke(Mode::Ramp, &place) };
         assert!(!is_pointwise(ramp.clone()) && is_pointwise(Stroke { to_height_m: Some(2.0), ..ramp }));
         assert!(is_pointwise(Stroke { enabled: false, ..stroke(Mode::Smooth, &place) }));
@@ -638,7 +641,10 @@ mod tests {
         for (stroke, message) in [
             (json!({}), "strokes.1.points_m: Points must be a list with at least one item, not []"),
             (json!({"points_m": []}), "strokes.1.points_m: Points must be a list with at least one item, not []"),
-            (json!({"points_m": [[1, 2], [3]]}), "strokes.1.points_m.1: Points must be a position [x, z] in metres, not [3]"),
+            (
+                json!({"points_m": [[1, 2], [3]]}),
+                "strokes.1.points_m.1: Points must be a position [x, z] in metres, not [3]",
+            ),
             (
                 json!({"points_m": [[1, 2]], "radius_m": 0}),
                 "strokes.1.radius_m: Radius must be from 0.01 to 1000000 m, not 0",

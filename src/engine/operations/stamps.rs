@@ -14,9 +14,7 @@ use crate::cast::ToFloat;
 use crate::heightfield::{Extent, Grid, Heightfield, MAX_HEIGHT_M};
 use crate::inputs::{Inputs, Raster, SampleScale};
 use crate::outline::unit_vector;
-use crate::parameters::{
-    Band, FileName, List, MAX_COORDINATE_M, ParameterError, Point, Spec, choices, parameters,
-};
+use crate::parameters::{Band, FileName, List, MAX_COORDINATE_M, ParameterError, Point, Spec, choices, parameters};
 use crate::progress::{Cancelled, Progress};
 use crate::resample::{Sampling, bicubic_at};
 use crate::rounding::{smooth_maximum, smooth_minimum, smoothstep};
@@ -230,9 +228,8 @@ impl PlacedStamp<'_> {
 
     fn blended(&self, below: f64, own: f64) -> f64 {
         // These are computed with the precision of a stack's blends.
-        let rounded = |of: fn(f32, f32, f32) -> f32| {
-            f64::from(of(below.to_f32(), own.to_f32(), self.stamp.rounding_m.to_f32()))
-        };
+        let rounded =
+            |of: fn(f32, f32, f32) -> f32| f64::from(of(below.to_f32(), own.to_f32(), self.stamp.rounding_m.to_f32()));
         match self.stamp.blend {
             Blend::Add => below + own,
             Blend::Subtract => below - own,

@@ -329,9 +329,8 @@ impl Symmetry {
     /// Whether nothing of the terrain at a place is kept, because another part is copied there.
     pub fn discards(&self, [x_m, z_m]: [f64; 2], extent: Extent) -> bool {
         let from_middle = [x_m - 0.5 * extent.width_m, z_m - 0.5 * extent.depth_m];
-        let is_outside = |normal: &[f64; 2]| {
-            normal[0] * from_middle[0] + normal[1] * from_middle[1] < -0.5 * self.blend_m
-        };
+        let is_outside =
+            |normal: &[f64; 2]| normal[0] * from_middle[0] + normal[1] * from_middle[1] < -0.5 * self.blend_m;
         self.method == Method::Fold && self.borders().iter().any(is_outside)
     }
 
@@ -341,9 +340,8 @@ impl Symmetry {
         let grid = terrain.grid();
         let borders = self.borders();
         // From the middle of the map: exactly opposite for opposite samples.
-        let centred = |i: usize, samples: usize, spacing_m: f64| {
-            (2.0 * i.to_f64() - (samples - 1).to_f64()) * (0.5 * spacing_m)
-        };
+        let centred =
+            |i: usize, samples: usize, spacing_m: f64| (2.0 * i.to_f64() - (samples - 1).to_f64()) * (0.5 * spacing_m);
         let weight = |[c, r]: Sample| -> f64 {
             let x_m = centred(c, grid.width(), grid.spacing_x_m());
             let z_m = centred(r, grid.height(), grid.spacing_z_m());
@@ -380,8 +378,7 @@ impl Symmetry {
         };
         let of_row = |r: usize| {
             progress.check()?;
-            let differences =
-                (0..grid.width()).flat_map(|c| isometries[1..].iter().map(move |isometry| (c, isometry)));
+            let differences = (0..grid.width()).flat_map(|c| isometries[1..].iter().map(move |isometry| (c, isometry)));
             Ok(differences.map(|(c, isometry)| difference(c, r, isometry)).fold(0.0, f32::max))
         };
         (0..grid.height()).into_par_iter().map(of_row).try_reduce(|| 0.0, |a, b| Ok(a.max(b)))
@@ -622,7 +619,8 @@ mod tests {
     fn diagonals_and_quarter_turns_need_a_square() {
         let long = Grid::new(Extent { width_m: 400.0, depth_m: 300.5 }, 33, 33);
         for kind in Kind::ALL {
-            let message = |grid| Symmetry { kind: *kind, ..Default::default() }.check(grid).err().map(|e| e.to_string());
+            let message =
+                |grid| Symmetry { kind: *kind, ..Default::default() }.check(grid).err().map(|e| e.to_string());
             assert_eq!(message(grid(33, 33)), None);
             let is_free = !matches!(kind, Kind::MirrorDiagonal | Kind::MirrorAntidiagonal | Kind::Rotate4);
             assert_eq!((message(long).is_none(), message(grid(33, 17)).is_none()), (is_free, is_free), "{kind:?}");

@@ -339,8 +339,7 @@ mod tests {
     }
 
     fn cliffs(seed: u32, count: u32, grid: Grid) -> Heightfield {
-        let faults =
-            Faults { profile: crate::fault::Profile::Step, count, displacement_m: 12.0, ..Default::default() };
+        let faults = Faults { profile: crate::fault::Profile::Step, count, displacement_m: 12.0, ..Default::default() };
         evaluated_with(&faults, Stream::new(seed, 1), grid, None, count, None)
     }
 

@@ -11,12 +11,12 @@
 
 use rayon::prelude::*;
 
-use crate::operations::operation::{EvalContext, Keyframe, Operation, Role};
-use crate::operations::report::{self, PartReport};
 use crate::cast::ToFloat;
 use crate::heightfield::{Grid, Heightfield};
+use crate::operations::operation::{EvalContext, Keyframe, Operation, Role};
+use crate::operations::report::{self, PartReport};
 use crate::outline::{Centred, Outline};
-use crate::parameters::{MAX_COORDINATE_M, List, ParameterError, Point, Spec, choices, parameters};
+use crate::parameters::{List, MAX_COORDINATE_M, ParameterError, Point, Spec, choices, parameters};
 use crate::progress::{Cancelled, Progress};
 use crate::surface::azimuth_vector;
 
@@ -374,7 +374,8 @@ fn volumes(pads: &[PlacedPad], below: &Heightfield, progress: &Progress) -> Resu
     let grid = below.grid();
     let columns = Columns::new(grid);
     let is_border = |i: usize, samples: usize| i == 0 || i + 1 == samples;
-    let side = |i: usize, samples: usize, spacing_m: f64| if is_border(i, samples) { 0.5 * spacing_m } else { spacing_m };
+    let side =
+        |i: usize, samples: usize, spacing_m: f64| if is_border(i, samples) { 0.5 * spacing_m } else { spacing_m };
     let counter = progress.counter(grid.height());
     let of_rows = |rows: std::ops::Range<usize>| {
         let mut sums = vec![[0.0; 2]; pads.len()];
@@ -455,7 +456,8 @@ impl Operation for Pads {
             let pad = &self.pads[i];
             let deepest_m = (cut_m3 + fill_m3) / (pad.size_m.x_m * pad.size_m.z_m).max(1.0);
             let is_far = pad.reach_m.is_none() && pad.shape != Shape::Polygon && deepest_m > MANY_TIMES_M;
-            let far = "its banks reach far across the terrain; limit them with Maximum bank length, or set another height";
+            let far =
+                "its banks reach far across the terrain; limit them with Maximum bank length, or set another height";
             let warning = overlapped.or_else(|| is_far.then(|| far.into()));
             let inside = |outline: Outline| {
                 let places = lattice(outline.bounds()).step_by(EVERY_PLACE);

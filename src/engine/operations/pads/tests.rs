@@ -1,8 +1,8 @@
 //! Tests of building pads.
 
-use crate::operations::testing::{assert_subset, modified, stream};
 use super::*;
 use crate::heightfield::Extent;
+use crate::operations::testing::{assert_subset, modified, stream};
 
 const WORLD: Extent = Extent { width_m: 300.0, depth_m: 200.0 };
 
@@ -67,9 +67,9 @@ fn a_lake_holds_its_water_on_a_slope_at_every_size() {
         let terrain = modified(&pads(vec![lake(shape)]), &slope(grid));
         let outlets = crate::flow::Outlets::Border;
         let water = crate::flow::Water::on(&terrain, outlets, None, &Progress::new()).expect("not cancelled");
-        let levels = (0..grid.samples()).filter(|i| water.lakes_m[*i] > 0.0).map(|i| {
-            terrain[(i % grid.width(), i / grid.width())] + water.lakes_m[i]
-        });
+        let levels = (0..grid.samples())
+            .filter(|i| water.lakes_m[*i] > 0.0)
+            .map(|i| terrain[(i % grid.width(), i / grid.width())] + water.lakes_m[i]);
         let levels: Vec<f32> = levels.collect();
         assert!(levels.len() > 30 && levels.iter().all(|level| (level - 20.0).abs() < 1e-3), "{shape:?}: {levels:?}");
         let deepest = water.lakes_m.iter().copied().fold(0.0, f32::max);
@@ -107,8 +107,7 @@ fn banks_end_at_their_reach() {
     let warning = |reach_m| {
         let pads = Pads { pads: vec![pad(reach_m)].into() };
         let (inputs, progress) = (crate::Inputs::default(), Progress::new());
-        let context =
-            EvalContext { grid, below: Some(&slope), stream: stream(), inputs: &inputs, progress: &progress };
+        let context = EvalContext { grid, below: Some(&slope), stream: stream(), inputs: &inputs, progress: &progress };
         pads.reports(&context).expect("not cancelled")[0].warning.clone()
     };
     assert!(warning(None).is_none_or(|text| text.contains("Maximum bank length")) && warning(Some(60.0)).is_none());
@@ -311,11 +310,8 @@ fn slab(height_m: f64) -> Pad {
 #[test]
 fn polygons_need_three_corners() {
     let grid = Grid::new(WORLD, 31, 21);
-    let two = Pad {
-        shape: Shape::Polygon,
-        points_m: vec![point(1.0, 2.0), point(100.0, 90.0)].into(),
-        ..Default::default()
-    };
+    let two =
+        Pad { shape: Shape::Polygon, points_m: vec![point(1.0, 2.0), point(100.0, 90.0)].into(), ..Default::default() };
     let operation = pads(vec![slab(1.0), two.clone()]);
     assert_eq!(
         operation.check(grid).expect_err("refused").to_string(),

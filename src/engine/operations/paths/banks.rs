@@ -62,9 +62,7 @@ impl Element {
             let away_m = (out_m * run - along_m * widening).abs();
             let best_m = (at_m - away_m * self.offset).clamp(0.0, self.edge_m);
             let behind_m = at_m - best_m;
-            limit = self.heights[0]
-                + self.rise * best_m
-                + slope * (behind_m * behind_m + away_m * away_m).sqrt();
+            limit = self.heights[0] + self.rise * best_m + slope * (behind_m * behind_m + away_m * away_m).sqrt();
         }
         if along_m <= 0.0 && x * self.before[0] + z * self.before[1] >= 0.0 {
             let away_m = ((x * x + z * z).sqrt() - self.halves_m[0]).max(0.0);
@@ -164,4 +162,3 @@ impl UpperLimit {
         self.elements.len()
     }
 }
-

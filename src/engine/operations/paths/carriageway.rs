@@ -1,8 +1,8 @@
 //! The carriageway of a road or the bed of a river, with its banks, laid into the terrain.
 
 use super::banks::UpperLimit;
-use super::terrain_map::{Block, TerrainMap};
 use super::stations::Stations;
+use super::terrain_map::{Block, TerrainMap};
 use crate::curve::{Nearest, Polyline};
 use crate::heightfield::mix;
 use crate::progress::{Cancelled, Progress};
@@ -220,12 +220,12 @@ mod tests {
             road.lay(&mut blocks, &Progress::new()).expect("not cancelled");
             let all = || 0..road.limits[0].count();
             let whole = |block: &mut Block| {
-                block.update(|point, height| {
-                    road.height_at(point, height, 0..road.line.pieces.len(), [all(), all()]).0
-                });
+                block
+                    .update(|point, height| road.height_at(point, height, 0..road.line.pieces.len(), [all(), all()]).0);
             };
             plain.map_blocks(&Progress::new(), whole).expect("not cancelled");
-            let [blocks, plain] = [blocks, plain].map(|land| land.heightfield(&Progress::new()).expect("not cancelled"));
+            let [blocks, plain] =
+                [blocks, plain].map(|land| land.heightfield(&Progress::new()).expect("not cancelled"));
             assert!(blocks == plain && blocks != terrain);
         }
     }

@@ -27,7 +27,10 @@ impl Path {
         let (count, least) = (self.nodes.len(), if self.is_closed() { 3 } else { 2 });
         if count < least {
             let shape = if self.is_closed() { "a closed path" } else { "a path" };
-            return Err(ParameterError::conflict("nodes", format!("{shape} needs at least {least} nodes, not {count}; add nodes")));
+            return Err(ParameterError::conflict(
+                "nodes",
+                format!("{shape} needs at least {least} nodes, not {count}; add nodes"),
+            ));
         }
         let at = |i: usize| [self.nodes[i].at_m.x_m, self.nodes[i].at_m.z_m];
         for i in 1..if self.is_closed() { count + 1 } else { count } {
@@ -80,7 +83,10 @@ impl Path {
 
     fn check_river(&self) -> Result<(), ParameterError> {
         if self.closed {
-            return Err(ParameterError::conflict("closed", "a river cannot be closed: its water must fall; set it to false"));
+            return Err(ParameterError::conflict(
+                "closed",
+                "a river cannot be closed: its water must fall; set it to false",
+            ));
         }
         let held = self.held(&self.curve().lengths_m);
         for pair in held.windows(2) {
@@ -121,12 +127,16 @@ mod tests {
         assert_eq!(road.check(), Ok(()));
         check(&path(PathKind::Ridge, &nodes[..1]), "nodes: a path needs at least 2 nodes, not 1");
         check(&Path { closed: true, ..path(PathKind::Fault, &nodes[..2]) }, "a closed path needs at least 3");
-        check(&path(PathKind::Road, &[nodes[0], nodes[1], nodes[1]]), "nodes.2.at_m: it is at the same place as the 2nd node");
+        check(
+            &path(PathKind::Road, &[nodes[0], nodes[1], nodes[1]]),
+            "nodes.2.at_m: it is at the same place as the 2nd node",
+        );
         check(&Path { bank_deg: 4.0, ..road.clone() }, "bank_deg: banks must be steeper");
         let mut steep = road.clone();
         steep.nodes[0].height_m = Some(5.0);
         steep.nodes[2].height_m = Some(45.0);
-        let message = "max_grade: the 1st and the 3rd node differ by 40.00 m in height over 200.0 m of road, a grade of 20.00 %";
+        let message =
+            "max_grade: the 1st and the 3rd node differ by 40.00 m in height over 200.0 m of road, a grade of 20.00 %";
         check(&steep, message);
         steep.nodes[2].height_m = Some(21.0);
         assert_eq!(steep.check(), Ok(()), "exactly the maximum grade");

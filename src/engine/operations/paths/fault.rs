@@ -1,7 +1,7 @@
 //! Faults along curves: h + displacement·w(signed distance), dying out beyond the ends as drawn faults do.
 
-use super::terrain_map::TerrainMap;
 use super::path::Path;
+use super::terrain_map::TerrainMap;
 use crate::curve::{Nearest, Polyline};
 use crate::fault::{quantized_displacement, to_exact_metres, to_units};
 use crate::progress::{Cancelled, Progress};
@@ -31,8 +31,7 @@ impl<'a> CurvedFault<'a> {
             let length_m = path.reach_m.map_or(ACROSS_M, |reach_m| reach_m + 1.0);
             let line = Polyline::new(&points, false);
             if let ([first, ..], [.., last]) = (&line.pieces[..], &line.pieces[..]) {
-                let shifted =
-                    |[x, z]: [f64; 2], [dx, dz]: [f64; 2], by_m: f64| [x + by_m * dx, z + by_m * dz];
+                let shifted = |[x, z]: [f64; 2], [dx, dz]: [f64; 2], by_m: f64| [x + by_m * dx, z + by_m * dz];
                 points.insert(0, shifted(first.start_m, first.along, -length_m));
                 points.push(shifted(last.end_m, last.along, length_m));
                 halves_m.insert(0, halves_m.first().copied().unwrap_or_default());
@@ -159,9 +158,8 @@ mod tests {
     #[test]
     fn the_inside_of_a_clockwise_ring_goes_up() {
         let nodes = [[300.0, 300.0], [700.0, 300.0], [700.0, 700.0], [300.0, 700.0]];
-        let ring = |nodes: &[[f64; 2]]| {
-            modified(&paths([Path { closed: true, ..fault(nodes, Profile::Step) }]), &flat(17))
-        };
+        let ring =
+            |nodes: &[[f64; 2]]| modified(&paths([Path { closed: true, ..fault(nodes, Profile::Step) }]), &flat(17));
         let clockwise = ring(&nodes);
         assert_eq!([clockwise[(8, 8)], clockwise[(1, 1)], clockwise[(8, 15)]], [100.0, -100.0, -100.0]);
         let reversed: Vec<[f64; 2]> = nodes.into_iter().rev().collect();

@@ -8,19 +8,19 @@ mod banks;
 mod carriageway;
 mod check;
 mod fault;
-mod terrain_map;
 mod path;
 mod ridge;
 mod river;
 mod road;
 mod stations;
+mod terrain_map;
 #[cfg(test)]
 mod testing;
 
-use self::terrain_map::TerrainMap;
 pub use self::carriageway::{Earthworks, Wall};
 pub use self::path::{Path, PathKind, PathNode, RidgeProfile};
 pub use self::road::{LaterChange, PathReport};
+use self::terrain_map::TerrainMap;
 use super::operation::{EvalContext, Keyframe, Operation, Role};
 use super::report::PartReport;
 use crate::cast::ToFloat;

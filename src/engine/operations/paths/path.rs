@@ -2,7 +2,7 @@
 
 use crate::curve::{Curve, MonotoneCubic, PIECES_PER_SPAN, arc_lengths_m, curve_through};
 use crate::fault::Profile;
-use crate::parameters::{MAX_COORDINATE_M, List, Point, Spec, choices, parameters};
+use crate::parameters::{List, MAX_COORDINATE_M, Point, Spec, choices, parameters};
 
 choices! {
     /// What a path makes of the terrain along its curve.

@@ -3,8 +3,8 @@
 //! Of all pieces of the curve, the one that lifts a sample most counts, so that bends have no creases. Lifts are
 //! multiples of the displacement grid, so that a bell curve ends where it rounds to 0.
 
-use super::terrain_map::TerrainMap;
 use super::path::Path;
+use super::terrain_map::TerrainMap;
 use crate::curve::{Nearest, Polyline};
 use crate::fault::{to_exact_metres, to_units};
 use crate::progress::{Cancelled, Progress};

@@ -1,10 +1,10 @@
 //! Rivers: a bed with banks, whose water falls from the first node to the last.
 
 use super::carriageway::Carriageway;
-use super::terrain_map::TerrainMap;
 use super::path::{Path, PathCurve};
 use super::road::{PathReport, points, tangent, tightest_radius};
 use super::stations::Stations;
+use super::terrain_map::TerrainMap;
 use crate::cast::{ToFloat, ToInteger};
 use crate::curve::distance_m;
 use crate::flow::{Outlets, Water};

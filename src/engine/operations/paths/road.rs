@@ -1,9 +1,9 @@
 //! Roads: a carriageway that follows the smoothed terrain within its greatest grade.
 
 use super::carriageway::{Carriageway, Earthworks};
-use super::terrain_map::TerrainMap;
 use super::path::{Path, PathCurve, PathKind};
 use super::stations::Stations;
+use super::terrain_map::TerrainMap;
 use crate::curve::{Piece, distance_m};
 use crate::operations::report::{self, LinePoint, PartLine, PartReport};
 use crate::progress::{Cancelled, Progress};
@@ -66,7 +66,8 @@ const MAX_POINTS: usize = 160;
 pub(super) fn points(stations: &Stations, heights: &[f64], land: &TerrainMap, limit: f64) -> Vec<LinePoint> {
     let count = stations.points.len();
     let every = count.div_ceil(MAX_POINTS).max(1);
-    let shown: Vec<usize> = (0..count).step_by(every).chain((!(count - 1).is_multiple_of(every)).then_some(count - 1)).collect();
+    let shown: Vec<usize> =
+        (0..count).step_by(every).chain((!(count - 1).is_multiple_of(every)).then_some(count - 1)).collect();
     let at = |i: usize| shown[i.min(shown.len() - 1)];
     let point = |(i, &station): (usize, &usize)| {
         let next = at(i + 1);
@@ -103,7 +104,8 @@ impl PathReport {
     pub(super) fn part(self, index: usize, path: &Path) -> PartReport {
         let Earthworks { cut_m3, fill_m3, wall } = self.earthworks;
         let kind = if path.kind == PathKind::River { "river" } else { "road" };
-        let mut text = format!("{}, steepest grade {:.1} %", report::length(self.length_m), 100.0 * self.greatest_grade);
+        let mut text =
+            format!("{}, steepest grade {:.1} %", report::length(self.length_m), 100.0 * self.greatest_grade);
         if let Some((radius_m, _)) = self.tightest_radius {
             text.push_str(&format!(", radius at least {}", report::length(radius_m)));
         }
@@ -209,7 +211,12 @@ pub(super) fn apply(path: &Path, land: &mut TerrainMap, progress: &Progress) -> 
     });
     let is_open = |(_, above_m): &([f64; 2], f64)| !curve.is_closed && above_m.abs() > MIN_END_M;
     let open_ends = ends.into_iter().filter(is_open).collect();
-    Ok(PathReport { tightest_radius: tightest_radius(&curve.points, curve.is_closed), open_ends, points: along, ..report })
+    Ok(PathReport {
+        tightest_radius: tightest_radius(&curve.points, curve.is_closed),
+        open_ends,
+        points: along,
+        ..report
+    })
 }
 
 #[cfg(test)]
@@ -232,8 +239,7 @@ mod tests {
     /// A road across the world through random nodes, at least four cells of 4 m wide.
     fn random_road(seed: u32) -> Path {
         let mut rng = Stream::new(seed, 2).at(1);
-        let nodes: Vec<[f64; 2]> =
-            (0..6).map(|i| [300.0 + 700.0 * f64::from(i), rng.between(700.0, 3400.0)]).collect();
+        let nodes: Vec<[f64; 2]> = (0..6).map(|i| [300.0 + 700.0 * f64::from(i), rng.between(700.0, 3400.0)]).collect();
         Path { width_m: 16.0, max_grade: 0.08, ..path(PathKind::Road, &nodes) }
     }
 
@@ -394,7 +400,10 @@ mod tests {
         };
         let cut = report([[1000.0, 500.0], [1000.0, 3500.0]]);
         let LaterChange { path, at_m, change_m } = cut.change.expect("a change");
-        assert!(path == 1 && (at_m[0] - 1000.0).abs() < 10.0 && (-50.0..-45.0).contains(&change_m), "{at_m:?}, {change_m}");
+        assert!(
+            path == 1 && (at_m[0] - 1000.0).abs() < 10.0 && (-50.0..-45.0).contains(&change_m),
+            "{at_m:?}, {change_m}"
+        );
         let text = cut.part(0, &road).warning.expect("a warning");
         assert!(text.starts_with("path 2, which comes after it, changes it by up to "), "{text}");
         assert_eq!(report([[500.0, 3500.0], [3500.0, 3500.0]]).change, None);
@@ -402,13 +411,7 @@ mod tests {
 
     #[test]
     fn the_path_that_changes_a_road_most_is_named_unless_the_road_is_as_it_was() {
-        let at = |x_m: f64| LinePoint {
-            at_m: [x_m, 0.0],
-            half_m: 5.0,
-            grade_share: 0.0,
-            is_tight: false,
-            fill_m: 0.0,
-        };
+        let at = |x_m: f64| LinePoint { at_m: [x_m, 0.0], half_m: 5.0, grade_share: 0.0, is_tight: false, fill_m: 0.0 };
         let change = |heights: &[[f64; 2]]| {
             let heights: Vec<Vec<f64>> = heights.iter().map(|heights| heights.to_vec()).collect();
             LaterChange::among(3, &[at(0.0), at(10.0)], &heights)

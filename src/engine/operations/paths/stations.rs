@@ -1,7 +1,7 @@
 //! Heights along a curve: read from the terrain, smoothed, held at nodes and limited in grade.
 
-use super::terrain_map::TerrainMap;
 use super::path::PathCurve;
+use super::terrain_map::TerrainMap;
 use crate::cast::{ToFloat, ToInteger};
 use crate::curve::{PIECES_PER_SPAN, Piece};
 use crate::heightfield::mix;
@@ -200,7 +200,8 @@ impl Stations {
         let drop_m = |i: usize| fall * (self.lengths_m[i] - self.lengths_m[i - 1]);
         let mut least = vec![f64::NEG_INFINITY; heights.len()];
         self.set(&mut least, held.iter().map(|(node, _, height)| (*node, *height)));
-        let mut most: Vec<f64> = least.iter().map(|held| if held.is_finite() { *held } else { f64::INFINITY }).collect();
+        let mut most: Vec<f64> =
+            least.iter().map(|held| if held.is_finite() { *held } else { f64::INFINITY }).collect();
         for i in (1..heights.len()).rev() {
             least[i - 1] = least[i - 1].max(least[i] + drop_m(i));
         }
@@ -251,7 +252,8 @@ impl Stations {
     /// The greatest grade between neighbouring stations.
     pub fn greatest_grade(&self, heights: &[f64]) -> f64 {
         let steps = self.lengths_m.windows(2).zip(heights.windows(2));
-        let grades = steps.filter(|(at, _)| at[1] > at[0]).map(|(at, height)| (height[1] - height[0]) / (at[1] - at[0]));
+        let grades =
+            steps.filter(|(at, _)| at[1] > at[0]).map(|(at, height)| (height[1] - height[0]) / (at[1] - at[0]));
         grades.fold(0.0, |greatest, grade| greatest.max(grade.abs()))
     }
 }
@@ -341,7 +343,14 @@ mod tests {
     fn stations(count: usize, is_closed: bool) -> Stations {
         let lengths_m: Vec<f64> = (0..count).map(|i| i as f64).collect();
         let points = lengths_m.iter().map(|at| [*at, 0.0]).collect();
-        Stations { points, lengths_m, halves_m: vec![1.0; count], tangents: vec![[1.0, 0.0]; count], is_closed, nodes: (0..count).collect() }
+        Stations {
+            points,
+            lengths_m,
+            halves_m: vec![1.0; count],
+            tangents: vec![[1.0, 0.0]; count],
+            is_closed,
+            nodes: (0..count).collect(),
+        }
     }
 
     /// The plain formula of the grade limit.

@@ -31,7 +31,8 @@ impl TerrainMap {
                 context.progress.check()
             })?;
         }
-        let at_m = [(0..grid.width()).map(|c| grid.x_m(c)).collect(), (0..grid.height()).map(|r| grid.z_m(r)).collect()];
+        let at_m =
+            [(0..grid.width()).map(|c| grid.x_m(c)).collect(), (0..grid.height()).map(|r| grid.z_m(r)).collect()];
         Ok(Self { grid, heights, at_m })
     }
 

@@ -1,8 +1,8 @@
 //! Helpers for the tests of paths.
 
 use super::Paths;
-use super::terrain_map::TerrainMap;
 use super::path::{Path, PathKind, PathNode};
+use super::terrain_map::TerrainMap;
 use crate::heightfield::Heightfield;
 use crate::inputs::Inputs;
 use crate::operations::operation::EvalContext;
