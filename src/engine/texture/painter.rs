@@ -67,7 +67,9 @@ impl<'a> Painter<'a> {
         Ok(Self {
             input,
             sampler: Sampler::new(input.terrain, points),
-            types: TypeWeights::new(input.recipe, range_m).with_masks(&input.surface_maps.type_masks),
+            types: TypeWeights::new(input.recipe, range_m)
+                .in_world(input.recipe.settings.unit, input.terrain.grid().extent())
+                .with_masks(&input.surface_maps.type_masks),
             materials: Vec::new(),
             layers: Vec::new(),
             blends_by_relief: false,

@@ -4,6 +4,7 @@ use super::recipe::{SlopeMode, TerrainType, TextureRecipe, TypeBlend, Unit};
 use super::type_masks::TypeMasks;
 use crate::cast::ToFloat;
 use crate::fade::band_weight;
+use crate::heightfield::Extent;
 use crate::parameters::{Band, Limits};
 use crate::simd::refill;
 use crate::surface::azimuth_vector;
@@ -188,12 +189,12 @@ impl TypeLimits {
         }
     }
 
-    /// How far a point is outside the type's limits: the sum of shares of the height range and of 90°.
-    fn excess(&self, row: &SurfaceRow, i: usize, slope_deg: f32, range_m: f32) -> f32 {
+    /// How far a point is outside the type's limits: the sum of shares of 90° and of the height that counts as much.
+    fn excess(&self, row: &SurfaceRow, i: usize, slope_deg: f32, height_of_90_deg_m: f32) -> f32 {
         let outside = |value: f32, [min, max]: [f32; 2]| (min - value).max(value - max).max(0.0);
         let shift_m = if self.skew == 0.0 { 0.0 } else { self.shift_m([0, 1].map(|axis| row.downhill[axis][i])) };
         let height_m = row.height_m[i] - shift_m;
-        outside(height_m, self.elevation) / range_m + outside(slope_deg, self.slope_deg) / 90.0
+        outside(height_m, self.elevation) / height_of_90_deg_m + outside(slope_deg, self.slope_deg) / 90.0
     }
 }
 
@@ -206,8 +207,8 @@ pub(super) struct TypeWeights {
     /// Whether each type lies over the others.
     lies_over: Vec<bool>,
     fallback: Option<usize>,
-    /// The height range used to compare types: 1 m on level terrain.
-    range_m: f32,
+    /// The height difference that counts as much as 90° where types are compared, metres.
+    height_of_90_deg_m: f32,
     pub(super) slope_mode: SlopeMode,
     /// Whether some type has a skew.
     pub(super) is_skewed: bool,
@@ -244,9 +245,20 @@ impl TypeWeights {
             fallback: recipe.active().position(is_fallback),
             covers: recipe.active().map(TerrainType::covers).collect(),
             lies_over: recipe.active().map(|terrain_type| has_base && terrain_type.blend == TypeBlend::Cover).collect(),
-            range_m: if range > 0.0 { range.to_f32() } else { 1.0 },
+            height_of_90_deg_m: if range > 0.0 { range.to_f32() } else { 1.0 },
             slope_mode: settings.slope_mode,
             masks: TypeMasks::default(),
+        }
+    }
+
+    /// The same types in a world of this size. With limits in metres, its sides determine which height counts as much as
+    /// 90°, so that the nearest type of a place depends neither on places far away nor on the size of the map.
+    pub(super) fn in_world(self, unit: Unit, extent: Extent) -> Self {
+        /// A usual height range as a share of the longer side.
+        const RELIEF: f64 = 0.1;
+        match unit {
+            Unit::Percent => self,
+            Unit::Metres => Self { height_of_90_deg_m: (RELIEF * extent.width_m.max(extent.depth_m)).to_f32(), ..self },
         }
     }
 
@@ -340,7 +352,7 @@ impl TypeWeights {
         // Types that a mask keeps out come last.
         let excess = |index: usize| match row.mask(index).get(i) {
             Some(mask) if *mask <= 0.0 => f32::INFINITY,
-            _ => self.limits[index].excess(row, i, slope_deg, self.range_m),
+            _ => self.limits[index].excess(row, i, slope_deg, self.height_of_90_deg_m),
         };
         (0..self.limits.len()).filter(|&index| self.is_base(index)).min_by(|&a, &b| excess(a).total_cmp(&excess(b)))
     }
@@ -485,6 +497,27 @@ mod tests {
         recipe.settings.fallback = Some("low".into());
         assert_eq!(at(&recipe, 170.0), (vec![1.0, 0.0], false));
         assert_eq!(at(&recipe, 20.0), (vec![1.0, 0.0], true));
+    }
+
+    #[test]
+    fn in_metres_the_nearest_type_depends_on_the_world_and_not_on_its_heights() {
+        // 30 m too high for one type, 30° too steep for the other.
+        let recipe = metres(vec![
+            limited_type("low", [0.0, 50.0], [0.0, 90.0]),
+            limited_type("flat", [0.0, 500.0], [0.0, 15.0]),
+        ]);
+        let nearest = |range_m: f64, side_m: f64| {
+            let range_m = Band { min: 0.0, max: range_m };
+            let extent = Extent { width_m: side_m, depth_m: 0.5 * side_m };
+            let types = TypeWeights::new(&recipe, range_m).in_world(recipe.settings.unit, extent);
+            let (mut weights, mut sums) = (Vec::new(), Vec::new());
+            types.weigh(&row(80.0, [1.0, 0.0], SlopeMode::Degrees), &mut weights, &mut sums);
+            weights.into_iter().map(|weights| weights[0]).collect::<Vec<f32>>()
+        };
+        for range_m in [90.0, 3000.0] {
+            assert_eq!(nearest(range_m, 20_000.0), [1.0, 0.0]);
+            assert_eq!(nearest(range_m, 500.0), [0.0, 1.0]);
+        }
     }
 
     #[test]
