@@ -60,6 +60,13 @@ impl GridPart {
         Self { first, size: std::array::from_fn(|axis| end[axis] - first[axis]) }
     }
 
+    /// The smallest part that has the samples of both.
+    pub fn around(self, other: Self) -> Self {
+        let first: [usize; 2] = std::array::from_fn(|axis| self.first[axis].min(other.first[axis]));
+        let end = |part: Self, axis: usize| part.first[axis] + part.size[axis];
+        Self { first, size: std::array::from_fn(|axis| end(self, axis).max(end(other, axis)) - first[axis]) }
+    }
+
     /// The column and row in the part of a sample of the grid; `None` outside.
     pub(crate) fn inside(self, [c, r]: [usize; 2]) -> Option<[usize; 2]> {
         let (column, row) = (c.checked_sub(self.first[0])?, r.checked_sub(self.first[1])?);
@@ -126,7 +133,7 @@ impl Grid {
     }
 
     /// The column and row of the first sample in the full grid.
-    pub(crate) fn first(&self) -> [usize; 2] {
+    pub fn first(&self) -> [usize; 2] {
         self.first
     }
 

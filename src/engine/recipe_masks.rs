@@ -168,11 +168,21 @@ impl Recipe {
 
     /// The sources of a step's mask, with those of the named masks that they refer to.
     pub fn mask_sources<'a>(&'a self, settings: &'a StepSettings) -> impl Iterator<Item = &'a Mask> {
+        self.with_named(&settings.mask)
+    }
+
+    /// Whether the weight of a mask at a sample depends only on its position and height.
+    pub fn has_pointwise_mask(&self, mask: &[Mask]) -> bool {
+        self.with_named(mask).all(Mask::is_pointwise)
+    }
+
+    /// The sources of a mask, with those of the named masks that they refer to.
+    fn with_named<'a>(&'a self, mask: &'a [Mask]) -> impl Iterator<Item = &'a Mask> {
         let named = |mask: &'a Mask| match mask.source {
             MaskSource::Named => self.masks.get(&mask.name),
             _ => None,
         };
-        settings.mask.iter().flat_map(move |mask| std::iter::once(mask).chain(named(mask).into_iter().flatten()))
+        mask.iter().flat_map(move |mask| std::iter::once(mask).chain(named(mask).into_iter().flatten()))
     }
 
     /// What masks of terrain types depend on besides themselves and the terrain.

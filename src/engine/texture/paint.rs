@@ -231,7 +231,7 @@ mod tests {
     use crate::heightfield::Grid;
     use crate::parameters::Colour;
     use crate::texture::recipe::{TerrainType, TypeBlend};
-    use crate::texture::testing::{WORLD, board, metres, terrain_type, textured};
+    use crate::texture::testing::{WORLD, board, limited_type, metres, terrain_type, textured};
 
     fn painted(
         terrain: &Heightfield,
@@ -310,5 +310,39 @@ mod tests {
         let cut: Vec<[u8; 4]> =
             whole.chunks(width).skip(11).take(50).flat_map(|row| row[37..][..91].to_vec()).collect();
         assert!(cut == region(37, 11, [91, 50]), "a region");
+    }
+
+    #[test]
+    fn regions_need_only_the_samples_around_them() {
+        let grid = Grid::new(WORLD, 65, 49);
+        let terrain = Heightfield::from_fn(grid, |c, r| (c * c + 3 * c * r) as f32 * 0.1);
+        // By slope, with gaps in which the nearest type is painted.
+        let types = [[0.0, 9.0], [14.0, 20.0], [40.0, 90.0]].map(|slope_deg| TerrainType {
+            slope_release_deg: 2.0,
+            ..limited_type("by slope", [0.0, 400.0], slope_deg)
+        });
+        let (recipe, surface_maps, inputs) = (metres(types.into()), SurfaceMaps::default(), Inputs::default());
+        let light = Light { occlusion: 0.0, shadows: 0.0, ..Light::default() };
+        let paint_on = |terrain: &Heightfield, region| {
+            let fixed_range_m = None;
+            let input =
+                PaintInput { terrain, surface_maps: &surface_maps, recipe: &recipe, fixed_range_m, inputs: &inputs };
+            let painted = paint(input, Some(&light), Points::PixelRegion(region), &Progress::new());
+            painted.expect("not cancelled").image.pixels
+        };
+        for full_size in [[203, 150], [64, 48], [20, 9]] {
+            let [width, height] = full_size;
+            for (origin, size) in [
+                ([0, 0], [5, 4]),
+                ([width / 3, height / 2], [width / 4, height / 3]),
+                ([width - 3, height - 2], [3, 2]),
+                ([0, 0], full_size),
+            ] {
+                let region = PixelRegion { full_size, origin, size };
+                let samples = region.samples(grid);
+                let is_same = paint_on(&terrain.part(samples), region) == paint_on(&terrain, region);
+                assert!(is_same, "{region:?} of {samples:?}");
+            }
+        }
     }
 }

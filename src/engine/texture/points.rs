@@ -1,7 +1,7 @@
 //! The points at which a terrain is painted: pixels of a texture, or the heightfield's samples.
 
 use crate::cast::{ToFloat, ToInteger};
-use crate::heightfield::Grid;
+use crate::heightfield::{Grid, GridPart};
 
 /// The points at which a terrain is painted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,17 @@ impl Points {
         (Lattice { pitch_m, phase }, origin.map(|origin| origin.to_i64()))
     }
 
+    /// The sample of a full grid before the point at `index` along an axis, and the fraction of the way to the next one.
+    pub(super) fn between(self, grid: Grid, axis: usize, index: usize) -> (usize, f32) {
+        let samples = [grid.width(), grid.height()][axis];
+        let position = match self {
+            Self::Pixels(_) | Self::PixelRegion(_) => self.position(axis, index, (samples - 1).to_f64(), grid),
+            Self::Samples => index.to_f64(),
+        };
+        let first = position.to_usize().min(samples - 2);
+        (first, (position - first.to_f64()).to_f32())
+    }
+
     /// The position of the point at `index` along an axis on which the world has the length `side`.
     pub(super) fn position(self, axis: usize, index: usize, side: f64, grid: Grid) -> f64 {
         let count = self.full_size(grid)[axis];
@@ -65,6 +76,17 @@ impl Points {
             }
             Self::Samples => index.to_f64() / (count - 1).to_f64() * side,
         }
+    }
+}
+
+impl PixelRegion {
+    /// The samples of a full grid on which the heights and the gradients at the centres of the pixels depend: those around
+    /// them, and the neighbours of these.
+    pub fn samples(self, grid: Grid) -> GridPart {
+        let before = |axis: usize, index: usize| Points::PixelRegion(self).between(grid, axis, index).0;
+        let first: [usize; 2] = std::array::from_fn(|axis| before(axis, 0));
+        let size = std::array::from_fn(|axis| before(axis, self.size[axis].saturating_sub(1)) + 2 - first[axis]);
+        GridPart { first, size }.grown(1, grid)
     }
 }
 

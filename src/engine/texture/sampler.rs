@@ -1,4 +1,6 @@
 //! Reads heights, gradients and surface maps at rows of points.
+//!
+//! The terrain can be a part of the world's, if it has the [samples that the points need](PixelRegion::samples).
 
 use super::points::{PointRow, Points};
 use crate::cast::{ToFloat, ToInteger};
@@ -79,13 +81,8 @@ impl<'a> Sampler<'a> {
 
     /// The sample before a point along an axis, and the fraction of the way to the next one.
     fn between(grid: Grid, points: Points, axis: usize, index: usize) -> (usize, f32) {
-        let samples = [grid.width(), grid.height()][axis];
-        let position = match points {
-            Points::Pixels(_) | Points::PixelRegion(_) => points.position(axis, index, (samples - 1).to_f64(), grid),
-            Points::Samples => index.to_f64(),
-        };
-        let first = position.to_usize().min(samples - 2);
-        (first, (position - first.to_f64()).to_f32())
+        let (first, fraction) = points.between(grid.full(), axis, index);
+        (first - grid.first()[axis], fraction)
     }
 
     /// Reads a map on the terrain's grid along row `j`.

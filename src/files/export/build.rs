@@ -200,7 +200,7 @@ impl Staging<'_> {
             })?;
         }
         if let Some(Tiles { only: Some([column, row]), .. }) = order.tiles {
-            report.notes.push(match plan.single_tile {
+            report.notes.push(match plan.part {
                 Some(_) => format!("only tile {column},{row} was computed"),
                 None => format!("the complete terrain was computed to write tile {column},{row}"),
             });
@@ -349,8 +349,10 @@ impl Tile<'_> {
         let Self { plan, heightmap: HeightmapOrder { encoding, .. }, file, heights, own_m } = self;
         let order = plan.order();
         let path = &file.path;
-        let evaluated = if plan.single_tile.is_some() { Region::full(file.region.size) } else { file.region };
-        let rows = Rows::of(heights, evaluated, encoding.row_order).placed_at(order.origin.as_ref());
+        let evaluated = heights.grid().first();
+        let first = [0, 1].map(|axis| file.region.first[axis] - evaluated[axis]);
+        let region = Region { first, ..file.region };
+        let rows = Rows::of(heights, region, encoding.row_order).placed_at(order.origin.as_ref());
         let grid = grid_of(order.grid, file.region);
         let contents = heightmap::sidecar_contents(path, *encoding, grid, rows, span_m(order, *own_m))?;
         let steps = steps_of_file(order, path, contents.grid, contents.range_m, false);

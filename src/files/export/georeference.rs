@@ -5,21 +5,13 @@ use std::iter;
 use std::path::PathBuf;
 
 use super::order::{Order, Patches};
-use super::tiles::TileFile;
+use super::tiles::{PlannedMaps, TileFile};
 use crate::engine::cast::ToFloat;
 use crate::engine::texture::Points;
 use crate::engine::{Grid, Origin};
 use crate::files::formats::heightmap::{
     RowOrder, WrittenFormat, metadata_of_system, metadata_path, world_file, world_file_path,
 };
-
-/// The files of the maps of an order.
-pub(super) struct PlannedMaps<'a> {
-    pub(super) heightmaps: &'a [Vec<TileFile>],
-    pub(super) texture: &'a [TileFile],
-    pub(super) weights: &'a [Vec<TileFile>],
-    pub(super) maps: &'a [Vec<TileFile>],
-}
 
 /// The files beside the maps of an order, with their contents; none if the world is not georeferenced.
 pub(super) fn plan(order: &Order, planned: &PlannedMaps) -> BTreeMap<PathBuf, String> {

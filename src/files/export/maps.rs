@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use super::channels::{area, stage_tiles};
 use super::order::MapOrder;
-use super::tiles::{TileFile, Tiles};
+use super::tiles::{TileFile, Tiles, needed_pixels};
 use crate::engine::rock::Rock;
 use crate::engine::texture::{AnalysisMap, Points, analysis_map};
 use crate::engine::{Heightfield, Progress};
@@ -24,23 +24,24 @@ pub(super) fn plan(order: &MapOrder, tiles: Option<Tiles>) -> Result<Vec<TileFil
 
 /// The maximum number of bytes that a map needs: its values, and either the intermediate maps (`working_bytes`) or what
 /// writing takes.
-pub(super) fn bytes(order: &MapOrder, working_bytes: u64) -> u64 {
-    let layout = layout(order);
-    let values = area(order.size).saturating_mul(2 * layout.channels.count() as u64);
+pub(super) fn bytes(order: &MapOrder, files: &[TileFile], working_bytes: u64) -> u64 {
+    let (pixels, _) = needed_pixels(files, order.size);
+    let layout = layout(order, pixels.size);
+    let values = area(layout.size).saturating_mul(2 * layout.channels.count() as u64);
     values.saturating_add(working_bytes.max(png::bytes_at_once(layout, 0)))
 }
 
-fn layout(order: &MapOrder) -> Layout {
+fn layout(order: &MapOrder, size: [usize; 2]) -> Layout {
     let channels = match order.analysis_map {
         AnalysisMap::Normals | AnalysisMap::NormalsSouth => Channels::Rgb,
         _ => Channels::Grey,
     };
-    Layout { size: order.size, channels, depth: order.depth, is_srgb: false }
+    Layout { size, channels, depth: order.depth, is_srgb: false }
 }
 
 /// Uncompressed bytes per pixel.
 pub(super) fn pixel_bytes(order: &MapOrder) -> u64 {
-    layout(order).pixel_bytes() as u64
+    layout(order, order.size).pixel_bytes() as u64
 }
 
 /// Stages the files that [`plan`] returned.
@@ -53,13 +54,13 @@ pub(super) fn stage(
     overwrite: bool,
     progress: &Progress,
 ) -> Result<Vec<StagedFile>, FileError> {
-    let points = Points::Pixels(order.size);
+    let (pixels, files) = needed_pixels(files, order.size);
+    let (layout, points) = (layout(order, pixels.size), Points::PixelRegion(pixels));
     let computing = || analysis_map(heights, rock, order.analysis_map, sea_m, points, order.depth.max(), progress);
     let values = progress.stage(0.0..0.5, computing)?;
-    let layout = layout(order);
     let channels = layout.channels.count();
     let value = |pixel: usize, channel: usize| values[pixel * channels + channel];
-    progress.stage(0.5..1.0, || stage_tiles(files, layout, value, overwrite, progress))
+    progress.stage(0.5..1.0, || stage_tiles(&files, layout, value, overwrite, progress))
 }
 
 #[cfg(test)]
@@ -71,7 +72,7 @@ mod tests {
     fn every_analysis_map_has_the_channels_of_its_layout() {
         for analysis_map in AnalysisMap::ALL.into_iter().chain([AnalysisMap::NormalsSouth]) {
             let order = MapOrder { path: "a.png".into(), analysis_map, size: [4, 3], depth: BitDepth::Eight };
-            assert_eq!(layout(&order).channels.count(), analysis_map.channels(), "{analysis_map:?}");
+            assert_eq!(layout(&order, order.size).channels.count(), analysis_map.channels(), "{analysis_map:?}");
         }
     }
 }

@@ -20,7 +20,11 @@ pub fn memory_needed(plan: &Plan) -> u64 {
     let maps = |count: f64| (map.to_f64() * count).ceil().to_u64();
     let [evaluating_rock, rock] = if order.needs_rock() { memory::rock_maps(&order.recipe) } else { [0.0; 2] };
     let evaluating = maps(memory::peak_maps(&order.recipe, grid) + evaluating_rock);
-    let heightmaps = order.heightmaps.iter().map(|heightmap| heightmap::bytes_written(&heightmap.path, order.grid));
+    let heightmaps = order.heightmaps.iter().zip(&plan.heightmaps).map(|(heightmap, files)| {
+        // One file after another, all of the same size.
+        let size = files.first().map_or([0; 2], |file| file.region.size);
+        heightmap::bytes_written(&heightmap.path, order.grid.part([0; 2], size))
+    });
     let [surface_maps, computing_them] = match order.needs_painting() {
         true => {
             let [returned, most] = RequiredMaps::of(&order.recipe.texture, order.baked_light()).map_counts();
@@ -30,9 +34,15 @@ pub fn memory_needed(plan: &Plan) -> u64 {
         false => [0; 2],
     };
     let texture = order.texture.as_ref().map_or(0, |texture| texture::bytes(texture, &plan.texture));
-    let weights =
-        order.weights.as_ref().map_or(0, |weights| weights::bytes(weights, &order.recipe.texture, order.grid));
-    let analysis_maps = order.maps.iter().map(|map| maps::bytes(map, maps(map.analysis_map.extra_maps())));
+    let weights = order.weights.as_ref().map_or(0, |weights| {
+        let (weights, _) = weights::with_needed_points(weights, &plan.weights);
+        weights::bytes(&weights, &order.recipe.texture, order.grid)
+    });
+    let analysis_maps = order
+        .maps
+        .iter()
+        .zip(&plan.maps)
+        .map(|(map, files)| maps::bytes(map, files, maps(map.analysis_map.extra_maps())));
     // The lines are small compared with the maps that they are traced on.
     let rivers = order.rivers.as_ref().map(|_| maps(Water::MAPS + 1.0));
     let scattered = order.scatter.as_ref().map(|scatter| scatter::bytes(scatter, &order.recipe, order.grid));

@@ -13,6 +13,7 @@ mod materials;
 mod memory;
 mod mesh;
 mod order;
+mod part;
 mod plan;
 mod report;
 mod rivers;

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::georeference::{self, PlannedMaps};
 use super::order::Order;
-use super::tiles::TileFile;
-use super::{frames, heightmap, maps, mesh, rivers, scatter, texture, weights};
-use crate::engine::{Grid, Progress, stack};
-use crate::files::formats::heightmap::{Samples, WrittenFormat};
-use crate::files::formats::region::Region;
+use super::part::part_of_tile;
+use super::tiles::{PlannedMaps, TileFile};
+use super::{frames, georeference, heightmap, maps, mesh, rivers, scatter, texture, weights};
+use crate::engine::heightfield::GridPart;
+use crate::engine::{Grid, Progress};
 use crate::files::formats::sidecar::sidecar_path;
 use crate::files::import::InputFiles;
 use crate::files::io::atomic;
@@ -91,8 +90,8 @@ pub struct Plan {
     pub(super) georeference: BTreeMap<PathBuf, String>,
     /// The iterations of the frames.
     pub(super) frame_positions: Vec<u32>,
-    /// The single requested tile, if it can be computed by itself.
-    pub(super) single_tile: Option<Region>,
+    /// The samples that are evaluated for the only tile; `None`: all.
+    pub(super) part: Option<GridPart>,
 }
 
 impl Plan {
@@ -165,19 +164,8 @@ impl Plan {
             let max_bytes = OVERHEAD_BYTES * 2 + ENTRY_BYTES * listed as u64;
             files.push(file(manifest.path.clone(), FileKind::Manifest, None, Some(max_bytes)));
         }
-        let single_tile = single_tile(&order, &heightmaps);
-        Ok(Self {
-            order,
-            files,
-            heightmaps,
-            texture,
-            weights,
-            maps,
-            densities,
-            georeference,
-            frame_positions,
-            single_tile,
-        })
+        let part = part_of_tile(&order, &planned);
+        Ok(Self { order, files, heightmaps, texture, weights, maps, densities, georeference, frame_positions, part })
     }
 
     /// The order.
@@ -235,28 +223,11 @@ impl Plan {
         self.order.load_inputs(files, progress)
     }
 
-    /// The grid that is evaluated: that of the order, or of the only tile.
+    /// The grid that is evaluated: that of the order, or the part that the only tile needs.
     pub(super) fn evaluated_grid(&self) -> Grid {
         let grid = self.order.grid;
-        self.single_tile.map_or(grid, |Region { first, size }| grid.part(first, size))
+        self.part.map_or(grid, |GridPart { first, size }| grid.part(first, size))
     }
-}
-
-/// The single requested tile, if it can be computed by itself: the order only writes heights, every step is computed
-/// sample by sample, and the range of integers does not depend on the complete terrain.
-fn single_tile(order: &Order, heightmaps: &[Vec<TileFile>]) -> Option<Region> {
-    let is_single = order.tiles.is_some_and(|tiles| tiles.only.is_some());
-    let in_metres = |(path, encoding)| {
-        let format = WrittenFormat::from_path(path).ok();
-        format.is_some_and(|format| matches!(format.samples(encoding), Samples::Metres { .. }))
-    };
-    let writes_heights_only =
-        !order.needs_painting() && order.maps.is_empty() && order.rivers.is_none() && order.mesh.is_none();
-    let has_known_range = order.fixed_range_m().is_some()
-        || order.heightmaps.iter().all(|heightmap| in_metres((&heightmap.path, heightmap.encoding)));
-    let can_be_computed_alone =
-        is_single && writes_heights_only && has_known_range && stack::can_evaluate_parts(&order.recipe, order.grid);
-    heightmaps.first().filter(|_| can_be_computed_alone)?.first().map(|file| file.region)
 }
 
 /// Checks that files can be written to all these paths, and that no two of them are the same file.

@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::engine::texture::PixelRegion;
 use crate::files::formats::region::Region;
 use crate::files::io::error::FileError;
 
@@ -95,6 +96,25 @@ impl TileFile {
         let regions = regions.map_err(|possible| FileError::size(path, size, possible))?;
         let named = |TileRegion { tile, region }| Self { path: Tiles::path(tiles, path, tile), tile, region };
         Ok(regions.into_iter().map(named).collect())
+    }
+}
+
+/// The files of the maps of an order.
+pub(super) struct PlannedMaps<'a> {
+    pub(super) heightmaps: &'a [Vec<TileFile>],
+    pub(super) texture: &'a [TileFile],
+    pub(super) weights: &'a [Vec<TileFile>],
+    pub(super) maps: &'a [Vec<TileFile>],
+}
+
+/// The pixels of a map that its files need, and the files with their regions among these: an only tile needs no others.
+pub(super) fn needed_pixels(files: &[TileFile], full_size: [usize; 2]) -> (PixelRegion, Vec<TileFile>) {
+    match files {
+        [file] => {
+            let Region { first: origin, size } = file.region;
+            (PixelRegion { full_size, origin, size }, vec![TileFile { region: Region::full(size), ..file.clone() }])
+        }
+        _ => (PixelRegion { full_size, origin: [0; 2], size: full_size }, files.to_vec()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::channels::{area, stage_tiles};
 use super::materials::material_colour;
 use super::order::{WeightsLayout, WeightsOrder};
-use super::tiles::{TileFile, Tiles};
+use super::tiles::{TileFile, Tiles, needed_pixels};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::parameters::Band;
 use crate::engine::texture::{PaintInput, Points, TerrainType, TextureRecipe, weight_maps};
@@ -127,6 +127,7 @@ pub(super) fn stage(
     overwrite: bool,
     progress: &Progress,
 ) -> Result<Vec<StagedFile>, FileError> {
+    let (order, files) = &with_needed_points(order, files);
     match order.layout {
         WeightsLayout::MapsAndPacks | WeightsLayout::Maps | WeightsLayout::Packs => {
             stage_maps_and_packs(order, files, input, overwrite, progress)
@@ -138,6 +139,19 @@ pub(super) fn stage(
             stage_materials(order, files.first().map_or(&[], Vec::as_slice), input, overwrite, progress)
         }
     }
+}
+
+/// The same weights at the pixels that the files need, and the files with their regions among these.
+pub(super) fn with_needed_points(order: &WeightsOrder, files: &[Vec<TileFile>]) -> (WeightsOrder, Vec<Vec<TileFile>>) {
+    let mut order = order.clone();
+    let Points::Pixels(full_size) = order.points else { return (order, files.to_vec()) };
+    let needed = |files: &Vec<TileFile>| {
+        let (pixels, files) = needed_pixels(files, full_size);
+        order.points = Points::PixelRegion(pixels);
+        files
+    };
+    let files = files.iter().map(needed).collect();
+    (order, files)
 }
 
 fn stage_maps_and_packs(

@@ -29,8 +29,38 @@ fn tiles_are_parts_of_the_untiled_files() {
     let before = ["h_x3_y1.r32", "h_x3_y1.r32.json", "t_x3_y1.png", "w/weights_RGBA_1_x3_y1.png"];
     let bytes = before.map(|name| sandbox.read(name));
     let output = sandbox.run(&format!("build p.upthrust.json {maps} --tiles 4x2 --tile 3,1"));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("note: "));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("note: the complete terrain was computed"));
     assert_eq!(before.map(|name| sandbox.read(name)), bytes);
+}
+
+#[test]
+fn tiles_of_textures_and_maps_are_computed_alone() {
+    let sandbox = Sandbox::new();
+    let mut project: Value = serde_json::from_str(&painted_project()).expect("JSON");
+    project["recipe"]["texture"]["unit"] = json!("metres");
+    let types = project["recipe"]["texture"]["types"].as_array_mut().expect("types");
+    types[0]["slope_deg"] = json!([0.0, 2.0]);
+    types[2]["mask"] = json!({"source": "elevation", "elevation_m": [-40.0, 40.0]});
+    sandbox.write("p.upthrust.json", project.to_string());
+    let maps = "--heightmap h.r32 --texture t.png --weights w --slope s.png --normals n.png --texture-size 48x32 \
+                --size 65x49 --tiles 4x2 --force";
+    sandbox.succeed(&format!("build p.upthrust.json {maps}"));
+    for (column, row) in [(0, 0), (2, 1), (3, 0)] {
+        let names = ["h", "t", "s", "n", "w/weight_02_Rock", "w/weights_RGBA_1"];
+        let names = names.map(|name| format!("{name}_x{column}_y{row}.{}", if name == "h" { "r32" } else { "png" }));
+        let before = names.each_ref().map(|name| sandbox.read(name));
+        let output = sandbox.run(&format!("build p.upthrust.json {maps} --tile {column},{row}"));
+        let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(notes.contains(&format!("note: only tile {column},{row} was computed")), "{notes}");
+        assert!(names.each_ref().map(|name| sandbox.read(name)) == before, "{column},{row}");
+    }
+    // What depends on the rest of the terrain still comes from all of it.
+    let before = sandbox.succeed(&format!("build p.upthrust.json {maps} --occlusion o.png"));
+    assert!(!before.is_empty());
+    let occlusion = sandbox.read("o_x1_y1.png");
+    let output = sandbox.run(&format!("build p.upthrust.json {maps} --occlusion o.png --tile 1,1"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("note: the complete terrain was computed"));
+    assert_eq!(sandbox.read("o_x1_y1.png"), occlusion);
 }
 
 #[test]

@@ -1,0 +1,75 @@
+//! The part of the terrain that the only tile of an order needs.
+
+use super::order::Order;
+use super::tiles::{PlannedMaps, TileFile};
+use crate::engine::heightfield::GridPart;
+use crate::engine::stack;
+use crate::engine::texture::{AnalysisMap, PixelRegion, Points, RequiredMaps, Unit};
+use crate::files::formats::heightmap::{Samples, WrittenFormat};
+use crate::files::formats::region::Region;
+
+/// The samples that are evaluated for the only tile of an order; `None`: all, because there is no only tile, or because the
+/// terrain or an output depends on more than the surroundings of each place.
+pub(super) fn part_of_tile(order: &Order, planned: &PlannedMaps) -> Option<GridPart> {
+    let is_single = order.tiles.is_some_and(|tiles| tiles.only.is_some());
+    if !is_single || !has_local_outputs(order) || !stack::can_evaluate_parts(&order.recipe, order.grid) {
+        return None;
+    }
+    let heights = planned
+        .heightmaps
+        .iter()
+        .flatten()
+        .map(|TileFile { region: Region { first, size }, .. }| GridPart { first: *first, size: *size });
+    let texture = order.texture.iter().map(|texture| (planned.texture, texture.size));
+    let maps = order.maps.iter().zip(planned.maps).map(|(map, files)| (&files[..], map.size));
+    let weights = order
+        .weights
+        .iter()
+        .flat_map(|weights| planned.weights.iter().map(|files| (&files[..], weights.points.size(order.grid))));
+    let pixels = texture.chain(maps).chain(weights).flat_map(|(files, full_size)| {
+        let samples = move |TileFile { region: Region { first, size }, .. }: &TileFile| {
+            PixelRegion { full_size, origin: *first, size: *size }.samples(order.grid)
+        };
+        files.iter().map(samples)
+    });
+    heights.chain(pixels).reduce(GridPart::around)
+}
+
+/// Whether every output at a place depends on the terrain around it alone.
+fn has_local_outputs(order: &Order) -> bool {
+    let needs_whole = order.rivers.is_some()
+        || order.mesh.is_some()
+        || order.frames.is_some()
+        || order.scatter.is_some()
+        || order.manifest.is_some() && !order.markers.is_empty();
+    let is_local =
+        |map: AnalysisMap| matches!(map, AnalysisMap::Normals | AnalysisMap::NormalsSouth | AnalysisMap::Slope);
+    !needs_whole
+        && has_local_heights(order)
+        && order.maps.iter().all(|map| is_local(map.analysis_map))
+        && (!order.needs_painting() || has_local_painting(order))
+}
+
+/// Whether integers of the heightmaps, if there are any, do not depend on the range of the complete terrain.
+fn has_local_heights(order: &Order) -> bool {
+    let in_metres = |(path, encoding)| {
+        let format = WrittenFormat::from_path(path).ok();
+        format.is_some_and(|format| matches!(format.samples(encoding), Samples::Metres { .. }))
+    };
+    order.fixed_range_m().is_some()
+        || order.heightmaps.iter().all(|heightmap| in_metres((&heightmap.path, heightmap.encoding)))
+}
+
+/// Whether terrain types depend on the heights and slopes around each place alone.
+fn has_local_painting(order: &Order) -> bool {
+    let recipe = &order.recipe.texture;
+    let has_known_range = order.recipe.world.height_range_m.is_some() || recipe.settings.unit == Unit::Metres;
+    let is_in_pixels = order.weights.as_ref().is_none_or(|weights| weights.points != Points::Samples);
+    let is_in_patches = order.texture.as_ref().is_some_and(|texture| texture.patches.is_some());
+    let required = RequiredMaps::of(recipe, order.baked_light());
+    has_known_range
+        && is_in_pixels
+        && !is_in_patches
+        && required == RequiredMaps::default()
+        && recipe.active().all(|terrain_type| order.recipe.has_pointwise_mask(&terrain_type.mask))
+}
