@@ -248,7 +248,7 @@ fn texture_row(name: &str, grid: Grid, recipe: &TextureRecipe, tiles: &BTreeMap<
     // The naive implementation has no shadows.
     let light = Light { shadows: 0.0, ..Default::default() };
     let (terrain, size) = (rugged(grid), [1024, 1024]);
-    let swatches = tiles.iter().map(|(name, tile)| (name.clone(), Arc::new(Swatch::new(tile)))).collect();
+    let swatches = tiles.iter().map(|(name, tile)| (name.clone(), Arc::new(Swatch::new(tile.clone())))).collect();
     let inputs = Inputs { swatches, ..Default::default() };
     row(
         name,

@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use upthrust::cli::{self, Command};
 use upthrust::files::io::guard::silence_guarded_panics;
+use upthrust::files::io::memory::return_freed_blocks;
 
 fn main() -> ExitCode {
+    return_freed_blocks();
     silence_guarded_panics();
     match cli::parse(std::env::args_os()) {
         Command::Task(task) => cli::run(&task),

@@ -32,7 +32,7 @@ pub fn inputs() -> &'static Inputs {
         let grass = Image { width: 128, height: 96, pixels: (0..128 * 96).map(pixel).collect() };
         Inputs {
             rasters: names.into_iter().map(|name| (name, raster.clone())).collect(),
-            swatches: [(TextureName(GRASS.into()), Arc::new(Swatch::new(&grass)))].into(),
+            swatches: [(TextureName(GRASS.into()), Arc::new(Swatch::new(grass)))].into(),
         }
     });
     &INPUTS

@@ -132,32 +132,35 @@ impl MeshTerrain {
 
     /// The heights at the samples of a grid that is about as fine as the mesh, drained along the grid. `source` is the
     /// terrain before erosion there.
-    pub fn on_grid(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    pub fn on_grid(self, source: Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let linear = |place: &Location| place.value(&self.heights);
         let is_own = self.mesh.is_cached() && source.grid() == self.mesh.grid();
         let terrain = progress.stage(0.0..0.3, || match is_own {
-            true => self.at_own_samples(source, progress),
-            false => self.sampled(linear, source, progress),
+            true => self.at_own_samples(&source, progress),
+            false => self.sampled(linear, &source, progress),
         })?;
         progress.stage(0.3..1.0, || self.drained_along_grid(terrain, source, progress))
     }
 
     /// Terrain at the samples of a grid without depressions. `source` is the terrain before erosion there.
     fn drained_along_grid(
-        &self,
+        self,
         mut terrain: Heightfield,
-        source: &Heightfield,
+        source: Heightfield,
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
-        let grid = terrain.grid();
-        let mut drainage = Drainage::new(&Mesh::regular(grid), self.routing, progress)?;
-        self.set_ends(&mut drainage, grid);
+        let (grid, routing, outlets) = (terrain.grid(), self.routing, self.outlets_on(terrain.grid()));
+        // What is not needed any more would take half as much memory as the depressions.
+        drop(self);
+        let source = routing.sea_m.map(|sea_m| (sea_m, source));
+        let mut drainage = Drainage::new(&Mesh::regular(grid), routing, progress)?;
+        drainage.set_ends(&outlets);
         progress.stage(0.0..0.6, || drainage.route(&terrain, progress))?;
         progress.stage(0.6..1.0, || drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress))?;
-        match self.routing.sea_m {
+        match source {
             // The floor of the sea stays as it is, and land stays above it.
-            Some(sea_m) => terrain.combined(
-                source,
+            Some((sea_m, source)) => terrain.combined(
+                &source,
                 |height, source| if source <= sea_m { source } else { height.max(sea_m) },
                 progress,
             ),
@@ -215,9 +218,9 @@ impl MeshTerrain {
         left * (linear_m + detail_m) + (1.0 - left) * surface_m
     }
 
-    /// Keeps outlets at the lowest points of the border where they are: another mesh may have its lowest points
-    /// elsewhere, and terrain that drains elsewhere is another terrain. Returns the outlets on the grid.
-    fn set_ends(&self, drainage: &mut Drainage, grid: Grid) -> Vec<u32> {
+    /// The outlets on a grid, as row-major indices. They stay where they are, because the lowest points of the border of
+    /// another mesh may be elsewhere, and terrain that drains elsewhere is another terrain.
+    fn outlets_on(&self, grid: Grid) -> Vec<u32> {
         let own = self.mesh.grid();
         let (full, full_own, first_own) = (grid.full(), own.full(), own.first());
         let [columns, rows] = [(full.width(), full_own.width()), (full.height(), full_own.height())]
@@ -229,9 +232,7 @@ impl MeshTerrain {
             let row = (((first_own[1] + r).to_f64() + south) * rows).round().to_usize();
             grid.as_part().inside([column, row]).map(|[c, r]| (r * grid.width() + c).to_u32())
         };
-        let outlets: Vec<u32> = self.outlets.iter().filter_map(nearest).collect();
-        drainage.set_ends(&outlets);
-        outlets
+        self.outlets.iter().filter_map(nearest).collect()
     }
 }
 
@@ -279,14 +280,14 @@ impl DrainedTerrain {
 
     /// The heights at the samples of a grid, drained along the grid: within the triangles, or smooth if the grid is
     /// finer than the mesh. `source` is the terrain before erosion there.
-    pub fn on_grid(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    pub fn on_grid(self, source: Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let (own, grid) = (self.terrain.mesh.grid().full(), source.grid().full());
         if grid.width() <= own.width() && grid.height() <= own.height() {
             return self.terrain.on_grid(source, progress);
         }
         let terrain = progress.stage(0.0..0.3, || {
             let corners = self.corners(MAX_SLOPE, progress)?;
-            self.terrain.sampled(|place| smooth(place, &corners_of(place, &corners)).0, source, progress)
+            self.terrain.sampled(|place| smooth(place, &corners_of(place, &corners)).0, &source, progress)
         })?;
         progress.stage(0.3..1.0, || self.terrain.drained_along_grid(terrain, source, progress))
     }
@@ -329,7 +330,8 @@ impl DrainedTerrain {
         let (mut heights, constraints) =
             progress.stage(0.0..0.3, || self.interpolated(&mesh, refinement, &source, progress))?;
         let mut drainage = Drainage::new(&mesh, self.terrain.routing, progress)?;
-        let outlets = self.terrain.set_ends(&mut drainage, mesh.grid());
+        let outlets = self.terrain.outlets_on(mesh.grid());
+        drainage.set_ends(&outlets);
         if refinement.dissection > 0.0 {
             let Hillslopes { critical_slope, .. } = self.terrain.hillslopes;
             erode(&mut heights, &mut drainage, &constraints, refinement, critical_slope, progress)?;

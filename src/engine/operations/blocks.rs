@@ -97,8 +97,10 @@ impl Blocks {
         });
         let blocks: Vec<[usize; 2]> =
             needed[1].iter().flat_map(|row| needed[0].iter().map(move |column| [*column, *row])).collect();
-        let frames: Vec<Mutex<Frame>> =
+        // Allocated before the blocks, between whose buffers they would leave gaps of free memory.
+        let mut frames: Vec<Mutex<Frame>> =
             (0..self.counts[0] * self.counts[1]).map(|_| Mutex::new(Frame(Vec::new()))).collect();
+        blocks.iter().for_each(|block| frames[self.index(*block)] = Mutex::new(self.frame(*block)));
         let terrain = Mutex::new(Heightfield::flat(self.grid.part(first, size)));
         let (next, counter) = (AtomicUsize::new(0), progress.counter(blocks.len()));
         let work = |_| {
@@ -111,7 +113,7 @@ impl Blocks {
                     first,
                     |axis, sample| places[axis][sample - first[axis]] == (block[axis], None),
                 );
-                *frames[self.index(block)].lock().unwrap_or_else(PoisonError::into_inner) = self.frame(block, &heights);
+                frames[self.index(block)].lock().unwrap_or_else(PoisonError::into_inner).copy_from(&heights);
                 counter.add_one()?;
             }
             Ok(())
@@ -135,16 +137,17 @@ impl Blocks {
         GridPart { first: ranges.each_ref().map(|range| range.start), size: ranges.map(|range| range.len()) }
     }
 
-    fn frame(&self, block: [usize; 2], heights: &Heightfield) -> Frame {
-        let GridPart { first, size } = self.part(block);
+    /// The frame of a block, still flat.
+    fn frame(&self, block: [usize; 2]) -> Frame {
+        let part = self.part(block);
         let mut sides = Vec::new();
         for axis in 0..2 {
             for line in [block[axis], block[axis] + 1] {
                 if line > 0 && line < self.counts[axis] {
-                    let mut part = GridPart { first: [0; 2], size };
-                    part.first[axis] = self.line(axis, line) - OVERLAP - first[axis];
-                    part.size[axis] = 2 * OVERLAP;
-                    sides.push(heights.part(part));
+                    let mut side = part;
+                    side.first[axis] = self.line(axis, line) - OVERLAP;
+                    side.size[axis] = 2 * OVERLAP;
+                    sides.push(Heightfield::flat(self.grid.part(side.first, side.size)));
                 }
             }
         }
@@ -176,6 +179,18 @@ impl Blocks {
 }
 
 impl Frame {
+    /// Copies the heights of the block.
+    fn copy_from(&mut self, heights: &Heightfield) {
+        let [west, north] = heights.grid().first();
+        for side in &mut self.0 {
+            let (grid, width) = (side.grid(), side.grid().width());
+            let [first, row] = grid.first();
+            for (r, own) in side.heights_mut().chunks_exact_mut(width).enumerate() {
+                own.copy_from_slice(&heights.row(row + r - north)[first - west..][..width]);
+            }
+        }
+    }
+
     /// The height at a sample of the full grid.
     fn height(&self, c: usize, r: usize) -> f32 {
         let inside = |side: &Heightfield| side.grid().as_part().inside([c, r]).map(|[c, r]| side[(c, r)]);

@@ -65,9 +65,10 @@ impl StreamPowerRefinement<'_> {
     pub fn peak_maps(from: Grid, to: Grid) -> f64 {
         /// While a mesh is refined, in maps of its points.
         const REFINED: f64 = 18.0;
-        /// While the grid is sampled, and while it is drained: in maps of the grid and of the last mesh.
+        /// While the grid is sampled, in maps of the grid and of the last mesh.
         const SAMPLED: [f64; 2] = [2.0, 17.5];
-        const DRAINED: [f64; 2] = [9.0, 6.5];
+        /// While the grid is drained, in maps of it.
+        const DRAINED: f64 = 9.0;
         /// While the reference mesh is drained: the drainage, the terrain, and the margins of its depressions.
         const REFERENCE: f64 = 30.0;
         /// What a drained mesh keeps, and what a block takes besides for the map and for its points.
@@ -77,8 +78,8 @@ impl StreamPowerRefinement<'_> {
         let full = to.full();
         let grids = Grids::new(from, full);
         let refined = |mesh: f64, grid: f64| {
-            let [sampled, drained] = [SAMPLED, DRAINED].map(|[of_grid, of_mesh]| of_grid * grid + of_mesh * mesh);
-            sampled.max(drained).max(REFINED * mesh)
+            let sampled = SAMPLED[0] * grid + SAMPLED[1] * mesh;
+            sampled.max(DRAINED * grid).max(REFINED * mesh)
         };
         let reference = REFERENCE * maps(from);
         let Some(blocks) = grids.blocks() else { return refined(maps(grids.last()), 1.0).max(reference) };
@@ -111,7 +112,7 @@ impl StreamPowerRefinement<'_> {
             let refined = progress.stage(begun..done, || self.refined(&terrain, *grid, level, progress))?;
             if is_as_fine(*grid, to.full()) {
                 let source = progress.stage(done..done, || (self.below)(to))?;
-                return progress.stage(done..1.0, || refined.on_grid(&source, progress));
+                return progress.stage(done..1.0, || refined.on_grid(source, progress));
             }
             terrain = progress.stage(done..done, || refined.drained(progress))?;
         }
@@ -120,7 +121,7 @@ impl StreamPowerRefinement<'_> {
                 let block = |part: GridPart, progress: &Progress| self.block(&terrain, &grids, part, progress);
                 blocks.heights(to.as_part(), block, progress)
             }
-            None => terrain.on_grid(&progress.stage(0.0..0.0, || (self.below)(to))?, progress),
+            None => terrain.on_grid(progress.stage(0.0..0.0, || (self.below)(to))?, progress),
         })
     }
 
@@ -144,11 +145,11 @@ impl StreamPowerRefinement<'_> {
                 GridPart { first: points.first.map(|first| 2 * first), size: points.size.map(|size| 2 * size - 1) };
             let refined = self.refined(&terrain, grid.part(points.first, points.size), level, progress)?;
             if is_as_fine(*grid, grids.to) {
-                return Ok(refined.on_grid(&(self.below)(to)?, progress)?.part(inside));
+                return Ok(refined.on_grid((self.below)(to)?, progress)?.part(inside));
             }
             terrain = refined.drained(progress)?;
         }
-        Ok(terrain.on_grid(&(self.below)(to)?, progress)?.part(inside))
+        Ok(terrain.on_grid((self.below)(to)?, progress)?.part(inside))
     }
 
     /// The terrain at the points of a finer mesh.

@@ -135,7 +135,7 @@ mod tests {
         let size = [width, height];
         let swatch = |factor: usize| {
             let pixel = |i: usize| [(i * factor % 251) as u8, (i * 7 % 199) as u8, (i / 16 * 13 % 255) as u8, 255];
-            Arc::new(Swatch::new(&Image { width: 32, height: 32, pixels: (0..1024).map(pixel).collect() }))
+            Arc::new(Swatch::new(Image { width: 32, height: 32, pixels: (0..1024).map(pixel).collect() }))
         };
         let name = |name: &str| TextureName(name.into());
         let mut inputs = Inputs::default();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::patches;
 use super::points::{Lattice, PointRow};
-use super::swatch::{FULL, MipLevel, Swatch, rows_around};
+use super::swatch::{FULL, MipLevel, PreparedSwatch, Swatch, rows_around};
 use super::tiling::{CopyOffsets, LANES, StochasticTiling};
 use crate::cast::{ToFloat, ToInteger};
 use crate::progress::{Cancelled, Progress};
@@ -80,7 +80,7 @@ impl TextureLayer {
         // The longer side of a pixel: textures may be blurred along the shorter side, but are not aliased along this
         // one.
         let pixel_m = lattice.pitch_m[0].max(lattice.pitch_m[1]).to_f32();
-        let levels = &swatch.levels;
+        let PreparedSwatch { levels, mean, .. } = swatch.prepared();
         // The level whose texels are about as large as a pixel: finer ones would shimmer, coarser ones blur.
         let level_for = |levels: &[MipLevel], repeat_m: f32| {
             let texels_per_pixel = pixel_m / repeat_m * levels[0].width.to_f32();
@@ -98,7 +98,7 @@ impl TextureLayer {
             patch_level: level_for(&patches::PATCHES, patches::REPEAT_M),
             tiling: shows_detail.then(|| StochasticTiling::new(repeat_m, aspect_ratio, lattice)),
             aspect_ratio: aspect_ratio.to_f32(),
-            per_relief: 1.0 / swatch.mean[3].max(1e-4),
+            per_relief: 1.0 / mean[3].max(1e-4),
             swatch,
         }
     }
@@ -112,12 +112,12 @@ impl TextureLayer {
         if let Some(before) = cached.and_then(|cached| cached.tiling.as_ref()) {
             tiling.reuse(before);
         }
-        tiling.compute_all(&swatch.levels[*detail_level], max_texels, progress)
+        tiling.compute_all(&swatch.prepared().levels[*detail_level], max_texels, progress)
     }
 
     /// The factor for the texture's colours that moves their mean towards `colour` by the share `tint`.
     pub(super) fn tint(&self, tint: f32, colour: [f32; 3]) -> [f32; 3] {
-        let mean = self.swatch.mean;
+        let mean = self.swatch.mean();
         std::array::from_fn(|c| 1.0 + tint * (colour[c] / mean[c].max(1e-4) - 1.0))
     }
 
@@ -133,8 +133,8 @@ impl TextureLayer {
         }
         let LayerBuffers { offsets, deviations, brightness, macro_rows, patch_row } = buffers;
         let Self { repeat_m, per_relief, .. } = *self;
-        let levels = &self.swatch.levels;
-        let (mean, repeats_per_m) = (self.swatch.mean, 1.0 / repeat_m.to_f32());
+        let PreparedSwatch { levels, mean, contrast } = self.swatch.prepared();
+        let (mean, repeats_per_m) = (*mean, 1.0 / repeat_m.to_f32());
         let v = z_m * repeats_per_m;
         let [one, other] = macro_rows;
         let macro_rows = [(0, one), (1, other)].map(|(i, row)| {
@@ -144,7 +144,7 @@ impl TextureLayer {
         let patches_per_m = 1.0 / patches::REPEAT_M;
         let (level, place) = (&patches::PATCHES[self.patch_level], (z_m * patches_per_m, 1.0));
         let patch_row = MacroRow::new(level, PATCH_PATTERN, patches_per_m, place, patches::PER_MEAN, patch_row);
-        let patch_strength = patches::STRENGTH * self.swatch.contrast.min(1.0);
+        let patch_strength = patches::STRENGTH * contrast.min(1.0);
         let tiling_row = self.tiling.as_ref().map(|tiling| tiling.row(origin, xs_m.len(), offsets));
         for block in covered_blocks(weights) {
             if std::mem::replace(&mut is_known[block.start / BLOCK], true) {
@@ -372,7 +372,7 @@ mod tests {
         let grey =
             |width: usize, height: usize| Image { width, height, pixels: vec![[128, 128, 128, 255]; width * height] };
         for [width, height] in [[0, 0], [1, 1], [1, 64], [64, 1], [2, 2], [5, 3]] {
-            let swatch = Arc::new(Swatch::new(&grey(width, height)));
+            let swatch = Arc::new(Swatch::new(grey(width, height)));
             for (repeat_m, pixel_m) in [(0.5, 1.7), (3.0, 1.7), (40.0, 1.7), (4000.0, 1.7)] {
                 let texels = sampled(&swatch, repeat_m, pixel_m, 77);
                 let expected = swatch.mean()[0];
@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn the_detail_of_textures_narrower_than_a_point_is_skipped() {
         let grey = Image { width: 1, height: 256, pixels: vec![[99, 99, 99, 255]; 256] };
-        let swatch = Arc::new(Swatch::new(&grey));
+        let swatch = Arc::new(Swatch::new(grey));
         let shows_detail = |repeat_m: f64| {
             let lattice = Lattice { pitch_m: [32.0; 2], phase: 0.5 };
             TextureLayer::new(swatch.clone(), repeat_m, lattice).tiling.is_some()
@@ -398,7 +398,7 @@ mod tests {
     fn a_small_texture_shows_its_relief_where_pixels_are_small() {
         // Two texels bright, two dark, over 8 m.
         let texel = |i: usize| if i % 4 < 2 { [220, 220, 220, 255] } else { [40, 40, 40, 255] };
-        let swatch = Swatch::new(&Image { width: 8, height: 8, pixels: (0..64).map(texel).collect() });
+        let swatch = Swatch::new(Image { width: 8, height: 8, pixels: (0..64).map(texel).collect() });
         let swatch = Arc::new(swatch);
         let relief = |pixel_m: f64| {
             let texels = sampled(&swatch, 8.0, pixel_m, 200);

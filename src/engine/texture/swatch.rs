@@ -1,5 +1,7 @@
 //! A tileable texture of a material, with its mip levels.
 
+use std::sync::OnceLock;
+
 use crate::cast::{ToFloat, ToInteger};
 use crate::image::{Image, linear_from_srgb, luminance};
 
@@ -20,9 +22,16 @@ pub(super) struct MipLevel {
     reliefs: Vec<u16>,
 }
 
-/// A tileable texture with all its mip levels, down to a single texel.
+/// A tileable texture. Its mip levels are built when it is first painted, because they take 3.3 times its memory.
 #[derive(Clone, Debug)]
 pub struct Swatch {
+    image: Image,
+    prepared: OnceLock<PreparedSwatch>,
+}
+
+/// A texture with all its mip levels, down to a single texel.
+#[derive(Clone, Debug)]
+pub(super) struct PreparedSwatch {
     pub(super) levels: Vec<MipLevel>,
     /// The mean colour and the mean relief, in linear light, 0 to 1.
     pub(super) mean: [f32; 4],
@@ -106,8 +115,33 @@ pub(super) fn channels_of_two(texels: &[Texel]) -> [f32; 8] {
 }
 
 impl Swatch {
-    /// Builds the mip levels of an image whose opposite borders match. An empty image becomes black.
-    pub fn new(image: &Image) -> Self {
+    /// The texture of an image whose opposite borders match. An empty image becomes black.
+    pub fn new(image: Image) -> Self {
+        Self { image, prepared: OnceLock::new() }
+    }
+
+    /// The mip levels, built if they have not been needed before.
+    pub(super) fn prepared(&self) -> &PreparedSwatch {
+        self.prepared.get_or_init(|| PreparedSwatch::new(&self.image))
+    }
+
+    /// The memory that it takes when it is painted, bytes.
+    pub fn bytes(&self) -> usize {
+        /// The mip levels have 4/3 times the texels of the image.
+        const LEVELS: f64 = 4.0 / 3.0;
+        let per_texel = (size_of::<Texel>() + size_of::<u16>()).to_f64();
+        size_of_val(&*self.image.pixels) + (LEVELS * per_texel * self.image.pixels.len().to_f64()).to_usize()
+    }
+
+    /// The mean colour in linear light.
+    pub fn mean(&self) -> [f32; 3] {
+        let [red, green, blue, _] = self.prepared().mean;
+        [red, green, blue]
+    }
+}
+
+impl PreparedSwatch {
+    fn new(image: &Image) -> Self {
         let texel = |&[red, green, blue, _]: &[u8; 4]| {
             let colour = [red, green, blue].map(linear_from_srgb);
             let [red, green, blue] = colour;
@@ -131,17 +165,6 @@ impl Swatch {
         let deviation = (squares / texels.len().max(1).to_f64()).sqrt();
         let contrast = (deviation / mean[3].max(1e-4)).to_f32();
         Self { levels, mean: mean.map(ToFloat::to_f32), contrast }
-    }
-
-    /// The memory that it takes, bytes.
-    pub fn bytes(&self) -> usize {
-        let per_texel = size_of::<Texel>() + size_of::<u16>();
-        self.levels.iter().map(|level| per_texel * level.texels.len()).sum()
-    }
-
-    /// The mean colour in linear light.
-    pub fn mean(&self) -> [f32; 3] {
-        [self.mean[0], self.mean[1], self.mean[2]]
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) const BRIGHT_AND_DARK: [[u8; 4]; 2] = [[220, 220, 220, 255], [40, 60,
 /// A chessboard with squares of 8 × 8 texels.
 pub(super) fn chessboard(height: usize, [bright, dark]: [[u8; 4]; 2]) -> Arc<Swatch> {
     let square = |i: usize| if (i % 64 / 8 + i / 64 / 8).is_multiple_of(2) { bright } else { dark };
-    Arc::new(Swatch::new(&Image { width: 64, height, pixels: (0..64 * height).map(square).collect() }))
+    Arc::new(Swatch::new(Image { width: 64, height, pixels: (0..64 * height).map(square).collect() }))
 }
 
 /// Inputs with a chessboard named "board".

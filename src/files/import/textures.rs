@@ -44,7 +44,7 @@ pub fn shipped_texture(name: &TextureName) -> Result<Arc<Swatch>, FileError> {
 
 /// Decodes a tileable texture from the bytes of an image file.
 pub fn decode_swatch(name: &str, bytes: &[u8]) -> Result<Arc<Swatch>, FileError> {
-    Ok(Arc::new(Swatch::new(&decode_texture(Path::new(name), bytes)?)))
+    Ok(Arc::new(Swatch::new(decode_texture(Path::new(name), bytes)?)))
 }
 
 #[cfg(test)]

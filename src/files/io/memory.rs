@@ -18,6 +18,27 @@ pub fn available_bytes() -> Option<u64> {
     (limited > 0).then_some(limited)
 }
 
+/// Makes the allocator return large freed blocks to the system. Left to itself, that of the GNU C library keeps ever larger
+/// ones for later allocations, which rarely fit: a sixth of the peak of a large build. Blocks of small maps, which previews
+/// allocate all the time, are still kept. Call this before the first large allocation.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "the standard library cannot configure the allocator")]
+pub fn return_freed_blocks() {
+    /// Blocks of at least this many bytes are returned at once.
+    const RETURNED: libc::c_int = 4 << 20;
+    /// The most free bytes that are kept at the end of the heap.
+    const KEPT: libc::c_int = 16 << 20;
+    // SAFETY: `mallopt` changes only when memory is returned to the system. If it refuses a value, nothing changes.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, RETURNED);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
+    }
+}
+
+/// The allocators of other systems return large blocks by themselves.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn return_freed_blocks() {}
+
 /// The bytes that caches of previews may take: a third of the memory that is free when this is first called.
 pub fn cache_bytes() -> usize {
     const MIN: usize = 256 << 20;
