@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::drainage::Drainage;
 use super::location::{Location, Places};
 use super::mesh::{Mesh, Triangle, hash};
-use super::options::RoutingOptions;
+use super::options::{Outlets, RoutingOptions};
 use super::sampling::GridPlaces;
 use super::valley_floors::{smooth_margins, with_valley_floors};
 use crate::cast::{ToFloat, ToInteger};
@@ -488,6 +488,19 @@ impl DrainedTerrain {
             progress.check()
         })
     }
+}
+
+/// Terrain at the samples of a grid, without depressions. Flow ends at the border, which keeps its heights, and in the sea.
+pub(crate) fn drained_inside(
+    mut terrain: Heightfield,
+    sea_m: Option<f32>,
+    progress: &Progress,
+) -> Result<Heightfield, Cancelled> {
+    let routing = RoutingOptions { outlets: Outlets::Border, sea_m };
+    let mut drainage = Drainage::new(&Mesh::regular(terrain.grid()), routing, progress)?;
+    drainage.route(&terrain, progress)?;
+    drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress)?;
+    Ok(terrain)
 }
 
 /// Lowers points that are above the steepest slope towards their receivers, but not where all detail is `left`.

@@ -2,7 +2,7 @@
 //!
 //! Blocks divide the grid of the whole map, so a block is the same whatever part of the map is wanted and whatever
 //! threads compute it. Neighbouring blocks overlap, and their heights are blended there. Blocks of the same heights
-//! keep them exactly.
+//! keep them exactly. The overlap of the same two or four blocks is finished at once, by the caller.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,16 +72,19 @@ impl Blocks {
         if block == 0 || sample >= line + OVERLAP {
             return (block, None);
         }
-        let share = ((sample + OVERLAP - line).to_f32() + 0.5) / (2 * OVERLAP).to_f32();
+        // The first and the last sample have the heights of one block.
+        let share = (sample + OVERLAP - line).to_f32() / (2 * OVERLAP - 1).to_f32();
         (block - 1, Some(share * share * (3.0 - 2.0 * share)))
     }
 
-    /// The heights on a part of the grid. `compute` returns those of the parts that it is called with, from several threads;
-    /// as many of its results exist at a time as there are threads.
+    /// The heights on a part of the grid. `compute` returns those of the parts that it is called with, and `finish` those of
+    /// overlaps, given the blended ones; both are called from several threads. As many results of `compute` exist at a time
+    /// as there are threads.
     pub fn heights(
         &self,
         part: GridPart,
         compute: impl Fn(GridPart, &Progress) -> Result<Heightfield, Cancelled> + Sync,
+        finish: impl Fn(Heightfield) -> Result<Heightfield, Cancelled> + Sync,
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
         let GridPart { first, size } = part;
@@ -120,11 +123,14 @@ impl Blocks {
         };
         // Not more blocks at a time than threads: a thread that waits for another one could begin with the next block.
         (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).try_for_each(work)?;
-        let mut terrain = terrain.into_inner().unwrap_or_else(PoisonError::into_inner);
         let frames: Vec<Frame> =
             frames.into_iter().map(|frame| frame.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
-        self.blend(&mut terrain, &places, &frames, progress)?;
-        Ok(terrain)
+        self.overlaps(part).into_par_iter().try_for_each(|overlap| {
+            let heights = finish(self.blended(overlap, &frames))?;
+            copy_inside(&mut terrain.lock().unwrap_or_else(PoisonError::into_inner), &heights, first, |_, _| true);
+            progress.check()
+        })?;
+        Ok(terrain.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn index(&self, [column, row]: [usize; 2]) -> usize {
@@ -154,26 +160,38 @@ impl Blocks {
         Frame(sides)
     }
 
-    /// Sets the heights in the overlaps.
-    fn blend(
-        &self,
-        terrain: &mut Heightfield,
-        [columns, rows]: &[Vec<Place>; 2],
-        frames: &[Frame],
-        progress: &Progress,
-    ) -> Result<(), Cancelled> {
-        let [west, north] = terrain.grid().first();
-        let width = terrain.grid().width();
-        terrain.heights_mut().par_chunks_exact_mut(width).zip(rows).enumerate().try_for_each(|(r, (heights, row))| {
-            for (c, (height, column)) in heights.iter_mut().zip(columns).enumerate() {
-                if (row.1, column.1) == (None, None) {
-                    continue;
-                }
-                let own = |column: usize, row: usize| frames[self.index([column, row])].height(west + c, north + r);
-                let along = |row: usize| mixed(column, |block| own(block, row));
-                *height = mixed(row, along);
-            }
-            progress.check()
+    /// The overlaps of the same blocks that a part has samples of.
+    fn overlaps(&self, part: GridPart) -> Vec<GridPart> {
+        let [columns, rows]: [Vec<(Range<usize>, bool)>; 2] = std::array::from_fn(|axis| {
+            let wanted = part.first[axis]..part.first[axis] + part.size[axis];
+            let between = move |block: usize| {
+                let begin = if block == 0 { 0 } else { self.line(axis, block) + OVERLAP };
+                let end = self.line(axis, block + 1) + OVERLAP;
+                let is_last = block + 1 == self.counts[axis];
+                let inside = if is_last { begin..self.samples(axis) } else { begin..end - 2 * OVERLAP };
+                [Some((inside, false)), (!is_last).then_some((end - 2 * OVERLAP..end, true))]
+            };
+            let all = (0..self.counts[axis]).flat_map(between).flatten();
+            all.filter(|(range, _)| range.start < wanted.end && wanted.start < range.end).collect()
+        });
+        let pairs = rows.iter().flat_map(|row| columns.iter().map(move |column| [column, row]));
+        let overlaps = pairs.filter(|pair| pair.iter().any(|(_, is_overlap)| *is_overlap));
+        let ranges = overlaps.map(|pair| pair.map(|(range, _)| range));
+        ranges.map(|axes| GridPart { first: axes.map(|range| range.start), size: axes.map(Range::len) }).collect()
+    }
+
+    /// The heights in an overlap.
+    fn blended(&self, overlap: GridPart, frames: &[Frame]) -> Heightfield {
+        let [columns, rows]: [Vec<(usize, Place)>; 2] = std::array::from_fn(|axis| {
+            let samples = overlap.first[axis]..overlap.first[axis] + overlap.size[axis];
+            samples.map(|sample| (sample, self.place(axis, sample))).collect()
+        });
+        Heightfield::from_fn(self.grid.part(overlap.first, overlap.size), |c, r| {
+            let ((column, place), (row, row_place)) = (&columns[c], &rows[r]);
+            let own = |block_column: usize, block_row: usize| {
+                frames[self.index([block_column, block_row])].height(*column, *row)
+            };
+            mixed(row_place, |block_row| mixed(place, |block_column| own(block_column, block_row)))
         })
     }
 }
@@ -243,7 +261,7 @@ mod tests {
             let grid = blocks.grid.part(part.first, part.size);
             Ok(Heightfield::from_fn(grid, |c, r| height(part, west + c, north + r)))
         };
-        blocks.heights(part, compute, &Progress::new()).expect("not cancelled")
+        blocks.heights(part, compute, Ok, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -265,7 +283,7 @@ mod tests {
         // Blocks begin at 0, 84 and 184, and at 0 and 84.
         assert_eq!([found[(10, 10)], found[(150, 10)], found[(250, 150)]], [0.0, 84.0, 184.0 + 840.0]);
         let across: Vec<f32> = (80..120).map(|c| found[(c, 10)]).collect();
-        assert!(across.is_sorted() && across[3] == 0.0 && across[4] > 0.0 && across[35] < 84.0 && across[36] == 84.0);
+        assert!(across.is_sorted() && across[4] == 0.0 && across[5] > 0.0 && across[34] < 84.0 && across[35] == 84.0);
         assert!((found[(99, 10)] + found[(100, 10)] - 84.0).abs() < 1e-4, "symmetric");
         let largest_step = across.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f32::max);
         assert!(largest_step < 4.0, "{largest_step}");
@@ -285,6 +303,33 @@ mod tests {
     }
 
     #[test]
+    fn overlaps_are_finished_once_and_the_same_for_every_part() {
+        let grid = grid(500, 300);
+        let blocks = Blocks::new(grid, 100);
+        let heights = |part: GridPart| {
+            let finish = |mut overlap: Heightfield| {
+                // Depends on all samples of the overlap.
+                let sum = overlap.heights().iter().sum::<f32>();
+                overlap.heights_mut().fill(1000.0 + sum);
+                Ok(overlap)
+            };
+            let compute = |part: GridPart, _: &Progress| {
+                Ok(Heightfield::from_fn(grid.part(part.first, part.size), |c, r| (c + 2 * r) as f32))
+            };
+            blocks.heights(part, compute, finish, &Progress::new()).expect("not cancelled")
+        };
+        let whole = heights(grid.as_part());
+        let is_finished = |c: usize, r: usize| whole[(c, r)] >= 1000.0;
+        assert_eq!([83, 84, 115, 116].map(|c| is_finished(c, 50)), [false, true, true, false]);
+        assert_eq!(whole[(90, 0)], whole[(110, 83)], "one overlap");
+        assert_ne!(whole[(90, 83)], whole[(90, 84)], "where four blocks overlap");
+        for (first, size) in [([100, 20], [5, 5]), ([0, 0], [500, 90]), ([110, 99], [300, 2])] {
+            let part = GridPart { first, size };
+            assert_eq!(heights(part), whole.part(part));
+        }
+    }
+
+    #[test]
     fn no_more_blocks_are_computed_than_a_part_needs() {
         let grid = grid(500, 300);
         let blocks = Blocks::new(grid, 100);
@@ -294,7 +339,7 @@ mod tests {
                 computed.fetch_add(1, Ordering::Relaxed);
                 Ok(Heightfield::flat(grid.part(part.first, part.size)))
             };
-            blocks.heights(part, compute, &Progress::new()).expect("not cancelled");
+            blocks.heights(part, compute, Ok, &Progress::new()).expect("not cancelled");
             computed.into_inner()
         };
         assert_eq!(count(grid.as_part()), 15);
@@ -311,6 +356,6 @@ mod tests {
             progress.cancel();
             own.check().map(|()| Heightfield::flat(grid.part(part.first, part.size)))
         };
-        assert_eq!(Blocks::new(grid, 100).heights(grid.as_part(), compute, &progress), Err(Cancelled));
+        assert_eq!(Blocks::new(grid, 100).heights(grid.as_part(), compute, Ok, &progress), Err(Cancelled));
     }
 }

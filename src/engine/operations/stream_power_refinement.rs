@@ -7,7 +7,7 @@ use super::blocks::Blocks;
 use super::operation::TerrainOnGrid;
 use super::stream_power::StreamPowerLaw;
 use crate::cast::ToFloat;
-use crate::flow::{DrainedTerrain, Hillslopes, Mesh, MeshTerrain, Refinement, RoutingOptions, Source};
+use crate::flow::{DrainedTerrain, Hillslopes, Mesh, MeshTerrain, Refinement, RoutingOptions, Source, drained_inside};
 use crate::heightfield::{Grid, GridPart, Heightfield};
 use crate::progress::{Cancelled, Progress};
 
@@ -119,7 +119,8 @@ impl StreamPowerRefinement<'_> {
         progress.stage(done..1.0, || match grids.blocks() {
             Some(blocks) => {
                 let block = |part: GridPart, progress: &Progress| self.block(&terrain, &grids, part, progress);
-                blocks.heights(to.as_part(), block, progress)
+                let finish = |overlap: Heightfield| drained_inside(overlap, self.routing.sea_m, progress);
+                blocks.heights(to.as_part(), block, finish, progress)
             }
             None => terrain.on_grid(progress.stage(0.0..0.0, || (self.below)(to))?, progress),
         })
