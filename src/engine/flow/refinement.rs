@@ -150,7 +150,7 @@ impl MeshTerrain {
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
         let (grid, routing, outlets) = (terrain.grid(), self.routing, self.outlets_on(terrain.grid()));
-        // What is not needed any more would take half as much memory as the depressions.
+        // It takes half as much memory as the drainage.
         drop(self);
         let source = routing.sea_m.map(|sea_m| (sea_m, source));
         let mut drainage = Drainage::new(&Mesh::regular(grid), routing, progress)?;
@@ -285,11 +285,13 @@ impl DrainedTerrain {
         if grid.width() <= own.width() && grid.height() <= own.height() {
             return self.terrain.on_grid(source, progress);
         }
-        let terrain = progress.stage(0.0..0.3, || {
+        let sampled = progress.stage(0.0..0.3, || {
             let corners = self.corners(MAX_SLOPE, progress)?;
             self.terrain.sampled(|place| smooth(place, &corners_of(place, &corners)).0, &source, progress)
         })?;
-        progress.stage(0.3..1.0, || self.terrain.drained_along_grid(terrain, source, progress))
+        let Self { terrain, receivers, is_channel } = self;
+        drop((receivers, is_channel));
+        progress.stage(0.3..1.0, || terrain.drained_along_grid(sampled, source, progress))
     }
 
     /// The terrain at the points of a part of the mesh. What flows to points outside ends at the border of the part.

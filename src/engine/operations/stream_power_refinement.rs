@@ -119,7 +119,8 @@ impl StreamPowerRefinement<'_> {
         progress.stage(done..1.0, || match grids.blocks() {
             Some(blocks) => {
                 let block = |part: GridPart, progress: &Progress| self.block(&terrain, &grids, part, progress);
-                let finish = |overlap: Heightfield| drained_inside(overlap, self.routing.sea_m, progress);
+                let finish =
+                    |overlap: Heightfield, progress: &Progress| drained_inside(overlap, self.routing.sea_m, progress);
                 blocks.heights(to.as_part(), block, finish, progress)
             }
             None => terrain.on_grid(progress.stage(0.0..0.0, || (self.below)(to))?, progress),
@@ -268,9 +269,12 @@ impl Grids {
         (self.to.width() - 1).div_ceil(self.last_whole().width() - 1)
     }
 
-    /// The points of that mesh around a block that are computed with it.
+    /// The points of that mesh around a block that are computed with it: those of the margin, of which there are more than
+    /// half as many as samples where the map is hardly finer, and some around them.
     fn halo(&self) -> usize {
-        HALO.max(MARGIN.div_ceil(self.ratio()) + EDGE)
+        let [cells, own_cells] = [self.to, self.last_whole()].map(|grid| [grid.width() - 1, grid.height() - 1]);
+        let of_margin = (0..2).map(|axis| (MARGIN * own_cells[axis]).div_ceil(cells[axis]));
+        HALO.max(of_margin.max().unwrap_or_default() + EDGE)
     }
 }
 
@@ -365,25 +369,23 @@ mod tests {
                 let whole = refinement.on_grid(to, &progress).expect("not cancelled");
                 let mesh = Mesh::new(from, 0, 1.0, &progress).expect("not cancelled");
                 let source = refinement.source(&mesh, &progress).expect("not cancelled");
-                let coarse =
+                let mut coarse =
                     DrainedTerrain::new(mesh, &terrain, source, refinement.routing, refinement.hillslopes(), &progress)
                         .expect("not cancelled");
-                // All finer meshes, or all but the first one, in blocks.
-                for in_whole in [0, 1] {
+                // All finer meshes in blocks, or all but the first ones. With 401 samples, the last mesh of the whole world is
+                // then nearly as fine as the map.
+                for in_whole in [0, 1, 2] {
                     let grids = Grids { whole: in_whole, ..Grids::new(from, to) };
-                    let coarse = match in_whole {
-                        0 => &coarse,
-                        _ => &refinement
-                            .refined(&coarse, grids.finer[0], 1, &progress)
-                            .and_then(|refined| refined.drained(&progress))
-                            .expect("not cancelled"),
-                    };
+                    if let Some((last, level)) = grids.whole().last().zip((1..).nth(in_whole.saturating_sub(1))) {
+                        let refined = refinement.refined(&coarse, *last, level, &progress).expect("not cancelled");
+                        coarse = refined.drained(&progress).expect("not cancelled");
+                    }
                     for part in [
                         GridPart { first: [0, 0], size: [130, 150] },
                         GridPart { first: [131, 77], size: [90, 101] },
                         GridPart { first: [to.width() - 70, to.height() - 60], size: [70, 60] },
                     ] {
-                        let found = refinement.block(coarse, &grids, part, &progress).expect("not cancelled");
+                        let found = refinement.block(&coarse, &grids, part, &progress).expect("not cancelled");
                         let expected = whole.part(part);
                         // Small depressions can reach beyond the margin.
                         let differences: Vec<f32> =
