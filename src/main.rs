@@ -8,10 +8,12 @@ use upthrust::files::io::guard::silence_guarded_panics;
 use upthrust::files::io::memory::return_freed_blocks;
 
 fn main() -> ExitCode {
-    return_freed_blocks();
     silence_guarded_panics();
     match cli::parse(std::env::args_os()) {
-        Command::Task(task) => cli::run(&task),
+        Command::Task(task) => {
+            return_freed_blocks();
+            cli::run(&task)
+        }
         Command::Editor(file) => edit(file),
     }
 }

@@ -16,7 +16,7 @@ const CHUNK: usize = 1 << 14;
 const ENCODED_BLOCK: usize = 64;
 
 /// An opaque image in sRGB, row-major, north at the top.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
     /// Pixels from west to east.
     pub width: usize,

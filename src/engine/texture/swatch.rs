@@ -1,6 +1,6 @@
 //! A tileable texture of a material, with its mip levels.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::cast::{ToFloat, ToInteger};
 use crate::image::{Image, linear_from_srgb, luminance};
@@ -22,10 +22,12 @@ pub(super) struct MipLevel {
     reliefs: Vec<u16>,
 }
 
-/// A tileable texture. Its mip levels are built when it is first painted, because they take 3.3 times its memory.
-#[derive(Clone, Debug)]
+/// A tileable texture. Its mip levels, which take 3.3 times the memory of its image, replace this when it is first painted.
+#[derive(Debug)]
 pub struct Swatch {
-    image: Image,
+    size: [usize; 2],
+    /// `None` once the mip levels are built.
+    image: Mutex<Option<Image>>,
     prepared: OnceLock<PreparedSwatch>,
 }
 
@@ -114,23 +116,34 @@ pub(super) fn channels_of_two(texels: &[Texel]) -> [f32; 8] {
     std::array::from_fn(|i| f32::from(texels[i / 4][i % 4]))
 }
 
+/// The texels stored for a level: every row has copies of two.
+fn stored_texels(width: usize, height: usize) -> usize {
+    (width + 2) * height
+}
+
 impl Swatch {
     /// The texture of an image whose opposite borders match. An empty image becomes black.
     pub fn new(image: Image) -> Self {
-        Self { image, prepared: OnceLock::new() }
+        let size = [image.width, image.height];
+        Self { size, image: Mutex::new(Some(image)), prepared: OnceLock::new() }
     }
 
     /// The mip levels, built if they have not been needed before.
     pub(super) fn prepared(&self) -> &PreparedSwatch {
-        self.prepared.get_or_init(|| PreparedSwatch::new(&self.image))
+        self.prepared.get_or_init(|| {
+            let image = self.image.lock().unwrap_or_else(PoisonError::into_inner).take();
+            PreparedSwatch::new(&image.unwrap_or_default())
+        })
     }
 
-    /// The memory that it takes when it is painted, bytes.
+    /// The most memory that it takes, bytes: its mip levels, and the image while they are built.
     pub fn bytes(&self) -> usize {
-        /// The mip levels have 4/3 times the texels of the image.
-        const LEVELS: f64 = 4.0 / 3.0;
-        let per_texel = (size_of::<Texel>() + size_of::<u16>()).to_f64();
-        size_of_val(&*self.image.pixels) + (LEVELS * per_texel * self.image.pixels.len().to_f64()).to_usize()
+        let halved =
+            |[width, height]: &[usize; 2]| (width * height > 1).then_some([width.div_ceil(2), height.div_ceil(2)]);
+        let levels = std::iter::successors(Some(self.size.map(|side| side.max(1))), halved);
+        let texels: usize = levels.map(|[width, height]| stored_texels(width, height)).sum();
+        let [width, height] = self.size;
+        texels * (size_of::<Texel>() + size_of::<u16>()) + width * height * size_of::<[u8; 4]>()
     }
 
     /// The mean colour in linear light.
@@ -171,6 +184,19 @@ impl PreparedSwatch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_memory_is_that_of_the_levels_and_of_the_image() {
+        for (width, height) in [(64, 64), (1, 64), (100, 7), (1, 1), (0, 0)] {
+            let swatch = Swatch::new(Image { width, height, pixels: vec![[128; 4]; width * height] });
+            let estimated = swatch.bytes();
+            assert!(swatch.image.lock().expect("not poisoned").is_some(), "not painted yet");
+            let levels = swatch.prepared().levels.iter();
+            let built: usize = levels.map(|level| 8 * level.texels.len() + 2 * level.reliefs.len()).sum();
+            assert_eq!(estimated, built + 4 * width * height, "{width} × {height}");
+            assert!(swatch.image.lock().expect("not poisoned").is_none(), "replaced by the levels");
+        }
+    }
 
     #[test]
     fn rows_wrap_around() {

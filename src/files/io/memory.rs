@@ -19,8 +19,8 @@ pub fn available_bytes() -> Option<u64> {
 }
 
 /// Makes the allocator return large freed blocks to the system. Left to itself, that of the GNU C library keeps ever larger
-/// ones for later allocations, which rarely fit: a sixth of the peak of a large build. Blocks of small maps, which previews
-/// allocate all the time, are still kept. Call this before the first large allocation.
+/// ones for later allocations, which rarely fit: a sixth of the peak of a large build. The editor does not call this, because
+/// previews allocate maps of the same sizes again and again. Call it before there are other threads.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "the standard library cannot configure the allocator")]
 pub fn return_freed_blocks() {
@@ -28,7 +28,7 @@ pub fn return_freed_blocks() {
     const RETURNED: libc::c_int = 4 << 20;
     /// The most free bytes that are kept at the end of the heap.
     const KEPT: libc::c_int = 16 << 20;
-    // SAFETY: `mallopt` changes only when memory is returned to the system. If it refuses a value, nothing changes.
+    // SAFETY: `mallopt` requires that no other thread allocates meanwhile. `main` calls this before it starts any.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, RETURNED);
         libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
