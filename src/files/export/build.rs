@@ -12,6 +12,7 @@ use super::steps::{import_steps, span_m, steps_of_file};
 use super::tiles::{TileFile, Tiles};
 use super::{frames, heightmap, maps, mesh, rivers, scatter, texture, weights};
 use crate::engine::cast::ToFloat;
+use crate::engine::heightfield::GridPart;
 use crate::engine::parameters::Band;
 use crate::engine::rock::Rock;
 use crate::engine::stack::{Evaluator, evaluate_with_rock};
@@ -91,7 +92,7 @@ pub fn stage(
         false => evaluator.evaluate(recipe, grid, order.position, inputs, progress).map(|heights| (heights, None)),
     };
     let (heights, rock) = progress.stage(0.0..EVALUATION_SHARE, evaluation)?;
-    let own_m = height_range_m(&heights, None, progress)?;
+    let own_m = own_range_m(plan, &heights, progress)?;
     let notes = order.recipe.warnings().iter().map(ToString::to_string).collect();
     let report = BuildReport { steps: import_steps(plan, own_m), notes, ..BuildReport::default() };
     let mut staging = Staging {
@@ -113,6 +114,22 @@ pub fn stage(
     staging.georeference()?;
     staging.manifest()?;
     Ok((staging.staged, staging.report))
+}
+
+/// The range of the heights: of the complete terrain, or of the tile if only its surroundings were evaluated.
+fn own_range_m(plan: &Plan, heights: &Heightfield, progress: &Progress) -> Result<Band, FileError> {
+    let tile = plan.heightmaps.iter().flatten().next().filter(|_| plan.part.is_some());
+    let of_tile = tile.map(|file| {
+        let Region { first, size } = evaluated_region(file, heights);
+        heights.part(GridPart { first, size })
+    });
+    Ok(height_range_m(of_tile.as_ref().unwrap_or(heights), None, progress)?)
+}
+
+/// The samples of a file of a heightmap among those that were evaluated.
+fn evaluated_region(file: &TileFile, heights: &Heightfield) -> Region {
+    let evaluated = heights.grid().first();
+    Region { first: [0, 1].map(|axis| file.region.first[axis] - evaluated[axis]), ..file.region }
 }
 
 /// The fraction of the time spent evaluating, roughly measured. Painting and writing take the rest.
@@ -172,7 +189,7 @@ struct Staging<'a> {
     heights: &'a Heightfield,
     /// The rock below, if a map needs it.
     rock: Option<Rock>,
-    /// The range of the heights.
+    /// See [`own_range_m`].
     own_m: Band,
     stages: Stages,
     progress: &'a Progress,
@@ -349,10 +366,8 @@ impl Tile<'_> {
         let Self { plan, heightmap: HeightmapOrder { encoding, .. }, file, heights, own_m } = self;
         let order = plan.order();
         let path = &file.path;
-        let evaluated = heights.grid().first();
-        let first = [0, 1].map(|axis| file.region.first[axis] - evaluated[axis]);
-        let region = Region { first, ..file.region };
-        let rows = Rows::of(heights, region, encoding.row_order).placed_at(order.origin.as_ref());
+        let rows =
+            Rows::of(heights, evaluated_region(file, heights), encoding.row_order).placed_at(order.origin.as_ref());
         let grid = grid_of(order.grid, file.region);
         let contents = heightmap::sidecar_contents(path, *encoding, grid, rows, span_m(order, *own_m))?;
         let steps = steps_of_file(order, path, contents.grid, contents.range_m, false);

@@ -41,7 +41,7 @@ fn has_local_outputs(order: &Order) -> bool {
         || order.mesh.is_some()
         || order.frames.is_some()
         || order.scatter.is_some()
-        || order.manifest.is_some() && !order.markers.is_empty();
+        || order.manifest.is_some();
     let is_local =
         |map: AnalysisMap| matches!(map, AnalysisMap::Normals | AnalysisMap::NormalsSouth | AnalysisMap::Slope);
     !needs_whole

@@ -54,13 +54,47 @@ fn tiles_of_textures_and_maps_are_computed_alone() {
         assert!(notes.contains(&format!("note: only tile {column},{row} was computed")), "{notes}");
         assert!(names.each_ref().map(|name| sandbox.read(name)) == before, "{column},{row}");
     }
-    // What depends on the rest of the terrain still comes from all of it.
-    let before = sandbox.succeed(&format!("build p.upthrust.json {maps} --occlusion o.png"));
-    assert!(!before.is_empty());
-    let occlusion = sandbox.read("o_x1_y1.png");
-    let output = sandbox.run(&format!("build p.upthrust.json {maps} --occlusion o.png --tile 1,1"));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("note: the complete terrain was computed"));
-    assert_eq!(sandbox.read("o_x1_y1.png"), occlusion);
+}
+
+#[test]
+fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
+    let sandbox = Sandbox::new();
+    let check = |change: &dyn Fn(&mut Value), options: &str, is_alone: bool| {
+        let mut project: Value = serde_json::from_str(&painted_project()).expect("JSON");
+        project["recipe"]["texture"]["unit"] = json!("metres");
+        change(&mut project["recipe"]);
+        sandbox.write("p.upthrust.json", project.to_string());
+        let build = format!("build p.upthrust.json --size 65x49 --texture t.png --texture-size 48x32 {options}");
+        sandbox.succeed(&format!("{build} --tiles 4x2 --force"));
+        let before = sandbox.read("t_x1_y1.png");
+        let output = sandbox.run(&format!("{build} --tiles 4x2 --force --tile 1,1"));
+        let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(notes.contains("note: only tile 1,1 was computed"), is_alone, "{options}: {notes}");
+        assert!(sandbox.read("t_x1_y1.png") == before, "{options}");
+    };
+    let set = |pointer: &'static str, value: Value| {
+        move |recipe: &mut Value| {
+            let (parent, key) = pointer.rsplit_once('/').expect("a path");
+            recipe.pointer_mut(parent).expect("there")[key] = value.clone();
+        }
+    };
+    let range = json!([-500.0, 500.0]);
+    let lit = |shadows: f64| json!({"bake": true, "shadows": shadows, "occlusion": 0.0});
+    check(&|_| (), "", true);
+    check(&|_| (), "--heightmap h.png", false);
+    check(&|_| (), "--heightmap h.png --range -500,500", true);
+    check(&|_| (), "--occlusion o.png", false);
+    check(&set("/texture/unit", json!("percent")), "", false);
+    let in_percent = |recipe: &mut Value| {
+        set("/texture/unit", json!("percent"))(recipe);
+        set("/world/height_range_m", range.clone())(recipe);
+    };
+    check(&in_percent, "", true);
+    check(&set("/texture/types/0/mask", json!({"source": "slope"})), "", false);
+    check(&set("/texture/types/0/mask", json!({"source": "noise"})), "", true);
+    check(&set("/texture/types/0/humidity", json!([0.2, 0.8])), "", false);
+    check(&|recipe| recipe["light"] = lit(0.0), "", true);
+    check(&|recipe| recipe["light"] = lit(1.0), "", false);
 }
 
 #[test]
