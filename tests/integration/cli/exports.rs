@@ -92,7 +92,7 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
     check(&in_percent, "", true);
     check(&set("/texture/types/0/mask", json!({"source": "slope"})), "", false);
     check(&set("/texture/types/0/mask", json!({"source": "noise"})), "", true);
-    check(&set("/texture/types/0/humidity", json!([0.2, 0.8])), "", false);
+    check(&set("/texture/types/0/humidity", json!([0.2, 0.8, 0.1])), "", false);
     check(&|recipe| recipe["light"] = lit(0.0), "", true);
     check(&|recipe| recipe["light"] = lit(1.0), "", false);
 }
