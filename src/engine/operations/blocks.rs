@@ -148,8 +148,8 @@ impl Blocks {
     fn frame(&self, block: [usize; 2]) -> Frame {
         let part = self.part(block);
         let mut sides = Vec::new();
-        for axis in 0..2 {
-            for line in [block[axis], block[axis] + 1] {
+        for (axis, own) in block.into_iter().enumerate() {
+            for line in [own, own + 1] {
                 if line > 0 && line < self.counts[axis] {
                     let mut side = part;
                     side.first[axis] = self.line(axis, line) - OVERLAP;
