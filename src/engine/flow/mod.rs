@@ -39,6 +39,6 @@ pub(super) use mesh::Mesh;
 pub use options::Outlets;
 pub(super) use options::RoutingOptions;
 pub(super) use order::FlowOrder;
-pub(super) use refinement::{DrainedTerrain, Hillslopes, MeshTerrain, Refinement, Source, drained_inside};
+pub(super) use refinement::{DrainedTerrain, Hillslopes, MeshTerrain, Refinement, Source, without_depressions};
 pub(super) use sampling::GridSampler;
 pub use water::Water;

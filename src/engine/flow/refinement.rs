@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::drainage::Drainage;
 use super::location::{Location, Places};
 use super::mesh::{Mesh, Triangle, hash};
-use super::options::{Outlets, RoutingOptions};
+use super::options::RoutingOptions;
 use super::sampling::GridPlaces;
 use super::valley_floors::{smooth_margins, with_valley_floors};
 use crate::cast::{ToFloat, ToInteger};
@@ -145,18 +145,15 @@ impl MeshTerrain {
     /// Terrain at the samples of a grid without depressions. `source` is the terrain before erosion there.
     fn drained_along_grid(
         self,
-        mut terrain: Heightfield,
+        terrain: Heightfield,
         source: Heightfield,
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
-        let (grid, routing, outlets) = (terrain.grid(), self.routing, self.outlets_on(terrain.grid()));
+        let (routing, outlets) = (self.routing, self.outlets_on(terrain.grid()));
         // It takes half as much memory as the drainage.
         drop(self);
         let source = routing.sea_m.map(|sea_m| (sea_m, source));
-        let mut drainage = Drainage::new(&Mesh::regular(grid), routing, progress)?;
-        drainage.set_ends(&outlets);
-        progress.stage(0.0..0.6, || drainage.route(&terrain, progress))?;
-        progress.stage(0.6..1.0, || drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress))?;
+        let terrain = without_depressions(terrain, routing, &outlets, progress)?;
         match source {
             // The floor of the sea stays as it is, and land stays above it.
             Some((sea_m, source)) => terrain.combined(
@@ -492,16 +489,18 @@ impl DrainedTerrain {
     }
 }
 
-/// Terrain at the samples of a grid, without depressions. Flow ends at the border, which keeps its heights, and in the sea.
-pub(crate) fn drained_inside(
+/// Terrain at the samples of a grid, without depressions. `outlets` are those above the sea, as row-major indices, unless flow
+/// ends at the whole border.
+pub(crate) fn without_depressions(
     mut terrain: Heightfield,
-    sea_m: Option<f32>,
+    routing: RoutingOptions,
+    outlets: &[u32],
     progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
-    let routing = RoutingOptions { outlets: Outlets::Border, sea_m };
     let mut drainage = Drainage::new(&Mesh::regular(terrain.grid()), routing, progress)?;
-    drainage.route(&terrain, progress)?;
-    drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress)?;
+    drainage.set_ends(outlets);
+    progress.stage(0.0..0.6, || drainage.route(&terrain, progress))?;
+    progress.stage(0.6..1.0, || drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress))?;
     Ok(terrain)
 }
 

@@ -65,15 +65,25 @@ impl Blocks {
         first.saturating_sub(OVERLAP)..(end + OVERLAP).min(self.samples(axis))
     }
 
-    fn place(&self, axis: usize, sample: usize) -> Place {
-        let count = self.counts[axis];
-        let block = (0..count).rfind(|block| self.line(axis, *block) <= sample + OVERLAP).unwrap_or_default();
+    /// The samples along an axis that a block, which is not the first one, shares with the one before it.
+    fn overlap(&self, axis: usize, block: usize) -> Range<usize> {
         let line = self.line(axis, block);
-        if block == 0 || sample >= line + OVERLAP {
+        line - OVERLAP..line + OVERLAP
+    }
+
+    fn place(&self, axis: usize, sample: usize) -> Place {
+        let Some((block, overlap)) = (1..self.counts[axis])
+            .rev()
+            .map(|block| (block, self.overlap(axis, block)))
+            .find(|(_, overlap)| overlap.start <= sample)
+        else {
+            return (0, None);
+        };
+        if sample >= overlap.end {
             return (block, None);
         }
         // The first and the last sample have the heights of one block.
-        let share = (sample + OVERLAP - line).to_f32() / (2 * OVERLAP - 1).to_f32();
+        let share = (sample - overlap.start).to_f32() / (overlap.len() - 1).to_f32();
         (block - 1, Some(share * share * (3.0 - 2.0 * share)))
     }
 
@@ -101,9 +111,13 @@ impl Blocks {
         let blocks: Vec<[usize; 2]> =
             needed[1].iter().flat_map(|row| needed[0].iter().map(move |column| [*column, *row])).collect();
         // Allocated before the blocks, between whose buffers they would leave gaps of free memory.
-        let mut frames: Vec<Mutex<Frame>> =
-            (0..self.counts[0] * self.counts[1]).map(|_| Mutex::new(Frame(Vec::new()))).collect();
-        blocks.iter().for_each(|block| frames[self.index(*block)] = Mutex::new(self.frame(*block)));
+        let frame = |block: [usize; 2]| {
+            let is_needed = needed[0].contains(&block[0]) && needed[1].contains(&block[1]);
+            Mutex::new(if is_needed { self.frame(block) } else { Frame(Vec::new()) })
+        };
+        let [columns, rows] = self.counts;
+        let frames: Vec<Mutex<Frame>> =
+            (0..rows).flat_map(|row| (0..columns).map(move |column| [column, row])).map(frame).collect();
         let terrain = Mutex::new(Heightfield::flat(self.grid.part(first, size)));
         let overlaps = self.overlaps(part);
         let (next, counter) = (AtomicUsize::new(0), progress.counter(blocks.len() + overlaps.len()));
@@ -149,13 +163,11 @@ impl Blocks {
         let part = self.part(block);
         let mut sides = Vec::new();
         for (axis, own) in block.into_iter().enumerate() {
-            for line in [own, own + 1] {
-                if line > 0 && line < self.counts[axis] {
-                    let mut side = part;
-                    side.first[axis] = self.line(axis, line) - OVERLAP;
-                    side.size[axis] = 2 * OVERLAP;
-                    sides.push(Heightfield::flat(self.grid.part(side.first, side.size)));
-                }
+            for later in [own, own + 1].into_iter().filter(|later| (1..self.counts[axis]).contains(later)) {
+                let overlap = self.overlap(axis, later);
+                let mut side = part;
+                (side.first[axis], side.size[axis]) = (overlap.start, overlap.len());
+                sides.push(Heightfield::flat(self.grid.part(side.first, side.size)));
             }
         }
         Frame(sides)
@@ -166,11 +178,10 @@ impl Blocks {
         let [columns, rows]: [Vec<(Range<usize>, bool)>; 2] = std::array::from_fn(|axis| {
             let wanted = part.first[axis]..part.first[axis] + part.size[axis];
             let between = move |block: usize| {
-                let begin = if block == 0 { 0 } else { self.line(axis, block) + OVERLAP };
-                let end = self.line(axis, block + 1) + OVERLAP;
-                let is_last = block + 1 == self.counts[axis];
-                let inside = if is_last { begin..self.samples(axis) } else { begin..end - 2 * OVERLAP };
-                [Some((inside, false)), (!is_last).then_some((end - 2 * OVERLAP..end, true))]
+                let begin = if block == 0 { 0 } else { self.overlap(axis, block).end };
+                let next = (block + 1 < self.counts[axis]).then(|| self.overlap(axis, block + 1));
+                let end = next.as_ref().map_or(self.samples(axis), |next| next.start);
+                [Some((begin..end, false)), next.map(|next| (next, true))]
             };
             let all = (0..self.counts[axis]).flat_map(between).flatten();
             all.filter(|(range, _)| range.start < wanted.end && wanted.start < range.end).collect()

@@ -7,7 +7,9 @@ use super::blocks::Blocks;
 use super::operation::TerrainOnGrid;
 use super::stream_power::StreamPowerLaw;
 use crate::cast::ToFloat;
-use crate::flow::{DrainedTerrain, Hillslopes, Mesh, MeshTerrain, Refinement, RoutingOptions, Source, drained_inside};
+use crate::flow::{
+    DrainedTerrain, Hillslopes, Mesh, MeshTerrain, Outlets, Refinement, RoutingOptions, Source, without_depressions,
+};
 use crate::heightfield::{Grid, GridPart, Heightfield};
 use crate::progress::{Cancelled, Progress};
 
@@ -119,8 +121,10 @@ impl StreamPowerRefinement<'_> {
         progress.stage(done..1.0, || match grids.blocks() {
             Some(blocks) => {
                 let block = |part: GridPart, progress: &Progress| self.block(&terrain, &grids, part, progress);
+                // The border of an overlap keeps its heights.
+                let routing = RoutingOptions { outlets: Outlets::Border, sea_m: self.routing.sea_m };
                 let finish =
-                    |overlap: Heightfield, progress: &Progress| drained_inside(overlap, self.routing.sea_m, progress);
+                    |overlap: Heightfield, progress: &Progress| without_depressions(overlap, routing, &[], progress);
                 blocks.heights(to.as_part(), block, finish, progress)
             }
             None => terrain.on_grid(progress.stage(0.0..0.0, || (self.below)(to))?, progress),
@@ -297,7 +301,6 @@ fn covering(part: GridPart, grid: Grid, own: Grid) -> GridPart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::Outlets;
     use crate::heightfield::Extent;
 
     /// The mean change of slope from sample to sample, on a grid with eight times the resolution of the reference.

@@ -1,6 +1,6 @@
 //! The part of the terrain that the only tile of an order needs.
 
-use super::order::Order;
+use super::order::{HeightmapOrder, Order};
 use super::tiles::{PlannedMaps, TileFile};
 use crate::engine::heightfield::GridPart;
 use crate::engine::stack;
@@ -52,12 +52,11 @@ fn has_local_outputs(order: &Order) -> bool {
 
 /// Whether integers of the heightmaps, if there are any, do not depend on the range of the complete terrain.
 fn has_local_heights(order: &Order) -> bool {
-    let in_metres = |(path, encoding)| {
-        let format = WrittenFormat::from_path(path).ok();
-        format.is_some_and(|format| matches!(format.samples(encoding), Samples::Metres { .. }))
+    let is_in_metres = |heightmap: &HeightmapOrder| {
+        let format = WrittenFormat::from_path(&heightmap.path).ok();
+        format.is_some_and(|format| matches!(format.samples(heightmap.encoding), Samples::Metres { .. }))
     };
-    order.fixed_range_m().is_some()
-        || order.heightmaps.iter().all(|heightmap| in_metres((&heightmap.path, heightmap.encoding)))
+    order.fixed_range_m().is_some() || order.heightmaps.iter().all(is_in_metres)
 }
 
 /// Whether terrain types depend on the heights and slopes around each place alone.

@@ -11,7 +11,7 @@ use super::order::{WeightsLayout, WeightsOrder};
 use super::tiles::{TileFile, Tiles, needed_pixels};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::parameters::Band;
-use crate::engine::texture::{PaintInput, Points, TerrainType, TextureRecipe, weight_maps};
+use crate::engine::texture::{PaintInput, PixelRegion, Points, TerrainType, TextureRecipe, weight_maps};
 use crate::engine::{Grid, Heightfield, Progress};
 use crate::files::formats::heightmap::{self, Encoding, RowOrder, Rows};
 use crate::files::formats::image;
@@ -143,15 +143,12 @@ pub(super) fn stage(
 
 /// The same weights at the pixels that the files need, and the files with their regions among these.
 pub(super) fn with_needed_points(order: &WeightsOrder, files: &[Vec<TileFile>]) -> (WeightsOrder, Vec<Vec<TileFile>>) {
-    let mut order = order.clone();
-    let Points::Pixels(full_size) = order.points else { return (order, files.to_vec()) };
-    let needed = |files: &Vec<TileFile>| {
-        let (pixels, files) = needed_pixels(files, full_size);
-        order.points = Points::PixelRegion(pixels);
-        files
-    };
-    let files = files.iter().map(needed).collect();
-    (order, files)
+    let Points::Pixels(full_size) = order.points else { return (order.clone(), files.to_vec()) };
+    let (regions, files): (Vec<PixelRegion>, Vec<Vec<TileFile>>) =
+        files.iter().map(|files| needed_pixels(files, full_size)).unzip();
+    // All maps have the same tiles.
+    let points = regions.first().map_or(order.points, |region| Points::PixelRegion(*region));
+    (WeightsOrder { points, ..order.clone() }, files)
 }
 
 fn stage_maps_and_packs(
