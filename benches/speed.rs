@@ -22,11 +22,14 @@ use std::time::{Duration, Instant};
 use fearless_simd::{Level, dispatch};
 use upthrust::engine::analysis::Summary;
 use upthrust::engine::fault::{Fault, Profile, sum_of_faults};
+use upthrust::engine::flow::Outlets;
 use upthrust::engine::level::{Level as PlayedLevel, Marker};
 use upthrust::engine::light::Light;
 use upthrust::engine::map_view::MapView;
 use upthrust::engine::operations::bsp_faults::BspFaults;
 use upthrust::engine::operations::faults::Faults;
+use upthrust::engine::operations::fluvial_erosion::{FluvialErosion, UpliftBy};
+use upthrust::engine::operations::noise::Noise;
 use upthrust::engine::operations::recursive_filter::RecursiveFilter;
 use upthrust::engine::operations::sculpt::{Sculpt, Stroke};
 use upthrust::engine::operations::{AnyOperation, FaultSequence, Operation, Tree};
@@ -79,6 +82,9 @@ const PREVIEWS: [Row; 4] = [
 
 const PLAY: [Row; 2] = [("play", play), ("scatter", scattered)];
 
+const RIVERS: [Row; 2] =
+    [("river step, 257²", |name| river_step(name, 257)), ("river step, 1025²", |name| river_step(name, 1025))];
+
 const GROWTH: [Row; 1] = [("growth of faults", fault_growth)];
 
 const BUILDS: [Row; 2] = [("build of large maps", builds::large), ("measured and estimated memory", builds::memory)];
@@ -92,6 +98,7 @@ fn main() {
     measure(&columns, &RATIOS);
     measure("the editor's preview, 513², from request to both images:", &PREVIEWS);
     measure("measures of a level with two teams, after a marker moved:", &PLAY);
+    measure("a step of fluvial erosion, with routing, depressions and creep:", &RIVERS);
     measure("faults as their number grows:", &GROWTH);
     measure("builds by the program itself:", &BUILDS);
 }
@@ -308,6 +315,55 @@ fn measures_row(name: &str, grid: Grid) {
             drop(black_box(Summary::of(&terrain, 64)));
         },
     );
+}
+
+/// The time of a step of fluvial erosion where the simulation has all samples of the map, without and with deposition
+/// and a critical slope.
+fn river_step(name: &str, samples: usize) {
+    /// Later steps take less: most depressions are gone.
+    const STEPS: u32 = 30;
+    let pools = [1, rayon::current_num_threads()]
+        .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads"));
+    for (law, deposition, critical_slope_deg) in
+        [("", 0.0, None), (" with deposition and critical slope", 0.5, Some(36.0))]
+    {
+        let mut milliseconds_of = |count: u32| {
+            let erosion = FluvialErosion {
+                count,
+                erodibility: 20.0,
+                uplift_mm: 1.0,
+                uplift_by: UpliftBy::Uniform,
+                area_exponent: 0.4,
+                creep: 0.01,
+                outlets: Outlets::Border,
+                reference_samples: u32::try_from(samples).expect("few"),
+                deposition,
+                critical_slope_deg,
+                ..Default::default()
+            };
+            let noise = Noise { amplitude_m: 1.0, wavelength_m: 100.0, ..Default::default() };
+            let stack = vec![Step::new(noise), Step::new(erosion)];
+            let recipe = Recipe { stack, ..Default::default() };
+            let mut work =
+                || drop(black_box(evaluate(&recipe, square(samples), None, &Inputs::default(), &Progress::new())));
+            pools.each_ref().map(|pool| pool.install(|| milliseconds(&mut work)))
+        };
+        let mut times = [const { Vec::new() }; 2];
+        for _ in 0..REPETITIONS {
+            let [without, with] = [1, 1 + STEPS].map(&mut milliseconds_of);
+            for (times, (without, with)) in times.iter_mut().zip(without.into_iter().zip(with)) {
+                times.push((with - without) / f64::from(STEPS));
+            }
+        }
+        let [one, all] = times.map(median);
+        let ns = |time: f64| time * 1e6 / (samples * samples) as f64;
+        println!(
+            "{:<60} {one:>8.2} ms on 1 thread, {all:>8.2} on all; {:>6.1} and {:>6.1} ns a sample",
+            format!("{name}{law}"),
+            ns(one),
+            ns(all)
+        );
+    }
 }
 
 /// The time per fault as their number grows; it should not rise.
