@@ -21,8 +21,6 @@ use crate::progress::{Cancelled, Progress};
 
 /// The basin of samples that drain to an outlet; basins of pits are numbered from 1.
 pub(super) const OUTSIDE: u32 = 0;
-/// A pass is compared with this many that were found before it; of those between the same two basins, only the lowest is kept.
-const RECENT: usize = 4;
 /// The basin of the padding.
 const NONE: u32 = u32::MAX;
 
@@ -175,7 +173,7 @@ impl Basins {
     /// At least the lowest pass between each two neighbouring basins.
     fn passes(&self, terrain: &PaddedTerrain, progress: &Progress) -> Result<Vec<Pass>, Cancelled> {
         /// Rows that a thread searches at a time.
-        const ROWS: usize = 16;
+        const ROWS: usize = 64;
         let stride = terrain.stride;
         let copied = |r: usize, row: &mut Vec<u32>| {
             row.clear();
@@ -185,6 +183,9 @@ impl Basins {
         let of_rows = |first: usize| {
             let [mut here, mut below, mut crossed] = [Vec::new(), Vec::new(), vec![0; stride]];
             let mut passes: Vec<Pass> = Vec::new();
+            // The last pass that was found in each column. Boundaries between basins continue beside it, so that most
+            // passes are compared with those between the same basins, of which only the lowest is kept.
+            let mut last = vec![NONE; stride];
             copied(first, &mut below);
             for r in first..(first + ROWS).min(end) {
                 std::mem::swap(&mut here, &mut below);
@@ -199,10 +200,17 @@ impl Basins {
                         let level_m =
                             terrain.heights[sample].max(terrain.heights[terrain.neighbour(sample, direction)]);
                         let pass = Pass { level_m, sample: sample.to_u32(), direction, sides: [here[c], there] };
-                        match passes.iter_mut().rev().take(RECENT).find(|known| known.has_same_sides(&pass)) {
-                            Some(known) if pass.order(known, terrain.ties) == Ordering::Less => *known = pass,
-                            Some(_) => (),
-                            None => passes.push(pass),
+                        let is_known =
+                            |at: &u32| passes.get(*at as usize).is_some_and(|known| known.has_same_sides(&pass));
+                        if let Some(at) = [last[c], last[c - 1], last[c + 1]].into_iter().find(is_known) {
+                            let known = &mut passes[at as usize];
+                            if pass.order(known, terrain.ties) == Ordering::Less {
+                                *known = pass;
+                            }
+                            last[c] = at;
+                        } else {
+                            last[c] = passes.len().to_u32();
+                            passes.push(pass);
                         }
                     }
                 }
