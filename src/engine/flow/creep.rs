@@ -41,57 +41,161 @@ impl Creep {
         let [along_x, along_z] = self.shares;
         let width = terrain.grid().width();
         let blocks = terrain.heights_mut().par_chunks_mut(BLOCK * width).zip(is_fixed.par_chunks(BLOCK * width));
-        blocks.try_for_each_init(<[Vec<[f32; BLOCK]>; 3]>::default, |[lanes, shares, rests], (rows, is_fixed)| {
-            lanes.clear();
-            lanes.resize(width, [0.0; BLOCK]);
-            shares.clear();
-            shares.resize(width, [0.0; BLOCK]);
-            rests.resize(width, [0.0; BLOCK]);
-            for (lane, (row, is_fixed)) in rows.chunks_exact(width).zip(is_fixed.chunks_exact(width)).enumerate() {
-                for (((lanes, shares), &x), &is_fixed) in lanes.iter_mut().zip(shares.iter_mut()).zip(row).zip(is_fixed)
-                {
-                    lanes[lane] = x;
-                    shares[lane] = if is_fixed { 0.0 } else { along_x };
-                }
-            }
-            simd(
-                #[inline(always)]
-                || {
-                    let mut lines =
-                        Line { heights: lanes.as_flattened_mut(), shares: shares.as_flattened(), lanes: BLOCK };
-                    lines.solve(rests.as_flattened_mut());
-                },
-            );
-            for (lane, row) in rows.chunks_exact_mut(width).enumerate() {
-                row.iter_mut().zip(&*lanes).for_each(|(x, lanes)| *x = lanes[lane]);
-            }
+        blocks.try_for_each_init(Buffers::default, |buffers, (rows, is_fixed)| {
+            buffers.solve_rows(rows, is_fixed, width, along_x);
             progress.check()
         })?;
         let strips = strips(terrain.heights_mut(), width, progress)?;
-        strips.into_par_iter().enumerate().try_for_each_init(
-            <[Vec<f32>; 3]>::default,
-            |[heights, shares, rests], (s, mut strip)| {
-                heights.clear();
-                shares.clear();
-                let lanes = strip.first().map_or(0, |piece| piece.len());
-                for (r, piece) in strip.iter().enumerate() {
-                    heights.extend_from_slice(piece);
-                    let is_fixed = &is_fixed[r * width + s * STRIP..][..lanes];
-                    shares.extend(is_fixed.iter().map(|is_fixed| if *is_fixed { 0.0 } else { along_z }));
-                }
-                rests.resize(heights.len(), 0.0);
-                progress.check()?;
-                simd(
-                    #[inline(always)]
-                    || Line { heights, shares, lanes }.solve(rests),
-                );
-                for (piece, heights) in strip.iter_mut().zip(heights.chunks_exact(lanes.max(1))) {
-                    piece.copy_from_slice(heights);
-                }
-                progress.check()
-            },
-        )
+        strips.into_par_iter().enumerate().try_for_each_init(Buffers::default, |buffers, (s, mut strip)| {
+            buffers.solve_columns(&mut strip, |r| &is_fixed[r * width + s * STRIP..], along_z);
+            progress.check()
+        })
     }
+}
+
+/// What a thread reuses from block to block.
+#[derive(Default)]
+struct Buffers {
+    heights: Vec<f32>,
+    shares: Vec<f32>,
+    rests: Vec<f32>,
+    equal: Coefficients,
+}
+
+impl Buffers {
+    /// Solves up to [`BLOCK`] rows together, in vector lanes.
+    fn solve_rows(&mut self, rows: &mut [f32], is_fixed: &[bool], width: usize, share: f32) {
+        let Self { heights, shares, rests, equal } = self;
+        let of_fixed = |is_fixed: &bool| if *is_fixed { 0.0 } else { share };
+        let first = &is_fixed[..width];
+        let are_equal = is_fixed.chunks_exact(width).all(|row| row == first);
+        heights.resize(width * BLOCK, 0.0);
+        transpose(rows, width, heights);
+        if are_equal {
+            equal.update(first.iter().map(of_fixed));
+        } else {
+            shares.clear();
+            shares.resize(heights.len(), 0.0);
+            for (lane, is_fixed) in is_fixed.chunks_exact(width).enumerate() {
+                for (shares, is_fixed) in shares.chunks_exact_mut(BLOCK).zip(is_fixed) {
+                    shares[lane] = of_fixed(is_fixed);
+                }
+            }
+            rests.resize(heights.len(), 0.0);
+        }
+        simd(
+            #[inline(always)]
+            || {
+                if are_equal {
+                    let (heights, _) = heights.as_chunks_mut::<BLOCK>();
+                    equal.solve(heights, |heights| heights);
+                } else {
+                    Line { heights, shares, lanes: BLOCK }.solve(rests);
+                }
+            },
+        );
+        for (lane, row) in rows.chunks_exact_mut(width).enumerate() {
+            row.iter_mut().zip(heights.chunks_exact(BLOCK)).for_each(|(x, lanes)| *x = lanes[lane]);
+        }
+    }
+
+    /// Solves a strip of columns, given its rows. `is_fixed` returns whether the heights of a row are fixed.
+    fn solve_columns<'a>(&mut self, strip: &mut [&mut [f32]], is_fixed: impl Fn(usize) -> &'a [bool], share: f32) {
+        let Self { heights, shares, rests, equal } = self;
+        let lanes = strip.first().map_or(0, |row| row.len());
+        let of_fixed = |is_fixed: &bool| if *is_fixed { 0.0 } else { share };
+        let rows = (0..strip.len()).map(|r| &is_fixed(r)[..lanes]);
+        if rows.clone().all(|row| row.iter().all(|is_fixed| *is_fixed == row[0])) {
+            equal.update(rows.map(|row| of_fixed(&row[0])));
+            simd(
+                #[inline(always)]
+                || equal.solve(strip, |row| &mut **row),
+            );
+            return;
+        }
+        heights.clear();
+        shares.clear();
+        strip.iter().for_each(|row| heights.extend_from_slice(row));
+        rows.for_each(|row| shares.extend(row.iter().map(of_fixed)));
+        rests.resize(heights.len(), 0.0);
+        simd(
+            #[inline(always)]
+            || Line { heights, shares, lanes }.solve(rests),
+        );
+        strip
+            .iter_mut()
+            .zip(heights.chunks_exact(lanes.max(1)))
+            .for_each(|(row, heights)| row.copy_from_slice(heights));
+    }
+}
+
+/// Copies the heights of up to [`BLOCK`] rows column by column; places of missing rows are not changed.
+fn transpose(rows: &[f32], width: usize, columns: &mut [f32]) {
+    for (first, columns) in (0..width).step_by(BLOCK).zip(columns.chunks_mut(BLOCK * BLOCK)) {
+        for (lane, row) in rows.chunks_exact(width).enumerate() {
+            for (column, height) in columns.chunks_exact_mut(BLOCK).zip(&row[first..]) {
+                column[lane] = *height;
+            }
+        }
+    }
+}
+
+/// The coefficients of lines that have their fixed heights at the same places.
+#[derive(Default)]
+struct Coefficients {
+    /// p.
+    shares: Vec<f32>,
+    /// g/(1 + g).
+    pulls: Vec<f32>,
+    /// 1 − s.
+    rests: Vec<f32>,
+}
+
+impl Coefficients {
+    fn update(&mut self, shares: impl ExactSizeIterator<Item = f32> + Clone) {
+        if shares.clone().eq(self.shares.iter().copied()) {
+            return;
+        }
+        let Self { shares: own, pulls, rests } = self;
+        own.clear();
+        own.extend(shares);
+        pulls.clear();
+        rests.clear();
+        let mut stays = 0.0;
+        for (i, share) in own.iter().enumerate() {
+            let has_next = if i + 1 < own.len() { 1.0 } else { 0.0 };
+            let (pull, rest) = eliminated(*share, has_next, &mut stays);
+            pulls.push(pull);
+            rests.push(rest);
+        }
+    }
+
+    /// Solves lines in place. `heights` returns the heights of all lines at a place.
+    #[inline(always)]
+    fn solve<T>(&self, lines: &mut [T], heights: impl Fn(&mut T) -> &mut [f32]) {
+        let pull = |here: &mut [f32], other: &[f32], share: f32| {
+            here.iter_mut().zip(other).for_each(|(here, other)| *here += share * (other - *here));
+        };
+        for i in 1..lines.len() {
+            let (before, here) = lines.split_at_mut(i);
+            pull(heights(&mut here[0]), heights(&mut before[i - 1]), self.pulls[i]);
+        }
+        for i in (1..lines.len()).rev() {
+            let (here, after) = lines.split_at_mut(i);
+            pull(heights(&mut here[i - 1]), heights(&mut after[0]), self.rests[i - 1]);
+        }
+    }
+}
+
+/// g/(1 + g) and 1 − s of a height, given p and whether there is a next height (1) or not (0). `stays` is the s of the height
+/// before, and is set to that of this one.
+#[inline(always)]
+fn eliminated(share: f32, has_next: f32, stays: &mut f32) -> (f32, f32) {
+    let pull = share * *stays;
+    let next = share * has_next;
+    let whole = 1.0 / (1.0 + pull + next);
+    *stays = (1.0 + pull) * whole;
+    (pull / (1.0 + pull), next * whole)
 }
 
 /// Lines of heights that are solved together: the first heights of all lines, then the second ones and so on.
@@ -120,12 +224,9 @@ impl Line<'_> {
             let rests = &mut rests[i * lanes..][..lanes];
             let has_next = if i + 1 < count { 1.0 } else { 0.0 };
             for l in 0..lanes {
-                let pull = shares[l] * stays[l];
-                let next = shares[l] * has_next;
-                let whole = 1.0 / (1.0 + pull + next);
-                here[l] += pull / (1.0 + pull) * (before[l] - here[l]);
-                stays[l] = (1.0 + pull) * whole;
-                rests[l] = next * whole;
+                let (pull, rest) = eliminated(shares[l], has_next, &mut stays[l]);
+                here[l] += pull * (before[l] - here[l]);
+                rests[l] = rest;
             }
         }
         for i in (1..count).rev() {
@@ -134,6 +235,51 @@ impl Line<'_> {
             let rests = &rests[(i - 1) * lanes..][..lanes];
             for l in 0..lanes {
                 here[l] += rests[l] * (after[l] - here[l]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heightfield::{Extent, Grid};
+
+    /// Lines with equal places of fixed heights are solved by common coefficients, others one by one.
+    #[test]
+    fn lines_give_the_same_heights_together_and_one_by_one() {
+        let progress = Progress::new();
+        for (width, height) in [(2, 2), (70, 37), (64, 16), (130, 65)] {
+            let grid = Grid::new(Extent { width_m: 100.0, depth_m: 100.0 }, width, height);
+            let creep = Creep::new(0.02, 5000.0, [3.0, 2.0]).expect("diffusion");
+            let terrain = Heightfield::from_fn(grid, |c, r| ((c * 37 + r * 91) % 53) as f32);
+            let is_border = |at: usize| {
+                let (c, r) = (at % width, at / width);
+                c == 0 || r == 0 || c + 1 == width || r + 1 == height
+            };
+            let patterns: [&dyn Fn(usize) -> bool; 3] = [&|_| false, &is_border, &|at| at % 7 == 3];
+            for is_fixed in patterns {
+                let is_fixed: Vec<bool> = (0..grid.samples()).map(is_fixed).collect();
+                let mut found = terrain.clone();
+                creep.step(&mut found, &is_fixed, &progress).expect("not cancelled");
+                let mut expected = terrain.clone();
+                let line = |heights: &mut [f32], shares: &[f32]| {
+                    Line { heights, shares, lanes: 1 }.solve(&mut vec![0.0; shares.len()]);
+                };
+                let share = |axis: usize, at: usize| if is_fixed[at] { 0.0 } else { creep.shares[axis] };
+                for r in 0..height {
+                    let shares: Vec<f32> = (0..width).map(|c| share(0, r * width + c)).collect();
+                    line(&mut expected.heights_mut()[r * width..][..width], &shares);
+                }
+                for c in 0..width {
+                    let shares: Vec<f32> = (0..height).map(|r| share(1, r * width + c)).collect();
+                    let mut column: Vec<f32> = (0..height).map(|r| expected[(c, r)]).collect();
+                    line(&mut column, &shares);
+                    for (r, y) in column.into_iter().enumerate() {
+                        expected.heights_mut()[r * width + c] = y;
+                    }
+                }
+                assert_eq!(found, expected);
             }
         }
     }
