@@ -326,7 +326,7 @@ impl Drainage {
     }
 
     /// Copies heights to the terrain; `height_m` gets the index of each sample in the padded maps.
-    pub(super) fn copy_inside(
+    pub fn copy_inside(
         &self,
         terrain: &mut Heightfield,
         height_m: impl Fn(usize) -> f32 + Sync,

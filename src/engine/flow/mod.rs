@@ -38,7 +38,7 @@ pub(super) use drainage::Drainage;
 pub(super) use mesh::Mesh;
 pub use options::Outlets;
 pub(super) use options::RoutingOptions;
-pub(super) use order::FlowOrder;
+pub(super) use order::{FlowOrder, FlowPart};
 pub(super) use refinement::{DrainedTerrain, Hillslopes, MeshTerrain, Refinement, Source, without_depressions};
 pub(super) use sampling::GridSampler;
 pub use water::Water;

@@ -6,70 +6,131 @@ use super::drainage::Drainage;
 use crate::cast::ToInteger;
 use crate::progress::{Cancelled, Progress};
 
-/// Samples that a thread visits between two checks for cancellation.
-const CHUNK: usize = 1 << 11;
+/// One thread visits the samples nearest to the outlets, at least one of so many.
+const TRUNK: usize = 8;
+/// Branches at most: more than there are threads, because their sizes differ.
+const BRANCHES: usize = 32;
 
-/// All samples, each after its receiver: breadth-first from the outlets, level by level (R. Barnes, "Accelerating a
-/// fluvial incision and landscape evolution model with parallelism", Geomorphology 330, 2019).
+/// All samples, each after its receiver: breadth-first from the outlets (R. Barnes, "Accelerating a fluvial incision and
+/// landscape evolution model with parallelism", Geomorphology 330, 2019).
 ///
-/// Values in this order are read and written nearly in sequence: those of the receivers of consecutive samples are
-/// consecutive or equal, and so are those of the donors. One thread therefore takes less time on a grid that fits into its
-/// cache than several do that follow the trees on the grid. Samples of a level do not depend on each other.
+/// Threads do not share the levels of this order, which have a few hundred samples. The levels nearest to the outlets are
+/// the trunk; what drains to the trunk is divided into branches, which do not depend on each other.
 ///
-/// Passes of one thread over all samples do not check for cancellation: the reference grids of erosion have at most 513²
-/// samples, which take a millisecond.
+/// Parts do not check for cancellation: the reference grids of erosion have at most 513² samples, which take a millisecond.
 #[derive(Debug, Default)]
 pub(crate) struct FlowOrder {
-    /// Indices in the padded maps.
+    trunk: FlowPart,
+    branches: Vec<FlowPart>,
+}
+
+/// Samples in the order of the flow. Their receivers are among them, except for those of the first samples, the roots.
+///
+/// Values in this order are read and written nearly in sequence: those of the receivers of consecutive samples are
+/// consecutive or equal, and so are those of the donors.
+#[derive(Debug, Default)]
+pub(crate) struct FlowPart {
+    /// Indices in the padded maps, and free places.
     samples: Vec<u32>,
-    /// For each, the position of its receiver in the order; its own where flow ends.
+    /// For each, the position of its receiver in this part. For a root, that in the trunk; its own where flow ends.
     receivers: Vec<u32>,
-    /// The position after the last sample of each level.
-    levels: Vec<usize>,
+    roots: usize,
+    count: usize,
     /// For each, the number of samples that drain through it, including itself.
     areas: Vec<u32>,
 }
 
 impl FlowOrder {
-    /// Peak memory in maps of f32.
-    pub const MAPS: f64 = 3.0;
+    /// Peak memory in maps of f32: samples, receivers, areas, and free places.
+    pub const MAPS: f64 = 5.0;
 
     /// Sets the order to that of a drainage.
     pub fn update(&mut self, drainage: &Drainage, progress: &Progress) -> Result<(), Cancelled> {
-        let Self { samples, receivers, levels, areas } = self;
-        // The last samples write up to eight places beyond the end.
-        let places = drainage.padded_samples() + 8;
-        samples.resize(places, 0);
-        receivers.resize(places, 0);
-        levels.clear();
-        let [mut begin, mut end] = [0, drainage.ends.len()];
-        samples[..end].copy_from_slice(&drainage.ends);
-        receivers[..end].iter_mut().zip(0..).for_each(|(receiver, at)| *receiver = at);
-        while begin < end {
-            levels.push(end);
-            let level_end = end;
-            for at in begin..level_end {
-                let sample = samples[at];
-                receivers[end..end + 8].fill(at.to_u32());
-                let donors = drainage.donors[sample as usize];
-                end += drainage.donor_offsets.list(sample, donors, &mut samples[end..end + 8]);
+        let Self { trunk, branches } = self;
+        trunk.begin(&drainage.ends, 0..drainage.ends.len().to_u32());
+        let donors = trunk.follow(drainage, drainage.padded_samples() / TRUNK);
+        progress.check()?;
+        let (samples, receivers) = (&trunk.samples[donors.clone()], &trunk.receivers[donors.clone()]);
+        let size = samples.len().div_ceil(BRANCHES).max(1);
+        branches.resize_with(samples.len().div_ceil(size), FlowPart::default);
+        let roots = samples.par_chunks(size).zip(receivers.par_chunks(size));
+        branches.par_iter_mut().zip(roots).with_max_len(1).try_for_each(|(branch, (samples, receivers))| {
+            branch.begin(samples, receivers.iter().copied());
+            branch.follow(drainage, usize::MAX);
+            branch.add_areas();
+            progress.check()
+        })?;
+        trunk.count = donors.start;
+        trunk.areas.clear();
+        trunk.areas.resize(trunk.count, 1);
+        for branch in &*branches {
+            for (receiver, area) in branch.receivers[..branch.roots].iter().zip(&branch.areas) {
+                trunk.areas[*receiver as usize] += area;
             }
-            begin = level_end;
-            progress.check()?;
         }
-        samples.truncate(end);
-        receivers.truncate(end);
-        areas.clear();
-        areas.resize(end, 1);
-        for at in (drainage.ends.len()..end).rev() {
-            areas[receivers[at] as usize] += areas[at];
-        }
+        trunk.add_areas();
         progress.check()
+    }
+
+    /// The samples nearest to the outlets; the outlets come first, in the order of [`Drainage::ends`].
+    pub fn trunk(&self) -> &FlowPart {
+        &self.trunk
+    }
+
+    /// The samples that drain to the trunk.
+    pub fn branches(&self) -> &[FlowPart] {
+        &self.branches
+    }
+}
+
+impl FlowPart {
+    /// Begins with roots that have the given receivers.
+    fn begin(&mut self, roots: &[u32], receivers: impl Iterator<Item = u32>) {
+        self.reserve(roots.len());
+        self.samples[..roots.len()].copy_from_slice(roots);
+        self.receivers.iter_mut().zip(receivers).for_each(|(place, receiver)| *place = receiver);
+        (self.roots, self.count) = (roots.len(), roots.len());
+        self.areas.clear();
+    }
+
+    fn reserve(&mut self, places: usize) {
+        if self.samples.len() < places {
+            self.samples.resize(places, 0);
+            self.receivers.resize(places, 0);
+        }
+    }
+
+    /// Adds the samples upstream, level by level, until there are `limit` samples. Returns the positions of the last level,
+    /// whose donors have not been added.
+    fn follow(&mut self, drainage: &Drainage, limit: usize) -> std::ops::Range<usize> {
+        let [mut begin, mut end] = [0, self.count];
+        while begin < end && (begin == 0 || end < limit) {
+            // The last sample writes up to eight places beyond the end.
+            self.reserve((end + 8 * (end - begin)).min(drainage.padded_samples()) + 8);
+            let level = begin..end;
+            for at in level.clone() {
+                let sample = self.samples[at];
+                self.receivers[end..end + 8].fill(at.to_u32());
+                let donors = drainage.donors[sample as usize];
+                end += drainage.donor_offsets.list(sample, donors, &mut self.samples[end..end + 8]);
+            }
+            begin = level.end;
+        }
+        self.count = end;
+        begin..end
+    }
+
+    /// Adds the samples upstream to the areas, of which those of the roots of other parts are there already.
+    fn add_areas(&mut self) {
+        self.areas.resize(self.count, 1);
+        for at in (self.roots..self.count).rev() {
+            self.areas[self.receivers[at] as usize] += self.areas[at];
+        }
     }
 
     /// The indices of the samples in the padded maps.
     pub fn samples(&self) -> &[u32] {
-        &self.samples
+        &self.samples[..self.count]
     }
 
     /// The number of samples that drain through each sample, including itself.
@@ -78,59 +139,50 @@ impl FlowOrder {
     }
 
     /// Sets the value of each sample, receivers first: `value` gets its position, the value that it has and the new one of
-    /// its receiver, `None` where flow ends. Levels of at least `min_shared` samples are shared among threads. `values` has
-    /// one place per sample.
+    /// its receiver. `of_receiver` returns that of a root, given the position in the trunk; `None` where flow ends. `values`
+    /// has one place per sample.
     pub fn propagate_upstream(
         &self,
         values: &mut [f32],
-        min_shared: usize,
-        value: impl Fn(usize, f32, Option<f32>) -> f32 + Sync,
-        progress: &Progress,
-    ) -> Result<(), Cancelled> {
-        let mut begin = 0;
-        for (level, &end) in self.levels.iter().enumerate() {
-            let (below, here) = values[..end].split_at_mut(begin);
-            let receivers = &self.receivers[begin..end];
-            let set = |first: usize, values: &mut [f32], receivers: &[u32]| {
-                for (at, (own, receiver)) in (begin + first..).zip(values.iter_mut().zip(receivers)) {
-                    *own = value(at, *own, (level > 0).then(|| below[*receiver as usize]));
-                }
-                progress.check()
-            };
-            if end - begin < min_shared {
-                for (i, (values, receivers)) in here.chunks_mut(CHUNK).zip(receivers.chunks(CHUNK)).enumerate() {
-                    set(i * CHUNK, values, receivers)?;
-                }
-            } else {
-                let size = (min_shared / 4).clamp(1, CHUNK);
-                let chunks = here.par_chunks_mut(size).zip(receivers.par_chunks(size)).enumerate();
-                chunks.try_for_each(|(i, (values, receivers))| set(i * size, values, receivers))?;
-            }
-            begin = end;
+        of_receiver: impl Fn(usize) -> Option<f32>,
+        value: impl Fn(usize, f32, Option<f32>) -> f32,
+    ) {
+        let (roots, others) = self.receivers[..self.count].split_at(self.roots);
+        for (at, (own, receiver)) in values.iter_mut().zip(roots).enumerate() {
+            *own = value(at, *own, of_receiver(*receiver as usize));
         }
-        Ok(())
+        for (at, receiver) in (self.roots..).zip(others) {
+            let of_receiver = values[*receiver as usize];
+            values[at] = value(at, values[at], Some(of_receiver));
+        }
     }
 
-    /// Sets the value of each sample, donors first: `finish` gets its position and the combined values of its donors. The
-    /// combination begins with `initial`, and `combine` adds a donor to it, in the order of [`super::grid::donors`].
-    /// `values` has one place per sample. The number of samples upstream, for example, is
-    /// `accumulate_downstream(&mut counts, 0.0, |_, donors| donors + 1.0, |sum, donor| sum + donor)`.
+    /// Sets the value of each sample, donors first: `finish` gets its position and the combined values of its donors, and
+    /// `combine` adds a donor to what the receiver has, in the order of [`super::grid::donors`]. `values` has one place per
+    /// sample, with the value of a sample without donors in this part. The number of samples upstream, for example, is
+    /// `accumulate_downstream(&mut zeros, |_, donors| donors + 1.0, |sum, donor| sum + donor)`.
     pub fn accumulate_downstream(
         &self,
         values: &mut [f32],
-        initial: f32,
         finish: impl Fn(usize, f32) -> f32,
         combine: impl Fn(f32, f32) -> f32,
     ) {
-        values.fill(initial);
-        let ends = self.levels.first().copied().unwrap_or(0);
-        for (at, &receiver) in self.receivers.iter().enumerate().rev() {
+        for at in (0..self.count).rev() {
             let value = finish(at, values[at]);
             values[at] = value;
-            if at >= ends {
-                let combined = &mut values[receiver as usize];
+            if at >= self.roots {
+                let combined = &mut values[self.receivers[at] as usize];
                 *combined = combine(*combined, value);
             }
+        }
+    }
+
+    /// Combines the values of the roots with those of their receivers in the trunk, as in [`Self::accumulate_downstream`]. The
+    /// last branch comes first.
+    pub fn combine_roots(&self, values: &[f32], of_trunk: &mut [f32], combine: impl Fn(f32, f32) -> f32) {
+        for (value, receiver) in values[..self.roots].iter().zip(&self.receivers).rev() {
+            let combined = &mut of_trunk[*receiver as usize];
+            *combined = combine(*combined, *value);
         }
     }
 }
@@ -158,19 +210,61 @@ mod tests {
         (drainage, order)
     }
 
+    /// The values that propagate upstream, by sample of the padded map: `value` gets the sample and the value of its
+    /// receiver.
+    fn propagated(drainage: &Drainage, order: &FlowOrder, value: impl Fn(u32, Option<f32>) -> f32) -> Vec<f32> {
+        let mut map = vec![f32::NAN; drainage.padded_samples()];
+        let mut of_trunk = vec![0.0; order.trunk.count];
+        order.trunk.propagate_upstream(
+            &mut of_trunk,
+            |_| None,
+            |at, _, receiver| value(order.trunk.samples[at], receiver),
+        );
+        let mut keep = |part: &FlowPart, values: &[f32]| {
+            part.samples().iter().zip(values).for_each(|(sample, value)| map[*sample as usize] = *value);
+        };
+        keep(&order.trunk, &of_trunk);
+        for branch in order.branches() {
+            let mut values = vec![0.0; branch.count];
+            let of_receiver = |receiver: usize| Some(of_trunk[receiver]);
+            branch.propagate_upstream(&mut values, of_receiver, |at, _, receiver| value(branch.samples[at], receiver));
+            keep(branch, &values);
+        }
+        map
+    }
+
+    /// The values that accumulate downstream to the samples of the trunk, from `initial`: `finish` gets a sample.
+    fn accumulated(
+        order: &FlowOrder,
+        initial: f32,
+        finish: impl Fn(u32, f32) -> f32,
+        combine: impl Fn(f32, f32) -> f32,
+    ) -> Vec<f32> {
+        let mut of_trunk = vec![initial; order.trunk.count];
+        for branch in order.branches().iter().rev() {
+            let mut values = vec![initial; branch.count];
+            branch.accumulate_downstream(&mut values, |at, donors| finish(branch.samples[at], donors), &combine);
+            branch.combine_roots(&values, &mut of_trunk, &combine);
+        }
+        order.trunk.accumulate_downstream(
+            &mut of_trunk,
+            |at, donors| finish(order.trunk.samples[at], donors),
+            &combine,
+        );
+        of_trunk
+    }
+
     #[test]
     fn a_row_is_visited_from_its_outlet_and_back() {
         // Walls at 9 m drain into a row that falls to the east.
-        let (_, order) = ordered(&terrain(&[&[9.0; 3], &[3.0, 2.0, 1.0], &[9.0; 3]]), Outlets::Hollows);
-        assert_eq!(order.areas()[0], 9, "the outlet drains everything");
-        let mut steps = vec![0.0; 9];
-        let count = |_, _, receiver: Option<f32>| receiver.map_or(0.0, |steps| steps + 1.0);
-        order.propagate_upstream(&mut steps, 1, count, &Progress::new()).expect("not cancelled");
-        assert_eq!(steps[..2], [0.0, 1.0]);
-        assert!(steps.is_sorted(), "{steps:?}");
-        let mut longest = vec![0.0; 9];
-        order.accumulate_downstream(&mut longest, 0.0, |_, donors| donors, |donors, donor| donors.max(donor + 1.0));
-        assert_eq!(longest[0], steps[8], "the longest path");
+        let (drainage, order) = ordered(&terrain(&[&[9.0; 3], &[3.0, 2.0, 1.0], &[9.0; 3]]), Outlets::Hollows);
+        assert!(order.trunk.count < 9);
+        assert_eq!(order.trunk.areas()[0], 9, "the outlet drains everything");
+        let steps = propagated(&drainage, &order, |_, receiver| receiver.map_or(0.0, |steps| steps + 1.0));
+        let row: Vec<f32> = (11..14).map(|sample| steps[sample]).collect();
+        assert_eq!(row, [2.0, 1.0, 0.0]);
+        let longest = accumulated(&order, 0.0, |_, donors| donors, |donors, donor| donors.max(donor + 1.0));
+        assert_eq!(longest[0], 3.0, "the longest path");
     }
 
     #[test]
@@ -203,15 +297,10 @@ mod tests {
                     Outlets::ALL.iter().flat_map(|outlets| [(*outlets, None), (*outlets, Some(2.5))])
                 {
                     let (drainage, order) = ordered_on(&mesh, &terrain, RoutingOptions { outlets, sea_m });
-                    let height_m = |at: usize| drainage.height_m(order.samples()[at] as usize);
-                    let mut expected = vec![0.0; order.samples().len()];
-                    order.accumulate_downstream(
-                        &mut expected,
-                        f32::INFINITY,
-                        |at, donors_m: f32| donors_m.min(height_m(at)),
-                        f32::min,
-                    );
-                    let mut lowest: Vec<f32> = (0..drainage.ends().len()).map(height_m).collect();
+                    let height_m = |sample: u32| drainage.height_m(sample as usize);
+                    let lowest_upstream = |sample, donors_m: f32| donors_m.min(height_m(sample));
+                    let expected = accumulated(&order, f32::INFINITY, lowest_upstream, f32::min);
+                    let mut lowest: Vec<f32> = drainage.ends().iter().map(|end| height_m(*end)).collect();
                     for (end, pit_m) in drainage.lowest_pits() {
                         lowest[end] = lowest[end].min(pit_m);
                     }
@@ -224,17 +313,43 @@ mod tests {
     const WORLD: Extent = Extent { width_m: 30.0, depth_m: 20.0 };
 
     fn check_order(drainage: &Drainage, order: &FlowOrder, grid: Grid) {
-        let samples = order.samples();
-        assert_eq!(samples.len(), grid.samples());
-        let mut position = vec![usize::MAX; drainage.padded_samples()];
         let areas = drainage.areas(&Progress::new()).expect("not cancelled");
-        for (at, sample) in samples.iter().map(|sample| *sample as usize).enumerate() {
-            assert_eq!(position[sample], usize::MAX);
-            position[sample] = at;
-            let receiver = drainage.receiver(sample).map_or(at, |(_, receiver)| position[receiver]);
-            assert_eq!(receiver, order.receivers[at] as usize);
-            assert_eq!(order.areas()[at], areas[sample].load(Relaxed));
+        let mut visited = vec![false; drainage.padded_samples()];
+        for part in std::iter::once(&order.trunk).chain(order.branches()) {
+            assert_eq!(part.areas.len(), part.count);
+            for (at, sample) in part.samples().iter().map(|sample| *sample as usize).enumerate() {
+                assert!(!std::mem::replace(&mut visited[sample], true));
+                assert_eq!(part.areas[at], areas[sample].load(Relaxed));
+                let receiver = drainage.receiver(sample).map(|(_, receiver)| receiver as u32);
+                let position = part.receivers[at] as usize;
+                let found = match (at < part.roots, std::ptr::eq(part, &order.trunk)) {
+                    (true, true) => {
+                        assert_eq!(position, at);
+                        None
+                    }
+                    (true, false) => Some(order.trunk.samples[position]),
+                    (false, _) => {
+                        assert!(position < at);
+                        Some(part.samples[position])
+                    }
+                };
+                assert_eq!(found, receiver);
+            }
         }
+        assert_eq!(visited.into_iter().filter(|visited| *visited).count(), grid.samples());
+    }
+
+    #[test]
+    fn large_terrain_has_branches_with_most_of_its_samples() {
+        let progress = Progress::new();
+        let grid = Grid::new(WORLD, 129, 97);
+        let cone = Heightfield::from_fn(grid, |c, r| ((c * c + r * r) as f32).sqrt());
+        let mesh = Mesh::new(grid, 0, 1.0, &progress).expect("not cancelled");
+        let options = RoutingOptions { outlets: Outlets::Hollows, sea_m: None };
+        let (drainage, order) = ordered_on(&mesh, &cone, options);
+        check_order(&drainage, &order, grid);
+        assert!(order.trunk.count >= grid.samples() / TRUNK && order.trunk.count < grid.samples() / 2);
+        assert!((BRANCHES / 2..=BRANCHES).contains(&order.branches.len()));
     }
 
     #[test]
@@ -242,16 +357,16 @@ mod tests {
         // Sums of floating-point numbers depend on it. The centre drains to the corner, and all others to the centre.
         let terrain = terrain(&[&[2.0, 4.0, 3.0], &[5.0, 1.0, 5.0], &[3.0, 6.0, 3.0]]);
         let (drainage, order) = ordered(&terrain, Outlets::Hollows);
-        let centre = order.samples()[1] as usize;
-        let listed = |sample: usize| order.samples().iter().position(|other| *other as usize == sample);
-        let expected: Vec<f32> = drainage.donors(centre).filter_map(listed).map(|at| at as f32).collect();
+        assert_eq!((order.trunk.count, order.branches.len()), (2, 7));
+        let centre = order.trunk.samples[1] as usize;
+        let expected: Vec<f32> = drainage.donors(centre).map(|donor| donor as f32).collect();
         assert_eq!(expected.len(), 7);
         let seen = std::cell::RefCell::new(Vec::new());
         let combine = |_, donor: f32| {
             seen.borrow_mut().push(donor);
             0.0
         };
-        order.accumulate_downstream(&mut [0.0; 9], 0.0, |at, _| at as f32, combine);
+        accumulated(&order, 0.0, |sample, _| sample as f32, combine);
         assert_eq!(seen.into_inner()[..7], expected);
     }
 }

@@ -26,17 +26,17 @@
 //! therefore uses A + ℓ² instead of A, with the hillslope length ℓ. Without it, slopes would steepen with the
 //! resolution.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use rayon::prelude::*;
 
 use crate::cast::{ToFloat, ToInteger};
-use crate::flow::{Creep, Drainage, FlowOrder, GridSampler, Mesh, RoutingOptions};
+use crate::flow::{Creep, Drainage, FlowOrder, FlowPart, GridSampler, Mesh, RoutingOptions};
 use crate::heightfield::{Heightfield, MAX_HEIGHT_M};
 use crate::progress::{Cancelled, Progress};
 
-/// Samples that a thread prepares at a time.
-const CHUNK: usize = 1 << 12;
-/// The solver's own vectors in maps of f32: inputs 2, equations 3, eroded heights 1, sediment 1, fixed samples ¼.
-const OWN_MAPS: f64 = 7.25;
+/// The solver's own vectors in maps of f32: inputs 2, equations 3, eroded heights 2, sediment 1, fixed samples ¼.
+const OWN_MAPS: f64 = 8.25;
 /// Area factors are tabulated up to this many samples; larger areas are rare.
 const TABULATED_AREAS: usize = 1 << 13;
 
@@ -77,12 +77,20 @@ pub(super) struct StreamPowerSolver {
     /// What the maps say of each sample, padded like those of the drainage.
     inputs: Vec<SampleInputs>,
     order: FlowOrder,
-    /// In the order of the flow: what each sample contributes to the equation.
+    trunk: PartOfStep,
+    branches: Vec<PartOfStep>,
+    /// The bits of the new heights of all samples, metres, padded.
+    eroded_m: Vec<AtomicU32>,
+}
+
+/// What a step computes for the samples of a part of the order, in this order.
+#[derive(Debug, Default)]
+struct PartOfStep {
+    /// What each sample contributes to the equation.
     equations: Vec<Equation>,
-    /// In the order of the flow: the new heights, metres.
+    /// The new heights, metres.
     eroded_m: Vec<f32>,
-    /// In the order of the flow: the net erosion of all samples that drain through each in a step, metres. Empty without
-    /// deposition.
+    /// The net erosion of all samples that drain through each in a step, metres. Empty without deposition.
     sediment_m: Vec<f32>,
 }
 
@@ -104,6 +112,33 @@ struct Equation {
     factor: f32,
     /// The drop to the receiver at the steepest slope that stands, metres.
     max_drop_m: f32,
+}
+
+impl PartOfStep {
+    /// Sets the sediment to none.
+    fn begin_sediment(&mut self) {
+        self.sediment_m.clear();
+        self.sediment_m.resize(self.eroded_m.len(), 0.0);
+    }
+
+    /// Adds the net erosion of all samples of the part and what drains to them.
+    fn add_sediment(&mut self, part: &FlowPart) {
+        let Self { equations, eroded_m, sediment_m } = self;
+        let with_own = |at: usize, upstream_m: f32| net_erosion_m(&equations[at], eroded_m[at]) + upstream_m;
+        part.accumulate_downstream(sediment_m, with_own, add_sediment);
+    }
+}
+
+/// The net erosion of a sample in a step, metres.
+#[inline(always)]
+fn net_erosion_m(equation: &Equation, eroded_m: f32) -> f32 {
+    equation.uplifted_m - eroded_m
+}
+
+/// Where more settles than arrives, nothing is carried on.
+#[inline(always)]
+fn add_sediment(upstream_m: f32, donor_m: f32) -> f32 {
+    upstream_m + donor_m.max(0.0)
 }
 
 impl StreamPowerSolver {
@@ -135,9 +170,9 @@ impl StreamPowerSolver {
             is_fixed: vec![false; grid.samples()],
             inputs: vec![SampleInputs::default(); drainage.padded_samples()],
             order: FlowOrder::default(),
-            equations: Vec::new(),
-            eroded_m: Vec::new(),
-            sediment_m: Vec::new(),
+            trunk: PartOfStep::default(),
+            branches: Vec::new(),
+            eroded_m: bytemuck::zeroed_vec(drainage.padded_samples()),
             drainage,
         };
         let tabulated = TABULATED_AREAS.min(grid.samples() + 1).to_u32();
@@ -169,10 +204,7 @@ impl StreamPowerSolver {
         self.order.update(&self.drainage, progress)?;
         self.prepare(uplift_m, progress)?;
         self.erode(progress)?;
-        let heights = terrain.heights_mut();
-        for (&sample, &eroded_m) in self.order.samples().iter().zip(&self.eroded_m) {
-            heights[self.drainage.row_major(sample as usize)] = eroded_m.min(MAX_HEIGHT_M);
-        }
+        self.drainage.copy_inside(terrain, |at| f32::from_bits(self.eroded_m[at].load(Relaxed)), progress)?;
         match &mut self.creep {
             Some((creep, sampler)) => {
                 self.drainage.mark_ends(&mut self.is_fixed);
@@ -183,11 +215,10 @@ impl StreamPowerSolver {
         }
     }
 
-    /// Sets what each sample contributes to the equation.
+    /// Sets the inputs, row by row, where the maps are read in sequence.
     fn prepare(&mut self, uplift_m: Option<&[f32]>, progress: &Progress) -> Result<(), Cancelled> {
         let drainage = &self.drainage;
         let (stride, width) = (drainage.stride(), self.mesh.grid().width());
-        // Row by row first, where the maps are read in sequence.
         let rows = self.inputs.par_chunks_exact_mut(stride).enumerate().skip(1).take(self.mesh.grid().height());
         rows.with_min_len(8).try_for_each(|(r, row)| {
             let lengths = drainage.reciprocal_lengths(r - 1);
@@ -197,38 +228,82 @@ impl StreamPowerSolver {
                 *inputs = SampleInputs { uplifted_m: drainage.height_m(sample) + uplift_m, per_m };
             }
             progress.check()
-        })?;
-        let mut equations = std::mem::take(&mut self.equations);
-        let (samples, areas) = (self.order.samples(), self.order.areas());
-        equations.resize(samples.len(), Equation::default());
-        let places = equations.par_chunks_mut(CHUNK).zip(samples.par_chunks(CHUNK)).zip(areas.par_chunks(CHUNK));
-        places.try_for_each(|((equations, samples), areas)| {
-            for ((equation, &sample), &area) in equations.iter_mut().zip(samples).zip(areas) {
-                let SampleInputs { uplifted_m, per_m } = self.inputs[sample as usize];
-                let area_factor = self.area_factors.get(area as usize).copied();
-                let area_factor = area_factor.unwrap_or_else(|| self.area_factor(area));
-                let length_factor = if self.law.slope_exponent == 1.0 {
-                    per_m
-                } else {
-                    libm::powf(per_m, self.law.slope_exponent.to_f32())
-                };
-                *equation = Equation {
-                    uplifted_m,
-                    factor: area_factor * length_factor,
-                    max_drop_m: self.critical_slope / per_m,
-                };
-            }
-            progress.check()
-        })?;
-        self.equations = equations;
-        Ok(())
+        })
     }
 
     /// Sets the eroded heights.
     fn erode(&mut self, progress: &Progress) -> Result<(), Cancelled> {
-        let (drainage, order, equations) = (&self.drainage, &self.order, &self.equations);
-        let mut eroded_m = std::mem::take(&mut self.eroded_m);
-        eroded_m.resize(order.samples().len(), 0.0);
+        let (mut trunk, mut branches) = (std::mem::take(&mut self.trunk), std::mem::take(&mut self.branches));
+        branches.resize_with(self.order.branches().len(), PartOfStep::default);
+        let in_branches = |branches: &mut [PartOfStep], work: &(dyn Fn(&FlowPart, &mut PartOfStep) + Sync)| {
+            let parts = branches.par_iter_mut().zip(self.order.branches()).with_max_len(1);
+            parts.try_for_each(|(values, part)| {
+                work(part, values);
+                progress.check()
+            })
+        };
+        let prepared = rayon::join(
+            || {
+                self.set_equations(self.order.trunk(), &mut trunk);
+                self.erode_trunk(&mut trunk);
+            },
+            || in_branches(&mut branches, &|part, values| self.set_equations(part, values)),
+        );
+        prepared.1?;
+        let has_deposition = self.law.deposition > 0.0;
+        in_branches(&mut branches, &|part, values| {
+            let PartOfStep { equations, eroded_m, .. } = values;
+            let of_receiver = |receiver: usize| Some(trunk.eroded_m[receiver]);
+            part.propagate_upstream(eroded_m, of_receiver, |at, own_m, base_m| match base_m {
+                Some(base_m) => self.solve(&equations[at], base_m, 0.0),
+                None => own_m,
+            });
+            if has_deposition {
+                values.begin_sediment();
+                values.add_sediment(part);
+            } else {
+                self.keep(part, values);
+            }
+        })?;
+        if has_deposition {
+            trunk.begin_sediment();
+            for (part, values) in self.order.branches().iter().zip(&branches).rev() {
+                part.combine_roots(&values.sediment_m, &mut trunk.sediment_m, add_sediment);
+            }
+            trunk.add_sediment(self.order.trunk());
+            self.erode_again(self.order.trunk(), &mut trunk, |_| None);
+            in_branches(&mut branches, &|part, values| {
+                self.erode_again(part, values, |receiver| Some(trunk.eroded_m[receiver]));
+                self.keep(part, values);
+            })?;
+        }
+        self.keep(self.order.trunk(), &trunk);
+        (self.trunk, self.branches) = (trunk, branches);
+        Ok(())
+    }
+
+    /// Sets what the samples of a part contribute to the equation.
+    fn set_equations(&self, part: &FlowPart, values: &mut PartOfStep) {
+        let equation = |(&sample, &area): (&u32, &u32)| {
+            let SampleInputs { uplifted_m, per_m } = self.inputs[sample as usize];
+            let area_factor = self.area_factors.get(area as usize).copied();
+            let area_factor = area_factor.unwrap_or_else(|| self.area_factor(area));
+            let length_factor = if self.law.slope_exponent == 1.0 {
+                per_m
+            } else {
+                libm::powf(per_m, self.law.slope_exponent.to_f32())
+            };
+            Equation { uplifted_m, factor: area_factor * length_factor, max_drop_m: self.critical_slope / per_m }
+        };
+        values.equations.clear();
+        values.equations.extend(part.samples().iter().zip(part.areas()).map(equation));
+        values.eroded_m.resize(part.samples().len(), 0.0);
+    }
+
+    /// Sets the eroded heights of the trunk.
+    fn erode_trunk(&self, trunk: &mut PartOfStep) {
+        let (drainage, part) = (&self.drainage, self.order.trunk());
+        let PartOfStep { equations, eroded_m, .. } = trunk;
         let falls = drainage.has_falling_outlets() && drainage.has_pits();
         if falls {
             // The outlets come first in the order.
@@ -240,39 +315,40 @@ impl StreamPowerSolver {
         // Outlets are neither uplifted nor eroded. Unless the border keeps its heights, they are cut down until the terrain
         // behind them can drain, as by the river beyond the border.
         let outlet_m = |at: usize, lowest_m: f32| {
-            let end_m = drainage.height_m(order.samples()[at] as usize);
+            let end_m = drainage.height_m(part.samples()[at] as usize);
             if falls { end_m.min(lowest_m.max(drainage.sea_m())) } else { end_m }
         };
-        // Newton's method takes so long that threads share short levels too.
-        let min_shared = if self.law.slope_exponent == 1.0 { 1 << 14 } else { 1 << 7 };
-        let erode = |at: usize, own_m: f32, base_m: Option<f32>| match base_m {
-            Some(base_m) => self.solve(&equations[at], base_m, 0.0),
-            None => outlet_m(at, own_m),
-        };
-        order.propagate_upstream(&mut eroded_m, min_shared, erode, progress)?;
-        if self.law.deposition > 0.0 {
-            // The deposit is G times the mean net erosion upstream. The solution so far assumes that this is the net
-            // erosion of the sample itself, which holds at a steady state; the second one corrects the difference.
-            let mut sediment_m = std::mem::take(&mut self.sediment_m);
-            sediment_m.resize(eroded_m.len(), 0.0);
-            let net_m = |at: usize, eroded_m: f32| equations[at].uplifted_m - eroded_m;
-            let with_own = |at: usize, upstream_m: f32| net_m(at, eroded_m[at]) + upstream_m;
-            // Where more settles than arrives, nothing is carried on.
-            let add = |upstream_m: f32, donor_m: f32| upstream_m + donor_m.max(0.0);
-            order.accumulate_downstream(&mut sediment_m, 0.0, with_own, add);
-            let share = (self.law.deposition / (1.0 + self.law.deposition)).to_f32();
-            let erode_again = |at: usize, own_m: f32, base_m: Option<f32>| match base_m {
-                Some(base_m) => {
-                    let mean_m = sediment_m[at].max(0.0) / order.areas()[at].to_f32();
-                    self.solve(&equations[at], base_m, share * (mean_m - net_m(at, own_m)))
-                }
-                None => own_m,
-            };
-            order.propagate_upstream(&mut eroded_m, min_shared, erode_again, progress)?;
-            self.sediment_m = sediment_m;
+        part.propagate_upstream(
+            eroded_m,
+            |_| None,
+            |at, own_m, base_m| match base_m {
+                Some(base_m) => self.solve(&equations[at], base_m, 0.0),
+                None => outlet_m(at, own_m),
+            },
+        );
+    }
+
+    /// Solves the equations of a part again with the sediment that the first solution gives.
+    ///
+    /// The deposit is G times the mean net erosion upstream. The first solution assumes that this is the net erosion of the
+    /// sample itself, which holds at a steady state; the second one corrects the difference.
+    fn erode_again(&self, part: &FlowPart, values: &mut PartOfStep, of_receiver: impl Fn(usize) -> Option<f32>) {
+        let PartOfStep { equations, eroded_m, sediment_m } = values;
+        let share = (self.law.deposition / (1.0 + self.law.deposition)).to_f32();
+        part.propagate_upstream(eroded_m, of_receiver, |at, own_m, base_m| match base_m {
+            Some(base_m) => {
+                let mean_m = sediment_m[at].max(0.0) / part.areas()[at].to_f32();
+                self.solve(&equations[at], base_m, share * (mean_m - net_erosion_m(&equations[at], own_m)))
+            }
+            None => own_m,
+        });
+    }
+
+    /// Keeps the eroded heights of a part for the terrain.
+    fn keep(&self, part: &FlowPart, values: &PartOfStep) {
+        for (&sample, &eroded_m) in part.samples().iter().zip(&values.eroded_m) {
+            self.eroded_m[sample as usize].store(eroded_m.min(MAX_HEIGHT_M).to_bits(), Relaxed);
         }
-        self.eroded_m = eroded_m;
-        Ok(())
     }
 
     /// The eroded height of a sample above a receiver at `base_m`. `deposit_m` corrects the deposit for a net erosion
