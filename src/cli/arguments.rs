@@ -126,7 +126,7 @@ pub struct BuildOptions {
     pub weights: Option<PathBuf>,
     /// Write a mesh: .glb with an embedded texture, .obj with material and texture files, .usda with a texture file, or
     /// .stl with a closed base, 200 mm long, for 3-D printing.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "tile")]
     pub mesh: Option<PathBuf>,
     /// The maximum number of vertices [default: one million, unless --mesh-error is given].
     #[arg(long, value_name = "N", requires = "mesh", value_parser = value_parser!(u32).range(4..))]
@@ -158,7 +158,7 @@ pub struct BuildOptions {
     #[command(flatten)]
     pub maps: AnalysisMapOptions,
     /// Write the rivers as polylines in a JSON file. They end at the project's water level, if it has one.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "tile")]
     pub river_lines: Option<PathBuf>,
     /// The smallest catchment area of a river in km² [default: a thousandth of the world].
     #[arg(long, value_name = "KM2", requires = "river_lines", value_parser = river_area)]

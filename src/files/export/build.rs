@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::manifest::{Manifest, StagedHeights};
 use super::memory::memory_needed;
 use super::order::{HeightmapOrder, Order, Patches, TextureOrder};
+use super::part::reason_for_complete_terrain;
 use super::plan::Plan;
 use super::report::BuildReport;
 use super::steps::{import_steps, span_m, steps_of_file};
@@ -219,7 +220,10 @@ impl Staging<'_> {
         if let Some(Tiles { only: Some([column, row]), .. }) = order.tiles {
             report.notes.push(match plan.part {
                 Some(_) => format!("only tile {column},{row} was computed"),
-                None => format!("the complete terrain was computed to write tile {column},{row}"),
+                None => {
+                    let reason = reason_for_complete_terrain(order).unwrap_or_default();
+                    format!("the complete terrain was computed to write tile {column},{row}: {reason}")
+                }
             });
         }
         Ok(())

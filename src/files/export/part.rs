@@ -8,11 +8,11 @@ use crate::engine::texture::{AnalysisMap, PixelRegion, Points, RequiredMaps, Uni
 use crate::files::formats::heightmap::{Samples, WrittenFormat};
 use crate::files::formats::region::Region;
 
-/// The samples that are evaluated for the only tile of an order; `None`: all, because there is no only tile, or because the
-/// terrain or an output depends on more than the surroundings of each place.
+/// The samples that are evaluated for the only tile of an order; `None`: all, because there is no only tile, or for a
+/// [reason](reason_for_complete_terrain).
 pub(super) fn part_of_tile(order: &Order, planned: &PlannedMaps) -> Option<GridPart> {
     let is_single = order.tiles.is_some_and(|tiles| tiles.only.is_some());
-    if !is_single || !has_local_outputs(order) || !stack::can_evaluate_parts(&order.recipe, order.grid) {
+    if !is_single || reason_for_complete_terrain(order).is_some() {
         return None;
     }
     let heights = planned
@@ -35,19 +35,30 @@ pub(super) fn part_of_tile(order: &Order, planned: &PlannedMaps) -> Option<GridP
     heights.chain(pixels).reduce(GridPart::around)
 }
 
-/// Whether every output at a place depends on the terrain around it alone.
-fn has_local_outputs(order: &Order) -> bool {
-    let needs_whole = order.rivers.is_some()
-        || order.mesh.is_some()
-        || order.frames.is_some()
-        || order.scatter.is_some()
-        || order.manifest.is_some();
+/// Why a single tile needs the complete terrain; `None` if it is computed from its surroundings.
+pub(super) fn reason_for_complete_terrain(order: &Order) -> Option<String> {
     let is_local =
         |map: AnalysisMap| matches!(map, AnalysisMap::Normals | AnalysisMap::NormalsSouth | AnalysisMap::Slope);
-    !needs_whole
-        && has_local_heights(order)
-        && order.maps.iter().all(|map| is_local(map.analysis_map))
-        && (!order.needs_painting() || has_local_painting(order))
+    let outputs = [
+        (order.rivers.is_some(), "river lines"),
+        (order.mesh.is_some(), "the mesh"),
+        (order.frames.is_some(), "the frames"),
+        (order.scatter.is_some(), "scattered instances"),
+        (order.manifest.is_some(), "the manifest"),
+    ];
+    let output = outputs.into_iter().find_map(|(is_ordered, output)| is_ordered.then_some(output));
+    let map = order.maps.iter().map(|map| map.analysis_map).find(|map| !is_local(*map));
+    if let Some(output) = output.map(String::from).or_else(|| map.map(|map| format!("the map \"{}\"", map.key()))) {
+        Some(format!("{output} cannot be computed from the surroundings of a tile"))
+    } else if !has_local_heights(order) {
+        Some("integers need the height range of all tiles, which --range or the project can fix".into())
+    } else if order.needs_painting() && !has_local_painting(order) {
+        Some("a terrain type or the light depends on more than the heights and slopes around each place".into())
+    } else if !stack::can_evaluate_parts(&order.recipe, order.grid) {
+        Some("a step needs it, or the world is too small for parts".into())
+    } else {
+        None
+    }
 }
 
 /// Whether integers of the heightmaps, if there are any, do not depend on the range of the complete terrain.

@@ -293,7 +293,11 @@ fn tiles_are_parts_of_the_map_with_one_range_and_shared_edges() {
     order.overwrite = true;
     let alone = build(&order, &Progress::new()).expect("built");
     assert_eq!(alone.files.len(), 4);
-    assert!(alone.notes[0].starts_with("the complete terrain was computed"), "its range is needed");
+    assert_eq!(
+        alone.notes[0],
+        "the complete terrain was computed to write tile 1,2: integers need the height range of all tiles, which --range \
+         or the project can fix"
+    );
     assert_eq!(files.map(all), before);
     let metres = |order: &mut Order| drop(order.heightmaps.remove(0));
     metres(&mut order);
