@@ -173,7 +173,9 @@ impl Basins {
     /// At least the lowest pass between each two neighbouring basins.
     fn passes(&self, terrain: &PaddedTerrain, progress: &Progress) -> Result<Vec<Pass>, Cancelled> {
         /// Rows that a thread searches at a time.
-        const ROWS: usize = 64;
+        const ROWS: usize = 32;
+        /// No pass has been found in a column.
+        const NO_PASS: u32 = u32::MAX;
         let stride = terrain.stride;
         let copied = |r: usize, row: &mut Vec<u32>| {
             row.clear();
@@ -183,9 +185,9 @@ impl Basins {
         let of_rows = |first: usize| {
             let [mut here, mut below, mut crossed] = [Vec::new(), Vec::new(), vec![0; stride]];
             let mut passes: Vec<Pass> = Vec::new();
-            // The last pass that was found in each column. Boundaries between basins continue beside it, so that most
-            // passes are compared with those between the same basins, of which only the lowest is kept.
-            let mut last = vec![NONE; stride];
+            // The last pass found in each column. The boundary between two basins usually continues in this column or a
+            // neighbouring one. Of the passes between the same basins that are found there, only the lowest is kept.
+            let mut last = vec![NO_PASS; stride];
             copied(first, &mut below);
             for r in first..(first + ROWS).min(end) {
                 std::mem::swap(&mut here, &mut below);

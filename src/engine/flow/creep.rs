@@ -59,20 +59,20 @@ struct Buffers {
     heights: Vec<f32>,
     shares: Vec<f32>,
     rests: Vec<f32>,
-    equal: Coefficients,
+    common: Coefficients,
 }
 
 impl Buffers {
     /// Solves up to [`BLOCK`] rows together, in vector lanes.
     fn solve_rows(&mut self, rows: &mut [f32], is_fixed: &[bool], width: usize, share: f32) {
-        let Self { heights, shares, rests, equal } = self;
-        let of_fixed = |is_fixed: &bool| if *is_fixed { 0.0 } else { share };
+        let Self { heights, shares, rests, common } = self;
+        let of_fixed = |is_fixed: &bool| share_of(*is_fixed, share);
         let first = &is_fixed[..width];
-        let are_equal = is_fixed.chunks_exact(width).all(|row| row == first);
+        let have_common = is_fixed.chunks_exact(width).all(|row| row == first);
         heights.resize(width * BLOCK, 0.0);
         transpose(rows, width, heights);
-        if are_equal {
-            equal.update(first.iter().map(of_fixed));
+        if have_common {
+            common.update(first.iter().map(of_fixed));
         } else {
             shares.clear();
             shares.resize(heights.len(), 0.0);
@@ -86,9 +86,9 @@ impl Buffers {
         simd(
             #[inline(always)]
             || {
-                if are_equal {
+                if have_common {
                     let (heights, _) = heights.as_chunks_mut::<BLOCK>();
-                    equal.solve(heights, |heights| heights);
+                    common.solve(heights, |heights| heights);
                 } else {
                     Line { heights, shares, lanes: BLOCK }.solve(rests);
                 }
@@ -101,15 +101,15 @@ impl Buffers {
 
     /// Solves a strip of columns, given its rows. `is_fixed` returns whether the heights of a row are fixed.
     fn solve_columns<'a>(&mut self, strip: &mut [&mut [f32]], is_fixed: impl Fn(usize) -> &'a [bool], share: f32) {
-        let Self { heights, shares, rests, equal } = self;
+        let Self { heights, shares, rests, common } = self;
         let lanes = strip.first().map_or(0, |row| row.len());
-        let of_fixed = |is_fixed: &bool| if *is_fixed { 0.0 } else { share };
+        let of_fixed = |is_fixed: &bool| share_of(*is_fixed, share);
         let rows = (0..strip.len()).map(|r| &is_fixed(r)[..lanes]);
         if rows.clone().all(|row| row.iter().all(|is_fixed| *is_fixed == row[0])) {
-            equal.update(rows.map(|row| of_fixed(&row[0])));
+            common.update(rows.map(|row| of_fixed(&row[0])));
             simd(
                 #[inline(always)]
-                || equal.solve(strip, |row| &mut **row),
+                || common.solve(strip, |row| &mut **row),
             );
             return;
         }
@@ -129,7 +129,13 @@ impl Buffers {
     }
 }
 
-/// Copies the heights of up to [`BLOCK`] rows column by column; places of missing rows are not changed.
+/// p of a height, given that of free ones.
+fn share_of(is_fixed: bool, share: f32) -> f32 {
+    if is_fixed { 0.0 } else { share }
+}
+
+/// Copies the heights of up to [`BLOCK`] rows column by column. The lanes of missing rows keep what they have; their results
+/// are not used.
 fn transpose(rows: &[f32], width: usize, columns: &mut [f32]) {
     for (first, columns) in (0..width).step_by(BLOCK).zip(columns.chunks_mut(BLOCK * BLOCK)) {
         for (lane, row) in rows.chunks_exact(width).enumerate() {
@@ -170,18 +176,18 @@ impl Coefficients {
         }
     }
 
-    /// Solves lines in place. `heights` returns the heights of all lines at a place.
+    /// Solves lines in place, given the places along them. `heights` returns the heights of all lines at a place.
     #[inline(always)]
-    fn solve<T>(&self, lines: &mut [T], heights: impl Fn(&mut T) -> &mut [f32]) {
+    fn solve<T>(&self, places: &mut [T], heights: impl Fn(&mut T) -> &mut [f32]) {
         let pull = |here: &mut [f32], other: &[f32], share: f32| {
             here.iter_mut().zip(other).for_each(|(here, other)| *here += share * (other - *here));
         };
-        for i in 1..lines.len() {
-            let (before, here) = lines.split_at_mut(i);
+        for i in 1..places.len() {
+            let (before, here) = places.split_at_mut(i);
             pull(heights(&mut here[0]), heights(&mut before[i - 1]), self.pulls[i]);
         }
-        for i in (1..lines.len()).rev() {
-            let (here, after) = lines.split_at_mut(i);
+        for i in (1..places.len()).rev() {
+            let (here, after) = places.split_at_mut(i);
             pull(heights(&mut here[i - 1]), heights(&mut after[0]), self.rests[i - 1]);
         }
     }

@@ -6,16 +6,19 @@ use super::drainage::Drainage;
 use crate::cast::ToInteger;
 use crate::progress::{Cancelled, Progress};
 
-/// One thread visits the samples nearest to the outlets, at least one of so many.
+/// The trunk ends before the level with which it would have one of so many samples.
 const TRUNK: usize = 8;
-/// Branches at most: more than there are threads, because their sizes differ.
+/// Branches at most: more than most machines have threads, because their sizes differ.
 const BRANCHES: usize = 32;
+/// Samples whose donors are added at a time.
+const CHUNK: usize = 1 << 10;
 
 /// All samples, each after its receiver: breadth-first from the outlets (R. Barnes, "Accelerating a fluvial incision and
 /// landscape evolution model with parallelism", Geomorphology 330, 2019).
 ///
-/// Threads do not share the levels of this order, which have a few hundred samples. The levels nearest to the outlets are
-/// the trunk; what drains to the trunk is divided into branches, which do not depend on each other.
+/// Levels of this order have a few hundred samples, too few to share among threads. The levels nearest to the outlets are
+/// the trunk; what drains to the trunk is divided into branches, which do not depend on each other. The division does not
+/// depend on the number of threads.
 ///
 /// Parts do not check for cancellation: the reference grids of erosion have at most 513² samples, which take a millisecond.
 #[derive(Debug, Default)]
@@ -30,7 +33,7 @@ pub(crate) struct FlowOrder {
 /// consecutive or equal, and so are those of the donors.
 #[derive(Debug, Default)]
 pub(crate) struct FlowPart {
-    /// Indices in the padded maps, and free places.
+    /// Indices in the padded maps. Those after the first `count` do not belong to the part.
     samples: Vec<u32>,
     /// For each, the position of its receiver in this part. For a root, that in the trunk; its own where flow ends.
     receivers: Vec<u32>,
@@ -41,10 +44,10 @@ pub(crate) struct FlowPart {
 }
 
 impl FlowOrder {
-    /// Peak memory in maps of f32: samples, receivers, areas, and free places.
-    pub const MAPS: f64 = 5.0;
+    /// Peak memory in maps of f32: samples, receivers and areas, of which parts keep places for the largest step.
+    pub const MAPS: f64 = 6.0;
 
-    /// Sets the order to that of a drainage.
+    /// Sets the order to that of a drainage. After a cancellation, it must be set again.
     pub fn update(&mut self, drainage: &Drainage, progress: &Progress) -> Result<(), Cancelled> {
         let Self { trunk, branches } = self;
         trunk.begin(&drainage.ends, 0..drainage.ends.len().to_u32());
@@ -105,10 +108,12 @@ impl FlowPart {
     fn follow(&mut self, drainage: &Drainage, limit: usize) -> std::ops::Range<usize> {
         let [mut begin, mut end] = [0, self.count];
         while begin < end && (begin == 0 || end < limit) {
-            // The last sample writes up to eight places beyond the end.
-            self.reserve((end + 8 * (end - begin)).min(drainage.padded_samples()) + 8);
             let level = begin..end;
             for at in level.clone() {
+                if (at - begin).is_multiple_of(CHUNK) {
+                    // The last sample writes up to eight places beyond the end.
+                    self.reserve((end + 8 * CHUNK).min(drainage.padded_samples()) + 8);
+                }
                 let sample = self.samples[at];
                 self.receivers[end..end + 8].fill(at.to_u32());
                 let donors = drainage.donors[sample as usize];
@@ -348,8 +353,29 @@ mod tests {
         let options = RoutingOptions { outlets: Outlets::Hollows, sea_m: None };
         let (drainage, order) = ordered_on(&mesh, &cone, options);
         check_order(&drainage, &order, grid);
-        assert!(order.trunk.count >= grid.samples() / TRUNK && order.trunk.count < grid.samples() / 2);
+        let roots: usize = order.branches.iter().map(|branch| branch.roots).sum();
+        let limit = drainage.padded_samples() / TRUNK;
+        assert!(order.trunk.count < limit && order.trunk.count + roots >= limit);
         assert!((BRANCHES / 2..=BRANCHES).contains(&order.branches.len()));
+    }
+
+    #[test]
+    fn an_order_can_be_set_again() {
+        let progress = Progress::new();
+        let grid = Grid::new(WORLD, 61, 47);
+        let mesh = Mesh::new(grid, 0, 1.0, &progress).expect("not cancelled");
+        let options = RoutingOptions { outlets: Outlets::Hollows, sea_m: Some(4.0) };
+        let mut drainage = Drainage::new(&mesh, options, &progress).expect("not cancelled");
+        let mut order = FlowOrder::default();
+        // Below the sea, every sample is an outlet.
+        let heights: [fn(usize, usize) -> usize; 4] =
+            [|c, r| 9 + c * r % 31, |c, r| c + 2 * r, |_, _| 3, |c, r| 200 - c - r];
+        for height in heights {
+            let terrain = Heightfield::from_fn(grid, |c, r| height(c, r) as f32);
+            drainage.route(&terrain, &progress).expect("not cancelled");
+            order.update(&drainage, &progress).expect("not cancelled");
+            check_order(&drainage, &order, grid);
+        }
     }
 
     #[test]

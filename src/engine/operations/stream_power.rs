@@ -1,9 +1,9 @@
 //! The stream-power law of river erosion, solved implicitly on one grid.
 //!
 //! ∂h/∂t = U − K·Aᵐ·Sⁿ + G·Ē + D·∇²h, with the uplift rate U, the drainage area A, the slope S towards the receiver, the
-//! mean net erosion Ē of that area, and the diffusivity D of soil creep (A. D. Howard, "A detachment-limited model of drainage basin evolution", Water Resources
-//! Research 30, 1994; for mountain ranges G. Cordonnier et al., "Large scale terrain generation from tectonic uplift
-//! and fluvial erosion", Computer Graphics Forum 35, 2016).
+//! mean net erosion Ē of that area, and the diffusivity D of soil creep (A. D. Howard, "A detachment-limited model of
+//! drainage basin evolution", Water Resources Research 30, 1994; for mountain ranges G. Cordonnier et al., "Large scale
+//! terrain generation from tectonic uplift and fluvial erosion", Computer Graphics Forum 35, 2016).
 //!
 //! A step is implicit in the slope and therefore stable at any length (J. Braun and S. D. Willett, Geomorphology
 //! 180–181, 2013). The samples are visited upstream, so the receiver's new height is known, and the height x above it
@@ -35,8 +35,9 @@ use crate::flow::{Creep, Drainage, FlowOrder, FlowPart, GridSampler, Mesh, Routi
 use crate::heightfield::{Heightfield, MAX_HEIGHT_M};
 use crate::progress::{Cancelled, Progress};
 
-/// The solver's own vectors in maps of f32: inputs 2, equations 3, eroded heights 2, sediment 1, fixed samples ¼.
-const OWN_MAPS: f64 = 8.25;
+/// The solver's own vectors in maps of f32: inputs 2, bits of heights 1, fixed samples ¼, and up to twice the equations (3),
+/// eroded heights (1) and sediment (1), of which parts keep places for the largest step.
+const OWN_MAPS: f64 = 13.25;
 /// Area factors are tabulated up to this many samples; larger areas are rare.
 const TABULATED_AREAS: usize = 1 << 13;
 
@@ -77,15 +78,15 @@ pub(super) struct StreamPowerSolver {
     /// What the maps say of each sample, padded like those of the drainage.
     inputs: Vec<SampleInputs>,
     order: FlowOrder,
-    trunk: PartOfStep,
-    branches: Vec<PartOfStep>,
-    /// The bits of the new heights of all samples, metres, padded.
-    eroded_m: Vec<AtomicU32>,
+    trunk: PartSolution,
+    branches: Vec<PartSolution>,
+    /// The bits of the new heights of all samples, metres, padded. Threads write them at scattered places.
+    eroded_bits: Vec<AtomicU32>,
 }
 
-/// What a step computes for the samples of a part of the order, in this order.
+/// The solution of a step for the samples of a part of the order, in this order.
 #[derive(Debug, Default)]
-struct PartOfStep {
+struct PartSolution {
     /// What each sample contributes to the equation.
     equations: Vec<Equation>,
     /// The new heights, metres.
@@ -114,7 +115,7 @@ struct Equation {
     max_drop_m: f32,
 }
 
-impl PartOfStep {
+impl PartSolution {
     /// Sets the sediment to none.
     fn begin_sediment(&mut self) {
         self.sediment_m.clear();
@@ -170,9 +171,9 @@ impl StreamPowerSolver {
             is_fixed: vec![false; grid.samples()],
             inputs: vec![SampleInputs::default(); drainage.padded_samples()],
             order: FlowOrder::default(),
-            trunk: PartOfStep::default(),
+            trunk: PartSolution::default(),
             branches: Vec::new(),
-            eroded_m: bytemuck::zeroed_vec(drainage.padded_samples()),
+            eroded_bits: bytemuck::zeroed_vec(drainage.padded_samples()),
             drainage,
         };
         let tabulated = TABULATED_AREAS.min(grid.samples() + 1).to_u32();
@@ -204,7 +205,7 @@ impl StreamPowerSolver {
         self.order.update(&self.drainage, progress)?;
         self.prepare(uplift_m, progress)?;
         self.erode(progress)?;
-        self.drainage.copy_inside(terrain, |at| f32::from_bits(self.eroded_m[at].load(Relaxed)), progress)?;
+        self.drainage.copy_inside(terrain, |at| f32::from_bits(self.eroded_bits[at].load(Relaxed)), progress)?;
         match &mut self.creep {
             Some((creep, sampler)) => {
                 self.drainage.mark_ends(&mut self.is_fixed);
@@ -233,26 +234,27 @@ impl StreamPowerSolver {
 
     /// Sets the eroded heights.
     fn erode(&mut self, progress: &Progress) -> Result<(), Cancelled> {
+        // A cancelled step loses only buffers.
         let (mut trunk, mut branches) = (std::mem::take(&mut self.trunk), std::mem::take(&mut self.branches));
-        branches.resize_with(self.order.branches().len(), PartOfStep::default);
-        let in_branches = |branches: &mut [PartOfStep], work: &(dyn Fn(&FlowPart, &mut PartOfStep) + Sync)| {
+        branches.resize_with(self.order.branches().len(), PartSolution::default);
+        let in_branches = |branches: &mut [PartSolution], work: &(dyn Fn(&FlowPart, &mut PartSolution) + Sync)| {
             let parts = branches.par_iter_mut().zip(self.order.branches()).with_max_len(1);
             parts.try_for_each(|(values, part)| {
                 work(part, values);
                 progress.check()
             })
         };
-        let prepared = rayon::join(
+        let ((), prepared) = rayon::join(
             || {
                 self.set_equations(self.order.trunk(), &mut trunk);
                 self.erode_trunk(&mut trunk);
             },
             || in_branches(&mut branches, &|part, values| self.set_equations(part, values)),
         );
-        prepared.1?;
+        prepared?;
         let has_deposition = self.law.deposition > 0.0;
         in_branches(&mut branches, &|part, values| {
-            let PartOfStep { equations, eroded_m, .. } = values;
+            let PartSolution { equations, eroded_m, .. } = values;
             let of_receiver = |receiver: usize| Some(trunk.eroded_m[receiver]);
             part.propagate_upstream(eroded_m, of_receiver, |at, own_m, base_m| match base_m {
                 Some(base_m) => self.solve(&equations[at], base_m, 0.0),
@@ -283,7 +285,7 @@ impl StreamPowerSolver {
     }
 
     /// Sets what the samples of a part contribute to the equation.
-    fn set_equations(&self, part: &FlowPart, values: &mut PartOfStep) {
+    fn set_equations(&self, part: &FlowPart, values: &mut PartSolution) {
         let equation = |(&sample, &area): (&u32, &u32)| {
             let SampleInputs { uplifted_m, per_m } = self.inputs[sample as usize];
             let area_factor = self.area_factors.get(area as usize).copied();
@@ -301,9 +303,9 @@ impl StreamPowerSolver {
     }
 
     /// Sets the eroded heights of the trunk.
-    fn erode_trunk(&self, trunk: &mut PartOfStep) {
+    fn erode_trunk(&self, trunk: &mut PartSolution) {
         let (drainage, part) = (&self.drainage, self.order.trunk());
-        let PartOfStep { equations, eroded_m, .. } = trunk;
+        let PartSolution { equations, eroded_m, .. } = trunk;
         let falls = drainage.has_falling_outlets() && drainage.has_pits();
         if falls {
             // The outlets come first in the order.
@@ -332,8 +334,8 @@ impl StreamPowerSolver {
     ///
     /// The deposit is G times the mean net erosion upstream. The first solution assumes that this is the net erosion of the
     /// sample itself, which holds at a steady state; the second one corrects the difference.
-    fn erode_again(&self, part: &FlowPart, values: &mut PartOfStep, of_receiver: impl Fn(usize) -> Option<f32>) {
-        let PartOfStep { equations, eroded_m, sediment_m } = values;
+    fn erode_again(&self, part: &FlowPart, values: &mut PartSolution, of_receiver: impl Fn(usize) -> Option<f32>) {
+        let PartSolution { equations, eroded_m, sediment_m } = values;
         let share = (self.law.deposition / (1.0 + self.law.deposition)).to_f32();
         part.propagate_upstream(eroded_m, of_receiver, |at, own_m, base_m| match base_m {
             Some(base_m) => {
@@ -345,9 +347,9 @@ impl StreamPowerSolver {
     }
 
     /// Keeps the eroded heights of a part for the terrain.
-    fn keep(&self, part: &FlowPart, values: &PartOfStep) {
+    fn keep(&self, part: &FlowPart, values: &PartSolution) {
         for (&sample, &eroded_m) in part.samples().iter().zip(&values.eroded_m) {
-            self.eroded_m[sample as usize].store(eroded_m.min(MAX_HEIGHT_M).to_bits(), Relaxed);
+            self.eroded_bits[sample as usize].store(eroded_m.min(MAX_HEIGHT_M).to_bits(), Relaxed);
         }
     }
 
