@@ -320,7 +320,7 @@ fn measures_row(name: &str, grid: Grid) {
 /// The time of a step of fluvial erosion where the simulation has all samples of the map, without and with deposition
 /// and a critical slope.
 fn river_step(name: &str, samples: usize) {
-    /// Later steps take less: most depressions are gone.
+    /// The first ones take longer, while most depressions are left.
     const STEPS: u32 = 30;
     let pools = [1, rayon::current_num_threads()]
         .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads"));
