@@ -6,7 +6,6 @@ use std::time::Instant;
 use super::manifest::{Manifest, StagedHeights};
 use super::memory::memory_needed;
 use super::order::{HeightmapOrder, Order, Patches, TextureOrder};
-use super::part::reason_for_complete_terrain;
 use super::plan::Plan;
 use super::report::BuildReport;
 use super::steps::{import_steps, span_m, steps_of_file};
@@ -119,7 +118,7 @@ pub fn stage(
 
 /// The range of the heights: of the complete terrain, or of the tile if only its surroundings were evaluated.
 fn own_range_m(plan: &Plan, heights: &Heightfield, progress: &Progress) -> Result<Band, FileError> {
-    let tile = plan.heightmaps.iter().flatten().next().filter(|_| plan.part.is_some());
+    let tile = plan.heightmaps.iter().flatten().next().filter(|_| matches!(plan.part, Some(Ok(_))));
     let of_tile = tile.map(|file| {
         let Region { first, size } = evaluated_region(file, heights);
         heights.part(GridPart { first, size })
@@ -217,13 +216,10 @@ impl Staging<'_> {
                 Ok::<_, FileError>(())
             })?;
         }
-        if let Some(Tiles { only: Some([column, row]), .. }) = order.tiles {
-            report.notes.push(match plan.part {
-                Some(_) => format!("only tile {column},{row} was computed"),
-                None => {
-                    let reason = reason_for_complete_terrain(order).unwrap_or_default();
-                    format!("the complete terrain was computed to write tile {column},{row}: {reason}")
-                }
+        if let (Some(Tiles { only: Some([column, row]), .. }), Some(part)) = (order.tiles, plan.part) {
+            report.notes.push(match part {
+                Ok(_) => format!("only tile {column},{row} was computed"),
+                Err(reason) => format!("the complete terrain was computed to write tile {column},{row}: {reason}"),
             });
         }
         Ok(())

@@ -8,12 +8,15 @@ use crate::engine::texture::{AnalysisMap, PixelRegion, Points, RequiredMaps, Uni
 use crate::files::formats::heightmap::{Samples, WrittenFormat};
 use crate::files::formats::region::Region;
 
-/// The samples that are evaluated for the only tile of an order; `None`: all, because there is no only tile, or for a
-/// [reason](reason_for_complete_terrain).
-pub(super) fn part_of_tile(order: &Order, planned: &PlannedMaps) -> Option<GridPart> {
-    let is_single = order.tiles.is_some_and(|tiles| tiles.only.is_some());
-    if !is_single || reason_for_complete_terrain(order).is_some() {
-        return None;
+/// The samples that are evaluated for the only tile of an order. The error is the reason why all are.
+pub(super) fn part_of_tile(order: &Order, planned: &PlannedMaps) -> Result<GridPart, &'static str> {
+    check_outputs(order)?;
+    check_heights(order)?;
+    if order.needs_painting() {
+        check_painting(order)?;
+    }
+    if !stack::can_evaluate_parts(&order.recipe, order.grid) {
+        return Err("its steps depend on the complete terrain, or it has too few samples for parts");
     }
     let heights = planned
         .heightmaps
@@ -32,54 +35,54 @@ pub(super) fn part_of_tile(order: &Order, planned: &PlannedMaps) -> Option<GridP
         };
         files.iter().map(samples)
     });
-    heights.chain(pixels).reduce(GridPart::around)
+    heights.chain(pixels).reduce(GridPart::around).ok_or("no map is cut into tiles")
 }
 
-/// Why a single tile needs the complete terrain; `None` if it is computed from its surroundings.
-pub(super) fn reason_for_complete_terrain(order: &Order) -> Option<String> {
+/// Whether every output at a place depends on the terrain around it alone.
+fn check_outputs(order: &Order) -> Result<(), &'static str> {
+    let needs_whole = order.rivers.is_some()
+        || order.mesh.is_some()
+        || order.frames.is_some()
+        || order.scatter.is_some()
+        || order.manifest.is_some();
     let is_local =
         |map: AnalysisMap| matches!(map, AnalysisMap::Normals | AnalysisMap::NormalsSouth | AnalysisMap::Slope);
-    let outputs = [
-        (order.rivers.is_some(), "river lines"),
-        (order.mesh.is_some(), "the mesh"),
-        (order.frames.is_some(), "the frames"),
-        (order.scatter.is_some(), "scattered instances"),
-        (order.manifest.is_some(), "the manifest"),
-    ];
-    let output = outputs.into_iter().find_map(|(is_ordered, output)| is_ordered.then_some(output));
-    let map = order.maps.iter().map(|map| map.analysis_map).find(|map| !is_local(*map));
-    if let Some(output) = output.map(String::from).or_else(|| map.map(|map| format!("the map \"{}\"", map.key()))) {
-        Some(format!("{output} cannot be computed from the surroundings of a tile"))
-    } else if !has_local_heights(order) {
-        Some("integers need the height range of all tiles, which --range or the project can fix".into())
-    } else if order.needs_painting() && !has_local_painting(order) {
-        Some("a terrain type or the light depends on more than the heights and slopes around each place".into())
-    } else if !stack::can_evaluate_parts(&order.recipe, order.grid) {
-        Some("a step needs it, or the world is too small for parts".into())
+    if needs_whole {
+        Err("some of the files are not cut into tiles")
+    } else if order.maps.iter().any(|map| !is_local(map.analysis_map)) {
+        Err("of the maps, only normals and slopes can be computed from the surroundings of a tile")
     } else {
-        None
+        Ok(())
     }
 }
 
 /// Whether integers of the heightmaps, if there are any, do not depend on the range of the complete terrain.
-fn has_local_heights(order: &Order) -> bool {
+fn check_heights(order: &Order) -> Result<(), &'static str> {
     let is_in_metres = |heightmap: &HeightmapOrder| {
         let format = WrittenFormat::from_path(&heightmap.path).ok();
         format.is_some_and(|format| matches!(format.samples(heightmap.encoding), Samples::Metres { .. }))
     };
-    order.fixed_range_m().is_some() || order.heightmaps.iter().all(is_in_metres)
+    if order.fixed_range_m().is_some() || order.heightmaps.iter().all(is_in_metres) {
+        Ok(())
+    } else {
+        Err("integers need the height range of all tiles, which --range or the project can fix")
+    }
 }
 
 /// Whether terrain types depend on the heights and slopes around each place alone.
-fn has_local_painting(order: &Order) -> bool {
+fn check_painting(order: &Order) -> Result<(), &'static str> {
     let recipe = &order.recipe.texture;
-    let has_known_range = order.recipe.world.height_range_m.is_some() || recipe.settings.unit == Unit::Metres;
-    let is_in_pixels = order.weights.as_ref().is_none_or(|weights| weights.points != Points::Samples);
-    let is_in_patches = order.texture.as_ref().is_some_and(|texture| texture.patches.is_some());
-    let required = RequiredMaps::of(recipe, order.baked_light());
-    has_known_range
-        && is_in_pixels
-        && !is_in_patches
-        && required == RequiredMaps::default()
-        && recipe.active().all(|terrain_type| order.recipe.has_pointwise_mask(&terrain_type.mask))
+    if order.recipe.world.height_range_m.is_none() && recipe.settings.unit != Unit::Metres {
+        Err("elevations of terrain types in percent need a fixed height range of the world")
+    } else if order.weights.as_ref().is_some_and(|weights| weights.points == Points::Samples) {
+        Err("weights at samples cannot be computed from the surroundings of a tile")
+    } else if order.texture.as_ref().is_some_and(|texture| texture.patches.is_some()) {
+        Err("patches are cut from the complete texture")
+    } else if RequiredMaps::of(recipe, order.baked_light()) != RequiredMaps::default() {
+        Err("a terrain type has limits of humidity or shade, or the baked light has shadows or occlusion")
+    } else if !recipe.active().all(|terrain_type| order.recipe.has_pointwise_mask(&terrain_type.mask)) {
+        Err("the mask of a terrain type depends on more than the height at each place")
+    } else {
+        Ok(())
+    }
 }

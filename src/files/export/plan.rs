@@ -91,7 +91,7 @@ pub struct Plan {
     /// The iterations of the frames.
     pub(super) frame_positions: Vec<u32>,
     /// The samples that are evaluated for the only tile; `None`: all.
-    pub(super) part: Option<GridPart>,
+    pub(super) part: Option<Result<GridPart, &'static str>>,
 }
 
 impl Plan {
@@ -164,7 +164,8 @@ impl Plan {
             let max_bytes = OVERHEAD_BYTES * 2 + ENTRY_BYTES * listed as u64;
             files.push(file(manifest.path.clone(), FileKind::Manifest, None, Some(max_bytes)));
         }
-        let part = part_of_tile(&order, &planned);
+        let is_single = order.tiles.is_some_and(|tiles| tiles.only.is_some());
+        let part = is_single.then(|| part_of_tile(&order, &planned));
         Ok(Self { order, files, heightmaps, texture, weights, maps, densities, georeference, frame_positions, part })
     }
 
@@ -226,7 +227,10 @@ impl Plan {
     /// The grid that is evaluated: that of the order, or the part that the only tile needs.
     pub(super) fn evaluated_grid(&self) -> Grid {
         let grid = self.order.grid;
-        self.part.map_or(grid, |GridPart { first, size }| grid.part(first, size))
+        match self.part {
+            Some(Ok(GridPart { first, size })) => grid.part(first, size),
+            _ => grid,
+        }
     }
 }
 

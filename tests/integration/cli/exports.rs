@@ -59,7 +59,8 @@ fn tiles_of_textures_and_maps_are_computed_alone() {
 #[test]
 fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
     let sandbox = Sandbox::new();
-    let check = |change: &dyn Fn(&mut Value), options: &str, is_alone: bool| {
+    // Without a reason, the tile is computed alone.
+    let check = |change: &dyn Fn(&mut Value), options: &str, reason: &str| {
         let mut project: Value = serde_json::from_str(&painted_project()).expect("JSON");
         project["recipe"]["texture"]["unit"] = json!("metres");
         change(&mut project["recipe"]);
@@ -69,7 +70,8 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
         let before = sandbox.read("t_x1_y1.png");
         let output = sandbox.run(&format!("{build} --tiles 4x2 --force --tile 1,1"));
         let notes = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(notes.contains("note: only tile 1,1 was computed"), is_alone, "{options}: {notes}");
+        assert_eq!(notes.contains("note: only tile 1,1 was computed"), reason.is_empty(), "{options}: {notes}");
+        assert!(notes.contains(reason), "{options}: {notes}");
         assert!(sandbox.read("t_x1_y1.png") == before, "{options}");
     };
     let set = |pointer: &'static str, value: Value| {
@@ -80,21 +82,28 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
     };
     let range = json!([-500.0, 500.0]);
     let lit = |shadows: f64| json!({"bake": true, "shadows": shadows, "occlusion": 0.0});
-    check(&|_| (), "", true);
-    check(&|_| (), "--heightmap h.png", false);
-    check(&|_| (), "--heightmap h.png --range -500,500", true);
-    check(&|_| (), "--occlusion o.png", false);
-    check(&set("/texture/unit", json!("percent")), "", false);
+    check(&|_| (), "", "");
+    check(&|_| (), "--heightmap h.png", "tile 1,1: integers need the height range");
+    check(&|_| (), "--heightmap h.png --range -500,500", "");
+    check(&|_| (), "--occlusion o.png", "tile 1,1: of the maps, only normals and slopes");
+    check(&|_| (), "--weights w --weights-at samples", "tile 1,1: weights at samples");
+    check(&set("/texture/unit", json!("percent")), "", "tile 1,1: elevations of terrain types in percent");
     let in_percent = |recipe: &mut Value| {
         set("/texture/unit", json!("percent"))(recipe);
         set("/world/height_range_m", range.clone())(recipe);
     };
-    check(&in_percent, "", true);
-    check(&set("/texture/types/0/mask", json!({"source": "slope"})), "", false);
-    check(&set("/texture/types/0/mask", json!({"source": "noise"})), "", true);
-    check(&set("/texture/types/0/humidity", json!([0.2, 0.8, 0.1])), "", false);
-    check(&|recipe| recipe["light"] = lit(0.0), "", true);
-    check(&|recipe| recipe["light"] = lit(1.0), "", false);
+    check(&in_percent, "", "");
+    check(&set("/texture/types/0/mask", json!({"source": "slope"})), "", "tile 1,1: the mask of a terrain type");
+    check(&set("/texture/types/0/mask", json!({"source": "noise"})), "", "");
+    check(&set("/texture/types/0/humidity", json!([0.2, 0.8, 0.1])), "", "tile 1,1: a terrain type has limits");
+    check(&|recipe| recipe["light"] = lit(0.0), "", "");
+    check(&|recipe| recipe["light"] = lit(1.0), "", "or the baked light has shadows");
+    sandbox.fail("build p.upthrust.json --tiles 2x2 --tile 0,0 --texture t.png --mesh m.glb", 2, "--mesh");
+    sandbox.fail(
+        "build p.upthrust.json --tiles 2x2 --tile 0,0 --texture t.png --river-lines r.json",
+        2,
+        "--river-lines",
+    );
 }
 
 #[test]
