@@ -70,7 +70,7 @@ impl Buffers {
         let first = &is_fixed[..width];
         let have_common = is_fixed.chunks_exact(width).all(|row| row == first);
         heights.resize(width * BLOCK, 0.0);
-        transpose(rows, width, heights);
+        transpose(rows, width, heights, |height, place| *place = *height);
         if have_common {
             common.update(first.iter().map(of_fixed));
         } else {
@@ -94,9 +94,7 @@ impl Buffers {
                 }
             },
         );
-        for (lane, row) in rows.chunks_exact_mut(width).enumerate() {
-            row.iter_mut().zip(heights.chunks_exact(BLOCK)).for_each(|(x, lanes)| *x = lanes[lane]);
-        }
+        transpose(rows, width, heights, |height, place| *height = *place);
     }
 
     /// Solves a strip of columns, given its rows. `is_fixed` returns whether the heights of a row are fixed.
@@ -122,10 +120,7 @@ impl Buffers {
             #[inline(always)]
             || Line { heights, shares, lanes }.solve(rests),
         );
-        strip
-            .iter_mut()
-            .zip(heights.chunks_exact(lanes.max(1)))
-            .for_each(|(row, heights)| row.copy_from_slice(heights));
+        strip.iter_mut().zip(heights.chunks_exact(lanes)).for_each(|(row, heights)| row.copy_from_slice(heights));
     }
 }
 
@@ -134,13 +129,13 @@ fn share_of(is_fixed: bool, share: f32) -> f32 {
     if is_fixed { 0.0 } else { share }
 }
 
-/// Copies the heights of up to [`BLOCK`] rows column by column. The lanes of missing rows keep what they have; their results
-/// are not used.
-fn transpose(rows: &[f32], width: usize, columns: &mut [f32]) {
+/// Calls `copy` with every height of up to [`BLOCK`] rows and its place column by column, in blocks that fit the cache. The
+/// lanes of missing rows keep what they have; their results are not used.
+fn transpose(rows: &mut [f32], width: usize, columns: &mut [f32], copy: impl Fn(&mut f32, &mut f32)) {
     for (first, columns) in (0..width).step_by(BLOCK).zip(columns.chunks_mut(BLOCK * BLOCK)) {
-        for (lane, row) in rows.chunks_exact(width).enumerate() {
-            for (column, height) in columns.chunks_exact_mut(BLOCK).zip(&row[first..]) {
-                column[lane] = *height;
+        for (lane, row) in rows.chunks_exact_mut(width).enumerate() {
+            for (column, height) in columns.chunks_exact_mut(BLOCK).zip(&mut row[first..]) {
+                copy(height, &mut column[lane]);
             }
         }
     }

@@ -276,11 +276,6 @@ impl Drainage {
         self.options.outlets != Outlets::Border
     }
 
-    /// Whether there were samples without a lower neighbour from which flow had to be led away.
-    pub fn has_pits(&self) -> bool {
-        !self.pits.is_empty()
-    }
-
     /// The lowest height from which flow was led out of a depression to each end, metres, with the position of the end
     /// in the order of the ends. A sample that is lower than the one where its flow ends is the pit of a depression, or
     /// higher than one.

@@ -64,12 +64,9 @@ impl FlowOrder {
             progress.check()
         })?;
         trunk.count = donors.start;
-        trunk.areas.clear();
         trunk.areas.resize(trunk.count, 1);
         for branch in &*branches {
-            for (receiver, area) in branch.receivers[..branch.roots].iter().zip(&branch.areas) {
-                trunk.areas[*receiver as usize] += area;
-            }
+            branch.combine_roots(&branch.areas, &mut trunk.areas, |area, of_root| area + of_root);
         }
         trunk.add_areas();
         progress.check()
@@ -144,21 +141,23 @@ impl FlowPart {
     }
 
     /// Sets the value of each sample, receivers first: `value` gets its position, the value that it has and the new one of
-    /// its receiver. `of_receiver` returns that of a root, given the position in the trunk; `None` where flow ends. `values`
-    /// has one place per sample.
+    /// its receiver. `of_receiver` returns that of a root, given the position in the trunk; `None` where flow ends, which
+    /// keeps its value. `values` has one place per sample.
     pub fn propagate_upstream(
         &self,
         values: &mut [f32],
         of_receiver: impl Fn(usize) -> Option<f32>,
-        value: impl Fn(usize, f32, Option<f32>) -> f32,
+        value: impl Fn(usize, f32, f32) -> f32,
     ) {
         let (roots, others) = self.receivers[..self.count].split_at(self.roots);
         for (at, (own, receiver)) in values.iter_mut().zip(roots).enumerate() {
-            *own = value(at, *own, of_receiver(*receiver as usize));
+            if let Some(of_receiver) = of_receiver(*receiver as usize) {
+                *own = value(at, *own, of_receiver);
+            }
         }
         for (at, receiver) in (self.roots..).zip(others) {
             let of_receiver = values[*receiver as usize];
-            values[at] = value(at, values[at], Some(of_receiver));
+            values[at] = value(at, values[at], of_receiver);
         }
     }
 
@@ -184,7 +183,7 @@ impl FlowPart {
 
     /// Combines the values of the roots with those of their receivers in the trunk, as in [`Self::accumulate_downstream`]. The
     /// last branch comes first.
-    pub fn combine_roots(&self, values: &[f32], of_trunk: &mut [f32], combine: impl Fn(f32, f32) -> f32) {
+    pub fn combine_roots<T: Copy>(&self, values: &[T], of_trunk: &mut [T], combine: impl Fn(T, T) -> T) {
         for (value, receiver) in values[..self.roots].iter().zip(&self.receivers).rev() {
             let combined = &mut of_trunk[*receiver as usize];
             *combined = combine(*combined, *value);
@@ -215,25 +214,18 @@ mod tests {
         (drainage, order)
     }
 
-    /// The values that propagate upstream, by sample of the padded map: `value` gets the sample and the value of its
-    /// receiver.
-    fn propagated(drainage: &Drainage, order: &FlowOrder, value: impl Fn(u32, Option<f32>) -> f32) -> Vec<f32> {
+    /// The values that propagate upstream from `at_ends`, by sample of the padded map: `value` gets that of the receiver.
+    fn propagated(drainage: &Drainage, order: &FlowOrder, at_ends: f32, value: impl Fn(f32) -> f32) -> Vec<f32> {
         let mut map = vec![f32::NAN; drainage.padded_samples()];
-        let mut of_trunk = vec![0.0; order.trunk.count];
-        order.trunk.propagate_upstream(
-            &mut of_trunk,
-            |_| None,
-            |at, _, receiver| value(order.trunk.samples[at], receiver),
-        );
-        let mut keep = |part: &FlowPart, values: &[f32]| {
-            part.samples().iter().zip(values).for_each(|(sample, value)| map[*sample as usize] = *value);
+        let mut of_part = |part: &FlowPart, of_receiver: &dyn Fn(usize) -> Option<f32>| {
+            let mut values = vec![at_ends; part.count];
+            part.propagate_upstream(&mut values, of_receiver, |_, _, of_receiver| value(of_receiver));
+            part.samples().iter().zip(&values).for_each(|(sample, value)| map[*sample as usize] = *value);
+            values
         };
-        keep(&order.trunk, &of_trunk);
+        let of_trunk = of_part(&order.trunk, &|_| None);
         for branch in order.branches() {
-            let mut values = vec![0.0; branch.count];
-            let of_receiver = |receiver: usize| Some(of_trunk[receiver]);
-            branch.propagate_upstream(&mut values, of_receiver, |at, _, receiver| value(branch.samples[at], receiver));
-            keep(branch, &values);
+            of_part(branch, &|receiver| Some(of_trunk[receiver]));
         }
         map
     }
@@ -265,7 +257,7 @@ mod tests {
         let (drainage, order) = ordered(&terrain(&[&[9.0; 3], &[3.0, 2.0, 1.0], &[9.0; 3]]), Outlets::Hollows);
         assert!(order.trunk.count < 9);
         assert_eq!(order.trunk.areas()[0], 9, "the outlet drains everything");
-        let steps = propagated(&drainage, &order, |_, receiver| receiver.map_or(0.0, |steps| steps + 1.0));
+        let steps = propagated(&drainage, &order, 0.0, |steps| steps + 1.0);
         let row: Vec<f32> = (11..14).map(|sample| steps[sample]).collect();
         assert_eq!(row, [2.0, 1.0, 0.0]);
         let longest = accumulated(&order, 0.0, |_, donors| donors, |donors, donor| donors.max(donor + 1.0));

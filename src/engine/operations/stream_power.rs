@@ -254,12 +254,7 @@ impl StreamPowerSolver {
         prepared?;
         let has_deposition = self.law.deposition > 0.0;
         in_branches(&mut branches, &|part, values| {
-            let PartSolution { equations, eroded_m, .. } = values;
-            let of_receiver = |receiver: usize| Some(trunk.eroded_m[receiver]);
-            part.propagate_upstream(eroded_m, of_receiver, |at, own_m, base_m| match base_m {
-                Some(base_m) => self.solve(&equations[at], base_m, 0.0),
-                None => own_m,
-            });
+            self.erode_once(part, values, |receiver| Some(trunk.eroded_m[receiver]));
             if has_deposition {
                 values.begin_sediment();
                 values.add_sediment(part);
@@ -305,29 +300,24 @@ impl StreamPowerSolver {
     /// Sets the eroded heights of the trunk.
     fn erode_trunk(&self, trunk: &mut PartSolution) {
         let (drainage, part) = (&self.drainage, self.order.trunk());
-        let PartSolution { equations, eroded_m, .. } = trunk;
-        let falls = drainage.has_falling_outlets() && drainage.has_pits();
-        if falls {
-            // The outlets come first in the order.
-            eroded_m[..drainage.ends().len()].fill(f32::INFINITY);
-            for (end, pit_m) in drainage.lowest_pits() {
-                eroded_m[end] = eroded_m[end].min(pit_m);
-            }
-        }
         // Outlets are neither uplifted nor eroded. Unless the border keeps its heights, they are cut down until the terrain
         // behind them can drain, as by the river beyond the border.
-        let outlet_m = |at: usize, lowest_m: f32| {
-            let end_m = drainage.height_m(part.samples()[at] as usize);
-            if falls { end_m.min(lowest_m.max(drainage.sea_m())) } else { end_m }
-        };
-        part.propagate_upstream(
-            eroded_m,
-            |_| None,
-            |at, own_m, base_m| match base_m {
-                Some(base_m) => self.solve(&equations[at], base_m, 0.0),
-                None => outlet_m(at, own_m),
-            },
-        );
+        let outlets_m = &mut trunk.eroded_m[..drainage.ends().len()];
+        for (outlet_m, end) in outlets_m.iter_mut().zip(drainage.ends()) {
+            *outlet_m = drainage.height_m(*end as usize);
+        }
+        if drainage.has_falling_outlets() {
+            for (end, pit_m) in drainage.lowest_pits() {
+                outlets_m[end] = outlets_m[end].min(pit_m.max(drainage.sea_m()));
+            }
+        }
+        self.erode_once(part, trunk, |_| None);
+    }
+
+    /// Solves the equations of a part without regard to the sediment that arrives.
+    fn erode_once(&self, part: &FlowPart, values: &mut PartSolution, of_receiver: impl Fn(usize) -> Option<f32>) {
+        let PartSolution { equations, eroded_m, .. } = values;
+        part.propagate_upstream(eroded_m, of_receiver, |at, _, base_m| self.solve(&equations[at], base_m, 0.0));
     }
 
     /// Solves the equations of a part again with the sediment that the first solution gives.
@@ -337,12 +327,9 @@ impl StreamPowerSolver {
     fn erode_again(&self, part: &FlowPart, values: &mut PartSolution, of_receiver: impl Fn(usize) -> Option<f32>) {
         let PartSolution { equations, eroded_m, sediment_m } = values;
         let share = (self.law.deposition / (1.0 + self.law.deposition)).to_f32();
-        part.propagate_upstream(eroded_m, of_receiver, |at, own_m, base_m| match base_m {
-            Some(base_m) => {
-                let mean_m = sediment_m[at].max(0.0) / part.areas()[at].to_f32();
-                self.solve(&equations[at], base_m, share * (mean_m - net_erosion_m(&equations[at], own_m)))
-            }
-            None => own_m,
+        part.propagate_upstream(eroded_m, of_receiver, |at, own_m, base_m| {
+            let mean_m = sediment_m[at].max(0.0) / part.areas()[at].to_f32();
+            self.solve(&equations[at], base_m, share * (mean_m - net_erosion_m(&equations[at], own_m)))
         });
     }
 
