@@ -274,16 +274,21 @@ mod tests {
             changes(r#""terrain_version": 9,"#, &faults)
         };
         assert!(since_9("cosine").expect("ridges are wider").contains("ridges"));
-        assert_eq!(since_9("smooth"), None);
+        assert!(!since_9("smooth").expect("rivers have changed").contains("ridges"));
         assert_eq!(changes("", r#""fluvial_erosion", "enabled": false"#), None);
         let since_2 = changes(r#""terrain_version": 2,"#, r#""fluvial_erosion""#).expect("depressions have changed");
         assert!(since_2.contains("depressions") && !since_2.contains("rows and columns"), "{since_2}");
         let since_2 = changes(r#""terrain_version": 2,"#, r#""thermal_erosion""#).expect("scree has changed");
         assert!(since_2.contains("differs in its details") && !since_2.contains("too steep"), "{since_2}");
-        assert_eq!(changes(r#""terrain_version": 10,"#, r#""thermal_erosion""#), None);
+        assert_eq!(changes(&format!(r#""terrain_version": {TERRAIN_VERSION},"#), r#""thermal_erosion""#), None);
         let since_4 = changes(r#""terrain_version": 4,"#, r#""fluvial_erosion""#).expect("creep has changed");
         assert!(since_4.contains("creep") && !since_4.contains("depressions"), "{since_4}");
-        assert_eq!(changes(r#""terrain_version": 5,"#, r#""fluvial_erosion""#), None);
+        let since_5 = changes(r#""terrain_version": 5,"#, r#""fluvial_erosion""#).expect("what is left has changed");
+        assert!(since_5.contains("at every size") && !since_5.contains("creep"), "{since_5}");
+        let since_10 = |operation: &str| changes(r#""terrain_version": 10,"#, operation);
+        assert!(since_10(r#""kernel_filter""#).expect("small maps have changed").contains("filter"));
+        assert_eq!(since_10(r#""gaussian_blur""#), None);
+        assert_eq!(changes(&format!(r#""terrain_version": {TERRAIN_VERSION},"#), r#""fluvial_erosion""#), None);
         assert!(
             changes(&format!(r#""terrain_version": {},"#, TERRAIN_VERSION + 1), r#""faults""#)
                 .expect("newer")

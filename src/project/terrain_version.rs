@@ -5,7 +5,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 10;
+pub const TERRAIN_VERSION: u32 = 11;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -19,7 +19,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 11] = [
+const CHANGES: [TerrainChange; 13] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -90,6 +90,23 @@ const CHANGES: [TerrainChange; 11] = [
         version: 10,
         affects: |step| matches!(&step.operation, AnyOperation::Faults(faults) if faults.has_rivers_and_banks()),
         what: "with rivers, ridges and banks of faults are at least two spacings of the rivers' points wide",
+        is_fine: false,
+    },
+    TerrainChange {
+        version: 11,
+        affects: |step| step.operation.has_own_points(),
+        what: "where rivers leave some of the detail below, they leave the same at every size",
+        is_fine: false,
+    },
+    TerrainChange {
+        version: 11,
+        affects: |step| match &step.operation {
+            AnyOperation::Faults(faults) => faults.wind.is_some(),
+            AnyOperation::BspFaults(faults) => faults.wind.is_some(),
+            AnyOperation::RecursiveFilter(_) | AnyOperation::FiniteFilter(_) | AnyOperation::KernelFilter(_) => true,
+            _ => false,
+        },
+        what: "maps with fewer samples than the reference resolution of a filter are smoothed as finer ones",
         is_fine: false,
     },
 ];

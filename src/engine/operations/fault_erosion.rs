@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, TerrainOnGrid};
-use super::recursive_filter::{PreparedFilter, RecursiveFilter};
+use super::recursive_filter::{PreparedFilter, RecursiveFilter, filter_grid};
 use super::river_rock::RiverRock;
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_refinement::{StreamPowerRefinement, coarser};
@@ -102,7 +102,10 @@ impl FaultErosion<'_> {
 
     /// See [`Operation::working_grid`](super::Operation::working_grid).
     pub fn working_grid(self, grid: Grid) -> Grid {
-        if self.rivers.is_some() { Grid::fitted(grid.extent(), REFERENCE_SAMPLES) } else { grid }
+        if self.rivers.is_some() {
+            return Grid::fitted(grid.extent(), REFERENCE_SAMPLES);
+        }
+        self.wind.map_or(grid, |wind| filter_grid(grid, wind.reference_samples))
     }
 
     /// Whether every fault needs the heights at the samples of the grid.
@@ -243,6 +246,7 @@ impl FaultErosion<'_> {
             years: rivers.years * f64::from(steps),
             below,
             uplift_m: None,
+            is_coarse: terrain.grid() != self.working_grid(grid),
         };
         refinement.on_grid(grid, progress)
     }

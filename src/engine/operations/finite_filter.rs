@@ -4,9 +4,9 @@
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
-use super::recursive_filter::{Direction, mix, reference_spacing_m};
+use super::recursive_filter::{Direction, filter_grid, mix, reference_spacing_m};
 use crate::cast::ToFloat;
-use crate::heightfield::Heightfield;
+use crate::heightfield::{Grid, Heightfield};
 use crate::parameters::{Spec, parameters};
 use crate::progress::Cancelled;
 use crate::strips::strips;
@@ -63,6 +63,14 @@ impl Operation for FiniteFilter {
         Role::Modifier
     }
 
+    fn working_grid(&self, grid: Grid) -> Grid {
+        filter_grid(grid, self.reference_samples)
+    }
+
+    fn preview_grid(&self, grid: Grid) -> Grid {
+        grid
+    }
+
     fn evaluate(&self, context: &EvalContext, _: u32, _: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         let mut terrain = context.heights_below()?;
         let (grid, k) = (context.grid, self.k.to_f32());
@@ -92,7 +100,7 @@ impl Operation for FiniteFilter {
 mod tests {
     use super::super::testing::{modified, rough_terrain};
     use super::*;
-    use crate::heightfield::{Extent, Grid};
+    use crate::heightfield::Extent;
 
     /// A filter whose neighbour is one sample away on a map of that side.
     fn filter(k: f64, side: usize) -> FiniteFilter {

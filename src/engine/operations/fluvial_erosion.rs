@@ -241,6 +241,7 @@ impl Operation for FluvialErosion {
             years: self.years * f64::from(until),
             below,
             uplift_m: Some(uplift_m.into_iter().map(|uplift_m| steps * uplift_m).collect()),
+            is_coarse: terrain.grid() != self.working_grid(context.grid),
         };
         progress.stage(0.1..1.0, || refinement.on_grid(context.grid, progress))
     }

@@ -6,13 +6,13 @@
 //!
 //! The kernel's numbers are Δr metres apart along both axes at every resolution. Between samples the height is
 //! interpolated bilinearly. A grid that contains the reference grid reads exactly the reference grid's samples, so that
-//! both agree bit for bit. A grid coarser than the reference grid lacks the detail between its samples: a cliff is
-//! changed less, but over the entire gap that contains it, and many passes of a smoothing kernel reach further than on
-//! the reference grid.
+//! both agree bit for bit. A map with fewer samples than the reference grid, which would lack the detail between its
+//! samples, is filtered on a finer grid (of up to 1025 samples per side).
 
 use rayon::prelude::*;
 
 use super::operation::{EvalContext, Keyframe, Operation, Role};
+use super::recursive_filter::filter_grid;
 use crate::cast::{ToFloat, ToInteger};
 use crate::heightfield::{Grid, Heightfield, MAX_HEIGHT_M};
 use crate::parameters::{Matrix, Spec, parameters};
@@ -146,6 +146,14 @@ impl Operation for KernelFilter {
 
     fn role(&self) -> Role {
         Role::Modifier
+    }
+
+    fn working_grid(&self, grid: Grid) -> Grid {
+        filter_grid(grid, self.reference_samples)
+    }
+
+    fn preview_grid(&self, grid: Grid) -> Grid {
+        grid
     }
 
     /// More than one pass needs two buffers besides the terrain below.

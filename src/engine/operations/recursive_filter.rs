@@ -49,7 +49,7 @@ parameters! {
         /// Smoothing along north and south. Off: the same as Smoothing.
         k_z: Option<f64> = None, Spec::number("Smoothing north–south", 0.0, 0.9999).slider(0.0, 0.95).none("= Smoothing");
         /// The resolution for which Smoothing is meant, in samples along the longer side. It is converted to
-        /// that of the map, so that the result does not depend on it.
+        /// that of the map, so that the result does not depend on it. Maps with fewer samples are smoothed as finer ones.
         reference_samples: u32 = 257,
             Spec::number("Reference resolution", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
         /// How many times the filter is applied.
@@ -116,6 +116,18 @@ impl RecursiveFilter {
 pub(super) fn reference_spacing_m(grid: Grid, samples: u32) -> f64 {
     let extent = grid.extent();
     extent.width_m.max(extent.depth_m) / (f64::from(samples) - 1.0)
+}
+
+/// The grid on which a filter for a reference grid with `samples` samples along the longer side works: a finer one, of
+/// which `grid` has every n-th sample, if that has fewer. Terrain that is thinned and then smoothed has other heights than
+/// terrain that is smoothed and then thinned.
+pub(super) fn filter_grid(grid: Grid, samples: u32) -> Grid {
+    /// The most samples along the longer side of a finer grid.
+    const MAX_SIDE: usize = 1025;
+    let cells = [grid.width(), grid.height()].map(|samples| samples - 1);
+    let longer = cells[0].max(cells[1]).max(1);
+    let times = (samples as usize - 1).div_ceil(longer).min((MAX_SIDE - 1) / longer).max(1);
+    Grid::new(grid.extent(), times * cells[0] + 1, times * cells[1] + 1)
 }
 
 impl PreparedFilter {
@@ -380,6 +392,14 @@ impl Operation for RecursiveFilter {
 
     fn role(&self) -> Role {
         Role::Modifier
+    }
+
+    fn working_grid(&self, grid: Grid) -> Grid {
+        filter_grid(grid, self.reference_samples)
+    }
+
+    fn preview_grid(&self, grid: Grid) -> Grid {
+        grid
     }
 
     fn peak_maps(&self, _grid: Grid) -> f64 {

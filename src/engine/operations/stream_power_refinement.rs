@@ -26,6 +26,9 @@ const HALO: usize = 16;
 const MARGIN: usize = 48;
 /// Points of the last mesh of the whole world around the samples of a block and its margin.
 const EDGE: usize = 4;
+/// The meshes finer than the reference that are computed for any map. Most of what refinement changes comes with the first
+/// one, so a map with fewer samples has the same terrain.
+const MIN_LEVELS: usize = 1;
 /// How much finer than the last mesh a grid may be, as a ratio of samples per side.
 const MAX_RATIO: f64 = 1.1;
 /// The strongest dissection of the first finer level, see [`Refinement`].
@@ -55,12 +58,14 @@ pub(super) struct StreamPowerRefinement<'a> {
     /// The uplift during all steps at each point, metres, given the terrain before erosion; `None` if the highest
     /// points were not eroded.
     pub uplift_m: Option<Vec<f32>>,
+    /// Whether the points are fewer than those of the reference mesh, for a preview.
+    pub is_coarse: bool,
 }
 
 impl StreamPowerRefinement<'_> {
     /// Whether parts of the grid `to` can be computed alone, given the reference grid.
     pub fn has_parts(from: Grid, to: Grid) -> bool {
-        Grids::new(from, to.full()).blocks().is_some()
+        Grids::new(from, to.full(), MIN_LEVELS).blocks().is_some()
     }
 
     /// Peak memory in heightfields of the grid `to`, which can be a part, given the reference grid.
@@ -78,7 +83,7 @@ impl StreamPowerRefinement<'_> {
         const OF_BLOCK: [f64; 2] = [3.5, 1.5];
         let maps = |grid: Grid| grid.samples().to_f64() / to.samples().to_f64();
         let full = to.full();
-        let grids = Grids::new(from, full);
+        let grids = Grids::new(from, full, MIN_LEVELS);
         let refined = |mesh: f64, grid: f64| {
             let sampled = SAMPLED[0] * grid + SAMPLED[1] * mesh;
             sampled.max(DRAINED * grid).max(REFINED * mesh)
@@ -99,7 +104,7 @@ impl StreamPowerRefinement<'_> {
     /// The terrain on a grid, which can be a part of one that has [blocks](Grids::blocks).
     pub fn on_grid(&self, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let from = self.terrain.grid();
-        let grids = Grids::new(from, to.full());
+        let grids = Grids::new(from, to.full(), if self.is_coarse { 0 } else { MIN_LEVELS });
         let mesh = Mesh::new(from, 0, self.randomness, progress)?;
         // The time of a level grows with its samples.
         let total = grids.finer.iter().chain([&from, &to]).map(|grid| grid.samples().to_f32()).sum::<f32>();
@@ -171,17 +176,28 @@ impl StreamPowerRefinement<'_> {
         progress.stage(0.1..1.0, || terrain.refined(mesh, self.refinement(grid, level), source, progress))
     }
 
-    /// The terrain before erosion and how much of its detail is left.
+    /// The terrain before erosion and how much of its detail is left: what is left at a point and all its neighbours. Detail
+    /// smaller than the spacing raises or lowers single points by chance, and they erode more or less than those around
+    /// them.
     fn source(&self, mesh: &Mesh, progress: &Progress) -> Result<Source, Cancelled> {
         let heights = mesh.at_points(&(self.below)(mesh.grid())?, progress)?;
         let rise = self.terrain.copied(progress)?.combined(&heights, |terrain, below| terrain - below, progress)?;
         let [_, highest] = rise.min_max();
-        let mut left = rise;
         let scale = 0.25 * mesh.grid().spacing_x_m().to_f32();
-        for (i, left) in left.heights_mut().iter_mut().enumerate() {
-            let uplift_m = self.uplift_m.as_ref().map_or(highest, |uplift_m| uplift_m[i]);
-            let eroded = ((uplift_m - *left) / scale).max(0.0);
-            *left = 1.0 / (1.0 + eroded * eroded);
+        let left_at = |point: usize| {
+            let uplift_m = self.uplift_m.as_ref().map_or(highest, |uplift_m| uplift_m[point]);
+            let changed = (uplift_m - rise.heights()[point]) / scale;
+            1.0 / (1.0 + changed * changed)
+        };
+        let (width, height) = (rise.grid().width(), rise.grid().height());
+        let around = |i: usize, count: usize| i.saturating_sub(1)..(i + 2).min(count);
+        let mut left = Heightfield::flat(rise.grid());
+        for (r, row) in left.rows_mut().enumerate() {
+            for (c, left) in row.iter_mut().enumerate() {
+                let points = around(r, height).flat_map(|r| around(c, width).map(move |c| r * width + c));
+                *left = points.map(left_at).fold(1.0, f32::min);
+            }
+            progress.check()?;
         }
         Ok(Source { heights, left })
     }
@@ -233,15 +249,15 @@ struct Grids {
 }
 
 impl Grids {
-    /// Those from `from` to the full grid `to`.
-    fn new(from: Grid, to: Grid) -> Self {
+    /// Those from `from` to the full grid `to`, at least `min_levels`.
+    fn new(from: Grid, to: Grid, min_levels: usize) -> Self {
         let mut finer = Vec::new();
         let [mut width, mut height] = [from.width(), from.height()];
         let is_finer = |width: usize, height: usize| {
             (to.width() - 1).to_f64() > MAX_RATIO * (width - 1).to_f64()
                 || (to.height() - 1).to_f64() > MAX_RATIO * (height - 1).to_f64()
         };
-        while is_finer(width, height) && 2 * width.max(height) - 1 <= MAX_SIDE {
+        while (finer.len() < min_levels || is_finer(width, height)) && 2 * width.max(height) - 1 <= MAX_SIDE {
             (width, height) = (2 * width - 1, 2 * height - 1);
             finer.push(Grid::new(to.extent(), width, height));
         }
@@ -325,6 +341,7 @@ mod tests {
             years: 1e6,
             below: &|grid| Ok(Heightfield::flat(grid)),
             uplift_m: Some(vec![1e4; coarse.samples()]),
+            is_coarse: false,
         };
         let terrain = refinement.on_grid(fine, &Progress::new()).expect("not cancelled");
         let bend = |r: usize, c: usize| terrain[(c - 1, r)] - 2.0 * terrain[(c, r)] + terrain[(c + 1, r)];
@@ -347,26 +364,10 @@ mod tests {
         let extent = Extent { width_m: 3200.0, depth_m: 2400.0 };
         let from = Grid::new(extent, 65, 49);
         let terrain = hills(from);
-        let law = StreamPowerLaw {
-            erodibility: 1e-5,
-            area_exponent: 0.5,
-            slope_exponent: 1.0,
-            hillslope_m: 40.0,
-            creep_m2: 1e-4,
-            critical_slope: Some(0.8),
-            deposition: 0.0,
-        };
         for (outlets, sea_m) in [(Outlets::Hollows, None), (Outlets::Border, None), (Outlets::West, Some(120.0))] {
             let below = |grid: Grid| Ok(hills(grid));
-            let refinement = StreamPowerRefinement {
-                terrain: &terrain,
-                randomness: 1.0,
-                routing: RoutingOptions { outlets, sea_m },
-                law,
-                years: 1e6,
-                below: &below,
-                uplift_m: None,
-            };
+            let refinement =
+                StreamPowerRefinement { routing: RoutingOptions { outlets, sea_m }, ..refinement(&terrain, &below) };
             // As fine as the last mesh, between two meshes, and a little finer than the last one.
             for to in [Grid::new(extent, 513, 385), Grid::new(extent, 401, 301), Grid::new(extent, 560, 420)] {
                 let whole = refinement.on_grid(to, &progress).expect("not cancelled");
@@ -378,7 +379,7 @@ mod tests {
                 // All finer meshes in blocks, or all but the first ones. With 401 samples, the last mesh of the whole world is
                 // then nearly as fine as the map.
                 for in_whole in [0, 1, 2] {
-                    let grids = Grids { whole: in_whole, ..Grids::new(from, to) };
+                    let grids = Grids { whole: in_whole, ..Grids::new(from, to, MIN_LEVELS) };
                     if let Some((last, level)) = grids.whole().last().zip((1..).nth(in_whole.saturating_sub(1))) {
                         let refined = refinement.refined(&coarse, *last, level, &progress).expect("not cancelled");
                         coarse = refined.drained(&progress).expect("not cancelled");
@@ -402,10 +403,78 @@ mod tests {
         }
     }
 
+    /// A law under which refinement adds much.
+    const LAW: StreamPowerLaw = StreamPowerLaw {
+        erodibility: 1e-5,
+        area_exponent: 0.5,
+        slope_exponent: 1.0,
+        hillslope_m: 40.0,
+        creep_m2: 1e-4,
+        critical_slope: Some(0.8),
+        deposition: 0.0,
+    };
+
+    fn refinement<'a>(terrain: &'a Heightfield, below: &'a TerrainOnGrid<'a>) -> StreamPowerRefinement<'a> {
+        StreamPowerRefinement {
+            terrain,
+            randomness: 1.0,
+            routing: RoutingOptions { outlets: Outlets::Border, sea_m: None },
+            law: LAW,
+            years: 1e6,
+            below,
+            uplift_m: None,
+            is_coarse: false,
+        }
+    }
+
+    #[test]
+    fn small_maps_take_the_samples_of_the_first_finer_mesh() {
+        let [half, reference, double] =
+            [33, 65, 129].map(|side| Grid::new(Extent { width_m: 3200.0, depth_m: 3200.0 }, side, side));
+        let terrain = hills(reference);
+        let below = |grid: Grid| Ok(hills(grid));
+        let on = |grid: Grid, is_coarse: bool| {
+            let refinement = StreamPowerRefinement { is_coarse, ..refinement(&terrain, &below) };
+            refinement.on_grid(grid, &Progress::new()).expect("not cancelled")
+        };
+        let large = on(double, false);
+        for (small, times) in [(on(reference, false), 2), (on(half, false), 4)] {
+            let side = small.grid().width();
+            let samples = (0..side).flat_map(|r| (0..side).map(move |c| (c, r)));
+            let differ = samples.filter(|(c, r)| small[(*c, *r)] != large[(times * c, times * r)]).count();
+            // Depressions along the smaller grid.
+            assert!(20 * differ < side * side, "{differ} of {side}²");
+        }
+        assert_ne!(on(reference, true), on(reference, false));
+    }
+
+    #[test]
+    fn detail_is_left_where_neither_a_point_nor_its_neighbours_have_changed() {
+        let grid = Grid::new(Extent { width_m: 800.0, depth_m: 800.0 }, 9, 9);
+        let mesh = Mesh::new(grid, 0, 0.0, &Progress::new()).expect("not cancelled");
+        // A quarter of the spacing is 25 m. No point is higher than before, except one.
+        let terrain = Heightfield::from_fn(grid, |c, r| match (c, r) {
+            (2, 2) => -50.0,
+            (6, 6) => 25.0,
+            _ => 0.0,
+        });
+        let below = |grid: Grid| Ok(Heightfield::flat(grid));
+        let uplift_m = Some(vec![0.0; grid.samples()]);
+        let refinement = StreamPowerRefinement { uplift_m, ..refinement(&terrain, &below) };
+        let Source { left, .. } = refinement.source(&mesh, &Progress::new()).expect("not cancelled");
+        let is_near = |c: usize, r: usize, of: usize| c.abs_diff(of) <= 1 && r.abs_diff(of) <= 1;
+        let expected = Heightfield::from_fn(grid, |c, r| match () {
+            () if is_near(c, r, 2) => 0.2,
+            () if is_near(c, r, 6) => 0.5,
+            () => 1.0,
+        });
+        assert_eq!(left, expected);
+    }
+
     #[test]
     fn large_maps_are_divided_into_blocks() {
         let grid = |side| Grid::new(Extent { width_m: 1e5, depth_m: 1e5 }, side, side);
-        let blocks = |to: usize| Grids::new(grid(257), grid(to)).blocks().map(|blocks| blocks.side());
+        let blocks = |to: usize| Grids::new(grid(257), grid(to), MIN_LEVELS).blocks().map(|blocks| blocks.side());
         assert_eq!(blocks(2049), None);
         assert_eq!(blocks(2200), None, "as fine as the last mesh of the whole world");
         let sides = [2300, 4097, 8193, 65_537].map(blocks);
@@ -425,7 +494,7 @@ mod tests {
     fn meshes_double_until_they_are_about_as_fine_as_the_grid() {
         let grid = |width, height| Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, width, height);
         let sides = |to: Grid| {
-            let grids = Grids::new(grid(257, 129), to);
+            let grids = Grids::new(grid(257, 129), to, 0);
             grids.finer.iter().map(|grid| [grid.width(), grid.height()]).collect::<Vec<_>>()
         };
         assert_eq!(sides(grid(200, 100)), [] as [[usize; 2]; 0]);

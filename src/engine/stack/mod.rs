@@ -332,6 +332,7 @@ impl Evaluator {
                 .stage(0.0..stages.share(1), || self.output_ahead(&recipe.stack[i].operation, &context, positions[i]))
         };
         let mut own_ahead = ahead.map(output_ahead).transpose()?;
+        let is_coarse = self.is_coarse;
         for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate().skip(start) {
             let placement = placements[i];
             let (below, of_members) = below_groups.visit(&placements, i, terrain.take(), None);
@@ -345,7 +346,12 @@ impl Evaluator {
                     let is_pointwise_below = i <= pointwise && placement.parent.is_none();
                     // Resampled heights differ a little from those of another size, and rivers amplify the difference.
                     let below_on = |other: Grid| {
-                        if !is_pointwise_below || !grid.is_part() && grid.has_samples_of(other) {
+                        let is_known = if is_pointwise_below {
+                            !grid.is_part() && grid.has_samples_of(other)
+                        } else {
+                            is_coarse || placement.parent.is_some() || !is_refined(grid, other)
+                        };
+                        if is_known {
                             return context.below_on(other);
                         }
                         let recipe_below =
@@ -621,6 +627,11 @@ fn is_pointwise(recipe: &Recipe, Step { operation, settings, .. }: &Step, grid: 
     operation.is_pointwise()
         && operation.working_grid(grid) == grid
         && recipe.mask_sources(settings).all(Mask::is_pointwise)
+}
+
+/// Whether another grid is a full one that has all samples of this one, and more.
+fn is_refined(grid: Grid, other: Grid) -> bool {
+    !other.is_part() && other != grid && other.has_samples_of(grid)
 }
 
 /// The number of steps from the lowest up that are pointwise. The terrain after them can be evaluated on any grid, with the

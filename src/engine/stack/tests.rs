@@ -4,6 +4,8 @@ use super::*;
 use crate::heightfield::Extent;
 use crate::operations::FaultRivers;
 use crate::operations::faults::Faults;
+use crate::operations::finite_filter::FiniteFilter;
+use crate::operations::kernel_filter::KernelFilter;
 use crate::operations::mountains::Mountains;
 use crate::operations::pads::{Pad, Pads};
 use crate::operations::recursive_filter::RecursiveFilter;
@@ -62,6 +64,30 @@ fn coarse_evaluation_uses_preview_grids_of_slow_operations_only() {
     // On a grid finer than the preview grid there is no difference.
     let fine = Grid::fitted(grid().extent(), 300);
     assert_eq!(coarse(&wet, fine), exact(&wet, fine));
+}
+
+#[test]
+fn maps_with_fewer_samples_than_the_reference_of_a_filter_are_samples_of_finer_ones() {
+    let rivers = Some(FaultRivers { years: 20_000.0, ..Default::default() });
+    let eroded = Step::new(Faults { count: 40, rivers, ..Default::default() });
+    let rain = Step::new(RecursiveFilter { k: 0.8, reference_samples: 257, passes: 3, ..Default::default() });
+    let neighbours = Step::new(FiniteFilter { reference_samples: 257, ..Default::default() });
+    let kernel = Step::new(KernelFilter { reference_samples: 257, ..Default::default() });
+    for filter in [rain, neighbours, kernel] {
+        for below in [faults(40), windy(40), eroded.clone()] {
+            let recipe = recipe(vec![below, filter.clone()]);
+            let of_size = |[width, height]: [usize; 2]| {
+                let grid = Grid::new(grid().extent(), width, height);
+                evaluate(&recipe, grid, None, &Inputs::default(), &Progress::new()).expect("not cancelled")
+            };
+            // 40 × 7 cells are the first multiple of at least 256.
+            let (small, large) = (of_size([41, 33]), of_size([281, 225]));
+            assert!((0..33).all(|r| (0..41).all(|c| small[(c, r)] == large[(7 * c, 7 * r)])));
+        }
+    }
+    let rain = Step::new(RecursiveFilter { reference_samples: 65_537, ..Default::default() }).operation;
+    assert_eq!(rain.working_grid(grid()), Grid::new(grid().extent(), 1001, 801), "not more than 1025 samples");
+    assert_eq!(rain.preview_grid(grid()), grid());
 }
 
 #[test]
@@ -127,7 +153,7 @@ fn an_edit_evaluates_only_the_operations_that_it_affects() {
 #[test]
 fn the_cache_stays_within_its_limit_and_does_not_change_the_terrain() {
     let map_bytes = grid().samples() * size_of::<f32>();
-    let blur = || Step::new(RecursiveFilter { k: 0.3, ..Default::default() });
+    let blur = || Step::new(RecursiveFilter { k: 0.3, reference_samples: 41, ..Default::default() });
     let steps = (0..40).map(|i| if i % 3 == 2 { blur() } else { faults(3 + i) }).collect();
     let mut recipe = recipe(steps);
     let limit = 12 * map_bytes;
