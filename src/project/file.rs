@@ -280,12 +280,14 @@ mod tests {
         assert!(since_2.contains("depressions") && !since_2.contains("rows and columns"), "{since_2}");
         let since_2 = changes(r#""terrain_version": 2,"#, r#""thermal_erosion""#).expect("scree has changed");
         assert!(since_2.contains("differs in its details") && !since_2.contains("too steep"), "{since_2}");
+        let since_10 = |operation: &str| changes(r#""terrain_version": 10,"#, operation);
+        let small = since_10(r#""thermal_erosion""#).expect("small maps have changed");
+        assert!(small.contains("fewer samples") && !small.contains("scree"), "{small}");
         assert_eq!(changes(&format!(r#""terrain_version": {TERRAIN_VERSION},"#), r#""thermal_erosion""#), None);
         let since_4 = changes(r#""terrain_version": 4,"#, r#""fluvial_erosion""#).expect("creep has changed");
         assert!(since_4.contains("creep") && !since_4.contains("depressions"), "{since_4}");
         let since_5 = changes(r#""terrain_version": 5,"#, r#""fluvial_erosion""#).expect("what is left has changed");
         assert!(since_5.contains("at every size") && !since_5.contains("creep"), "{since_5}");
-        let since_10 = |operation: &str| changes(r#""terrain_version": 10,"#, operation);
         assert!(since_10(r#""kernel_filter""#).expect("small maps have changed").contains("filter"));
         assert_eq!(since_10(r#""gaussian_blur""#), None);
         assert_eq!(changes(&format!(r#""terrain_version": {TERRAIN_VERSION},"#), r#""fluvial_erosion""#), None);

@@ -101,12 +101,13 @@ const CHANGES: [TerrainChange; 13] = [
     TerrainChange {
         version: 11,
         affects: |step| match &step.operation {
-            AnyOperation::Faults(faults) => faults.wind.is_some(),
-            AnyOperation::BspFaults(faults) => faults.wind.is_some(),
+            AnyOperation::Faults(faults) => faults.wind.is_some() && faults.rivers.is_none(),
+            AnyOperation::BspFaults(faults) => faults.wind.is_some() && faults.rivers.is_none(),
             AnyOperation::RecursiveFilter(_) | AnyOperation::FiniteFilter(_) | AnyOperation::KernelFilter(_) => true,
+            AnyOperation::ThermalErosion(_) | AnyOperation::HydraulicErosion(_) => true,
             _ => false,
         },
-        what: "maps with fewer samples than the reference resolution of a filter are smoothed as finer ones",
+        what: "maps with fewer samples than the reference resolution of a filter or of erosion are like finer ones",
         is_fine: false,
     },
 ];
