@@ -32,7 +32,14 @@ pub struct Placement {
 impl Placement {
     /// Whether a step at the same index has the same terrain below it and as much effect in both places.
     pub(super) fn has_same_effect(&self, other: &Self) -> bool {
-        self.first == other.first && self.begins_flat == other.begins_flat && self.is_in_enabled == other.is_in_enabled
+        self.has_same_below(other) && self.is_in_enabled == other.is_in_enabled
+    }
+
+    /// Whether an operation at the same index reads the same terrain below it in both places, if that of the steps below is
+    /// the same. Within a group, it is not evaluated on finer grids.
+    pub(super) fn has_same_below(&self, other: &Self) -> bool {
+        let is_same = self.first == other.first && self.begins_flat == other.begins_flat;
+        is_same && self.parent.is_some() == other.parent.is_some()
     }
 }
 

@@ -411,6 +411,11 @@ impl Operation for Faults {
         })
     }
 
+    fn added_since(&self, context: &EvalContext, from: u32, until: u32) -> Option<Result<Heightfield, Cancelled>> {
+        let sum = || sum_of_faults(context.grid, &self.fault_range(context, from + 1..=until)?, context.progress);
+        (self.rivers.is_some() && self.wind.is_none()).then(sum)
+    }
+
     fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         if !self.erosion().is_active() {
             return sum_of_faults(context.grid, &self.fault_range(context, 1..=until)?, context.progress);

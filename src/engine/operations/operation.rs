@@ -277,6 +277,12 @@ pub trait Operation: Parameters {
         None
     }
 
+    /// What iterations after `from` up to `until` add to the result on the context's grid, for coarse previews of an
+    /// operation that works on a grid of its own and otherwise upsamples every result; `None` for any other.
+    fn added_since(&self, _context: &EvalContext, _from: u32, _until: u32) -> Option<Result<Heightfield, Cancelled>> {
+        None
+    }
+
     /// The operation's result after `until` iterations (at most [`Self::iterations`]), before blending.
     ///
     /// A [resumable](Self::is_resumable) operation may continue from the keyframe `resume`; the result must be

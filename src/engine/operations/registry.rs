@@ -195,6 +195,16 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.accumulate(context, until, from), )+ }
             }
 
+            /// See [`Operation::added_since`].
+            pub fn added_since(
+                &self,
+                context: &EvalContext,
+                from: u32,
+                until: u32,
+            ) -> Option<Result<Heightfield, Cancelled>> {
+                match self { $( Self::$name(operation) => operation.added_since(context, from, until), )+ }
+            }
+
             /// See [`Operation::evaluate`].
             pub fn evaluate(
                 &self,

@@ -3,10 +3,12 @@
 //! Drainage divides depend on tiny height differences, so all steps are computed on one reference mesh. Finer meshes add
 //! the small valleys and gullies between its channels (`flow::refinement`).
 
+use std::borrow::Cow;
+
 use super::blocks::Blocks;
 use super::operation::TerrainOnGrid;
 use super::stream_power::StreamPowerLaw;
-use crate::cast::ToFloat;
+use crate::cast::{ToFloat, ToInteger};
 use crate::flow::{
     DrainedTerrain, Hillslopes, Mesh, MeshTerrain, Outlets, Refinement, RoutingOptions, Source, without_depressions,
 };
@@ -89,7 +91,11 @@ impl StreamPowerRefinement<'_> {
             sampled.max(DRAINED * grid).max(REFINED * mesh)
         };
         let reference = REFERENCE * maps(from);
-        let Some(blocks) = grids.blocks() else { return refined(maps(grids.last()), 1.0).max(reference) };
+        let Some(blocks) = grids.blocks() else {
+            // The terrain before erosion is held meanwhile.
+            let last = maps(grids.last());
+            return refined(last, 1.0).max(1.0 + REFINED * last).max(1.0 + reference);
+        };
         let whole = maps(grids.last_whole());
         let side = (blocks.side() + 2 * MARGIN).to_f64();
         let ratio = (grids.last().width() - 1).to_f64() / (full.width() - 1).to_f64();
@@ -105,35 +111,71 @@ impl StreamPowerRefinement<'_> {
     pub fn on_grid(&self, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let from = self.terrain.grid();
         let grids = Grids::new(from, to.full(), if self.is_coarse { 0 } else { MIN_LEVELS });
-        let mesh = Mesh::new(from, 0, self.randomness, progress)?;
         // The time of a level grows with its samples.
         let total = grids.finer.iter().chain([&from, &to]).map(|grid| grid.samples().to_f32()).sum::<f32>();
+        let share =
+            |levels: &[Grid]| levels.iter().chain([&from]).map(|grid| grid.samples().to_f32()).sum::<f32>() / total;
+        let whole = grids.whole();
+        if let Some(blocks) = grids.blocks() {
+            let done = share(whole);
+            let terrain = progress.stage(0.0..done, || self.drained(whole, None, progress))?;
+            let block = |part: GridPart, progress: &Progress| self.block(&terrain, &grids, part, progress);
+            // The border of an overlap keeps its heights.
+            let routing = RoutingOptions { outlets: Outlets::Border, sea_m: self.routing.sea_m };
+            let finish =
+                |overlap: Heightfield, progress: &Progress| without_depressions(overlap, routing, &[], progress);
+            return progress.stage(done..1.0, || blocks.heights(to.as_part(), block, finish, progress));
+        }
+        let source = progress.stage(0.0..0.0, || (self.below)(to))?;
+        let (coarser, last) = match whole.split_last() {
+            Some((last, coarser)) if is_as_fine(*last, to) => (coarser, Some(*last)),
+            _ => (whole, None),
+        };
+        let [drained, done] = [share(coarser), share(whole)];
+        let terrain = progress.stage(0.0..drained, || self.drained(coarser, Some(&source), progress))?;
+        let Some(last) = last else { return progress.stage(drained..1.0, || terrain.on_grid(source, progress)) };
+        let refine = || self.refined(&terrain, last, whole.len().to_u32(), Some(&source), progress);
+        let refined = progress.stage(drained..done, refine)?;
+        drop(terrain);
+        progress.stage(done..1.0, || refined.on_grid(source, progress))
+    }
+
+    /// The terrain before erosion on a grid whose samples can be among those of a map that is known.
+    fn uneroded<'b>(
+        &self,
+        grid: Grid,
+        known: Option<&'b Heightfield>,
+        progress: &Progress,
+    ) -> Result<Cow<'b, Heightfield>, Cancelled> {
+        match known {
+            Some(known) if known.grid() == grid => Ok(Cow::Borrowed(known)),
+            Some(known) if known.grid().has_samples_of(grid) => known.resampled(grid, progress).map(Cow::Owned),
+            _ => (self.below)(grid).map(Cow::Owned),
+        }
+    }
+
+    /// The terrain at the points of the last of some levels, or of the reference mesh, without depressions.
+    fn drained(
+        &self,
+        levels: &[Grid],
+        known: Option<&Heightfield>,
+        progress: &Progress,
+    ) -> Result<DrainedTerrain, Cancelled> {
+        let from = self.terrain.grid();
+        let total = levels.iter().chain([&from]).map(|grid| grid.samples().to_f32()).sum::<f32>();
         let mut done = from.samples().to_f32() / total;
+        let mesh = Mesh::new(from, 0, self.randomness, progress)?;
         let mut terrain = progress.stage(0.0..done, || {
-            let source = progress.stage(0.0..0.3, || self.source(&mesh, progress))?;
+            let source = progress.stage(0.0..0.3, || self.source(&mesh, known, progress))?;
             DrainedTerrain::new(mesh, self.terrain, source, self.routing, self.hillslopes(), progress)
         })?;
-        for (level, grid) in (1..).zip(grids.whole()) {
+        for (level, grid) in (1..).zip(levels) {
             let begun = done;
             done += grid.samples().to_f32() / total;
-            let refined = progress.stage(begun..done, || self.refined(&terrain, *grid, level, progress))?;
-            if is_as_fine(*grid, to.full()) {
-                let source = progress.stage(done..done, || (self.below)(to))?;
-                return progress.stage(done..1.0, || refined.on_grid(source, progress));
-            }
+            let refined = progress.stage(begun..done, || self.refined(&terrain, *grid, level, known, progress))?;
             terrain = progress.stage(done..done, || refined.drained(progress))?;
         }
-        progress.stage(done..1.0, || match grids.blocks() {
-            Some(blocks) => {
-                let block = |part: GridPart, progress: &Progress| self.block(&terrain, &grids, part, progress);
-                // The border of an overlap keeps its heights.
-                let routing = RoutingOptions { outlets: Outlets::Border, sea_m: self.routing.sea_m };
-                let finish =
-                    |overlap: Heightfield, progress: &Progress| without_depressions(overlap, routing, &[], progress);
-                blocks.heights(to.as_part(), block, finish, progress)
-            }
-            None => terrain.on_grid(progress.stage(0.0..0.0, || (self.below)(to))?, progress),
-        })
+        Ok(terrain)
     }
 
     /// The heights on a part of the map, from those at the points of the last mesh of the whole world. They depend on the
@@ -154,7 +196,7 @@ impl StreamPowerRefinement<'_> {
         for (level, grid) in (1_u32..).zip(&grids.finer).skip(grids.whole) {
             points =
                 GridPart { first: points.first.map(|first| 2 * first), size: points.size.map(|size| 2 * size - 1) };
-            let refined = self.refined(&terrain, grid.part(points.first, points.size), level, progress)?;
+            let refined = self.refined(&terrain, grid.part(points.first, points.size), level, None, progress)?;
             if is_as_fine(*grid, grids.to) {
                 return Ok(refined.on_grid((self.below)(to)?, progress)?.part(inside));
             }
@@ -169,18 +211,20 @@ impl StreamPowerRefinement<'_> {
         terrain: &DrainedTerrain,
         grid: Grid,
         level: u32,
+        known: Option<&Heightfield>,
         progress: &Progress,
     ) -> Result<MeshTerrain, Cancelled> {
         let mesh = Mesh::new(grid, level, self.randomness, progress)?;
-        let source = progress.stage(0.0..0.1, || mesh.at_points(&(self.below)(grid)?, progress))?;
+        let below = || self.uneroded(grid, known, progress);
+        let source = progress.stage(0.0..0.1, || mesh.at_points(&*below()?, progress))?;
         progress.stage(0.1..1.0, || terrain.refined(mesh, self.refinement(grid, level), source, progress))
     }
 
     /// The terrain before erosion and how much of its detail is left: what is left at a point and all its neighbours. Detail
     /// smaller than the spacing raises or lowers single points by chance, and they erode more or less than those around
     /// them.
-    fn source(&self, mesh: &Mesh, progress: &Progress) -> Result<Source, Cancelled> {
-        let heights = mesh.at_points(&(self.below)(mesh.grid())?, progress)?;
+    fn source(&self, mesh: &Mesh, known: Option<&Heightfield>, progress: &Progress) -> Result<Source, Cancelled> {
+        let heights = mesh.at_points(&*self.uneroded(mesh.grid(), known, progress)?, progress)?;
         let rise = self.terrain.copied(progress)?.combined(&heights, |terrain, below| terrain - below, progress)?;
         let [_, highest] = rise.min_max();
         let scale = 0.25 * mesh.grid().spacing_x_m().to_f32();
@@ -372,7 +416,7 @@ mod tests {
             for to in [Grid::new(extent, 513, 385), Grid::new(extent, 401, 301), Grid::new(extent, 560, 420)] {
                 let whole = refinement.on_grid(to, &progress).expect("not cancelled");
                 let mesh = Mesh::new(from, 0, 1.0, &progress).expect("not cancelled");
-                let source = refinement.source(&mesh, &progress).expect("not cancelled");
+                let source = refinement.source(&mesh, None, &progress).expect("not cancelled");
                 let mut coarse =
                     DrainedTerrain::new(mesh, &terrain, source, refinement.routing, refinement.hillslopes(), &progress)
                         .expect("not cancelled");
@@ -381,7 +425,8 @@ mod tests {
                 for in_whole in [0, 1, 2] {
                     let grids = Grids { whole: in_whole, ..Grids::new(from, to, MIN_LEVELS) };
                     if let Some((last, level)) = grids.whole().last().zip((1..).nth(in_whole.saturating_sub(1))) {
-                        let refined = refinement.refined(&coarse, *last, level, &progress).expect("not cancelled");
+                        let refined =
+                            refinement.refined(&coarse, *last, level, None, &progress).expect("not cancelled");
                         coarse = refined.drained(&progress).expect("not cancelled");
                     }
                     for part in [
@@ -461,7 +506,7 @@ mod tests {
         let below = |grid: Grid| Ok(Heightfield::flat(grid));
         let uplift_m = Some(vec![0.0; grid.samples()]);
         let refinement = StreamPowerRefinement { uplift_m, ..refinement(&terrain, &below) };
-        let Source { left, .. } = refinement.source(&mesh, &Progress::new()).expect("not cancelled");
+        let Source { left, .. } = refinement.source(&mesh, None, &Progress::new()).expect("not cancelled");
         let is_near = |c: usize, r: usize, of: usize| c.abs_diff(of) <= 1 && r.abs_diff(of) <= 1;
         let expected = Heightfield::from_fn(grid, |c, r| match () {
             () if is_near(c, r, 2) => 0.2,

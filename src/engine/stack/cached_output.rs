@@ -14,9 +14,24 @@ pub(super) struct CachedOutput {
     pub(super) terrains: Vec<(u32, Arc<Heightfield>)>,
     /// Exact heights, of operations that accumulate.
     pub(super) fixed: Vec<(u32, FixedHeights)>,
+    /// The last output on the grid of the map, of operations with a grid of their own.
+    pub(super) upsampled: Option<(u32, Arc<Heightfield>)>,
 }
 
 impl CachedOutput {
+    pub(super) fn is_empty(&self) -> bool {
+        self.terrains.is_empty() && self.fixed.is_empty() && self.upsampled.is_none()
+    }
+
+    /// Whether the output after an iteration takes no computation: on the grid of the map, if the operation has one of its
+    /// own.
+    pub(super) fn is_known(&self, iteration: u32, is_upsampled: bool) -> bool {
+        match &self.upsampled {
+            Some((known, _)) if is_upsampled => *known == iteration,
+            _ => !is_upsampled && self.terrain(iteration).is_some(),
+        }
+    }
+
     pub(super) fn terrain(&self, iteration: u32) -> Option<&Arc<Heightfield>> {
         self.terrains.iter().find(|(known, _)| *known == iteration).map(|(_, terrain)| terrain)
     }

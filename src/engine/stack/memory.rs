@@ -20,7 +20,8 @@ pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
         } else {
             0
         };
-        terrain + output + keyframes
+        let upsampled = if step.operation.has_own_points() || output != terrain { terrain } else { 0 };
+        terrain + output + upsampled + keyframes
     };
     let largest = enabled.clone().map(step_bytes).max().unwrap_or_default();
     let restored = if symmetries_to_restore(recipe, grid).is_empty() { 0 } else { size_of::<f32>() * grid.samples() };

@@ -12,14 +12,16 @@ mod below_groups;
 mod cached_output;
 pub mod memory;
 mod rock_log;
+mod terrain_below;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use self::below_groups::BelowGroups;
 use self::cached_output::{CachedOutput, resumed};
 use self::rock_log::{ChangedTerrain, RockLog};
+use self::terrain_below::{Method, TerrainBelow};
 use super::blending::blend;
 use super::discarded::discarded;
 pub use super::final_symmetry::restores_symmetry;
@@ -200,7 +202,8 @@ impl Evaluator {
         let mut bytes = 0;
         for CachedStep { terrain, output, .. } in &self.cache {
             let below = if let CachedTerrain::Valid(Some(terrain)) = terrain { Some(terrain) } else { None };
-            for terrain in below.into_iter().chain(output.terrains.iter().map(|(_, terrain)| terrain)) {
+            let outputs = output.terrains.iter().chain(&output.upsampled).map(|(_, terrain)| terrain);
+            for terrain in below.into_iter().chain(outputs) {
                 if seen.insert(Arc::as_ptr(terrain)) {
                     bytes += size_of_val(terrain.heights());
                 }
@@ -223,7 +226,7 @@ impl Evaluator {
         for (i, is_output) in candidates {
             let cached = &self.cache[i];
             let is_empty = if is_output {
-                cached.output.terrains.is_empty() && cached.output.fixed.is_empty()
+                cached.output.is_empty()
             } else {
                 !matches!(cached.terrain, CachedTerrain::Valid(Some(_)))
             };
@@ -333,6 +336,8 @@ impl Evaluator {
         };
         let mut own_ahead = ahead.map(output_ahead).transpose()?;
         let is_coarse = self.is_coarse;
+        let evaluate_below =
+            |recipe: &Recipe, other: Grid| evaluate(recipe, other, position, inputs, &progress.of_part());
         for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate().skip(start) {
             let placement = placements[i];
             let (below, of_members) = below_groups.visit(&placements, i, terrain.take(), None);
@@ -342,22 +347,13 @@ impl Evaluator {
                 let stream = step.stream(recipe.seed);
                 let context = EvalContext { grid, below: below.as_deref(), stream, inputs, progress };
                 let blended = progress.stage(stages.of_step(i), || {
-                    let recipe_below = OnceLock::new();
-                    let is_pointwise_below = i <= pointwise && placement.parent.is_none();
-                    // Resampled heights differ a little from those of another size, and rivers amplify the difference.
-                    let below_on = |other: Grid| {
-                        let is_known = if is_pointwise_below {
-                            !grid.is_part() && grid.has_samples_of(other)
-                        } else {
-                            is_coarse || placement.parent.is_some() || !is_refined(grid, other)
-                        };
-                        if is_known {
-                            return context.below_on(other);
-                        }
-                        let recipe_below =
-                            recipe_below.get_or_init(|| Recipe { stack: recipe.stack[..i].to_vec(), ..recipe.clone() });
-                        evaluate(recipe_below, other, position, inputs, &progress.of_part())
+                    let method = match i <= pointwise && placement.parent.is_none() {
+                        true => Method::Pointwise,
+                        false if is_coarse || placement.parent.is_some() => Method::Resampled,
+                        false => Method::Refined,
                     };
+                    let terrain_below = TerrainBelow::new(recipe, i, &evaluate_below, context, method);
+                    let below_on = |other: Grid| terrain_below.on(other);
                     // The rock takes about as long again.
                     let end = if self.rock.is_some() { 0.4 } else { 0.9 };
                     let own = || match (of_members, own_ahead.take_if(|_| ahead == Some(i))) {
@@ -448,7 +444,9 @@ impl Evaluator {
                     !operation.reads_below()
                         && cached.step.operation == *operation
                         && cached.step.settings.seed == settings.seed
-                        && cached.output.terrain(*until).is_some()
+                        && cached
+                            .output
+                            .is_known(*until, operation.has_own_points() || operation.working_grid(grid) != grid)
                 })
             };
             !settings.enabled || !placements[i].is_in_enabled || is_single_pass() || is_known()
@@ -542,7 +540,7 @@ impl Evaluator {
             Some(CachedStep { step: known, placement: known_placement, output, .. })
                 if known.operation == step.operation
                     && known.settings.seed == step.settings.seed
-                    && (!step.operation.reads_below() || known_placement.begins_flat == placement.begins_flat) =>
+                    && (!step.operation.reads_below() || known_placement.has_same_below(&placement)) =>
             {
                 std::mem::take(output)
             }
@@ -566,6 +564,21 @@ impl Evaluator {
         if grid == context.grid && !operation.has_own_points() {
             return self.output_on_working_grid(operation, context, until, cached);
         }
+        if let Some((known, upsampled)) = &cached.upsampled
+            && *known == until
+        {
+            return Ok(upsampled.clone());
+        }
+        // A preview between two river steps of an operation shows the faults since the last one as they are.
+        let eroded = until - until % operation.keyframe_interval();
+        let is_between = self.is_coarse && operation.has_own_points() && eroded > 0 && eroded < until;
+        if let Some(added) =
+            is_between.then(|| progress.stage(0.0..0.1, || operation.added_since(context, eroded, until))).flatten()
+        {
+            let added = added?;
+            let terrain = progress.stage(0.1..1.0, || self.output(operation, context, eroded, below, cached))?;
+            return added.combined(&terrain, |added, terrain| terrain + added, progress).map(Arc::new);
+        }
         let terrain = match cached.terrain(until) {
             Some(terrain) => terrain.clone(),
             None => {
@@ -575,7 +588,10 @@ impl Evaluator {
                 progress.stage(0.1..0.9, || self.output_on_working_grid(operation, &context, until, cached))?
             }
         };
-        progress.stage(0.9..1.0, || operation.upsample_with(&terrain, context, until, below)).map(Arc::new)
+        let upsampled = progress.stage(0.9..1.0, || operation.upsample_with(&terrain, context, until, below))?;
+        let upsampled = Arc::new(upsampled);
+        cached.upsampled = self.is_caching.then(|| (until, upsampled.clone()));
+        Ok(upsampled)
     }
 
     /// The output of an operation whose working grid is that of the context, from the cache if possible.
@@ -627,11 +643,6 @@ fn is_pointwise(recipe: &Recipe, Step { operation, settings, .. }: &Step, grid: 
     operation.is_pointwise()
         && operation.working_grid(grid) == grid
         && recipe.mask_sources(settings).all(Mask::is_pointwise)
-}
-
-/// Whether another grid is a full one that has all samples of this one, and more.
-fn is_refined(grid: Grid, other: Grid) -> bool {
-    !other.is_part() && other != grid && other.has_samples_of(grid)
 }
 
 /// The number of steps from the lowest up that are pointwise. The terrain after them can be evaluated on any grid, with the

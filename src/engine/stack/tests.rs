@@ -1,10 +1,13 @@
 //! Tests of the evaluation of stacks.
 
+use super::terrain_below::below_step;
 use super::*;
 use crate::heightfield::Extent;
 use crate::operations::FaultRivers;
 use crate::operations::faults::Faults;
 use crate::operations::finite_filter::FiniteFilter;
+use crate::operations::fluvial_erosion::FluvialErosion;
+use crate::operations::group::{Start, StepGroup};
 use crate::operations::kernel_filter::KernelFilter;
 use crate::operations::mountains::Mountains;
 use crate::operations::pads::{Pad, Pads};
@@ -88,6 +91,85 @@ fn maps_with_fewer_samples_than_the_reference_of_a_filter_are_samples_of_finer_o
     let rain = Step::new(RecursiveFilter { reference_samples: 65_537, ..Default::default() }).operation;
     assert_eq!(rain.working_grid(grid()), Grid::new(grid().extent(), 1001, 801), "not more than 1025 samples");
     assert_eq!(rain.preview_grid(grid()), grid());
+}
+
+#[test]
+fn coarse_previews_between_river_steps_add_the_faults_since_the_last_one() {
+    let rivers = Some(FaultRivers { every: 10, years: 20_000.0, ..Default::default() });
+    let faults = Faults { count: 40, rivers, ..Default::default() };
+    let with_rivers = recipe(vec![Step::new(faults.clone())]);
+    let grid = Grid::fitted(grid().extent(), 129);
+    let mut coarse = Evaluator::coarse();
+    let mut preview = |position: u32| {
+        coarse
+            .evaluate(&with_rivers, grid, Some(position), &Inputs::default(), &Progress::new())
+            .expect("not cancelled")
+    };
+    let dry = recipe(vec![Step::new(Faults { rivers: None, ..faults })]);
+    let sum = |position: u32| {
+        evaluate(&dry, grid, Some(position), &Inputs::default(), &Progress::new()).expect("not cancelled")
+    };
+    let eroded = preview(20);
+    for position in [21, 27, 29, 23] {
+        let (before, after, found) = (sum(20), sum(position), preview(position));
+        let expected = (0..grid.samples()).map(|i| eroded.heights()[i] + (after.heights()[i] - before.heights()[i]));
+        let largest = found.heights().iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(largest < 1e-3, "{largest} m after {position}");
+    }
+    assert_eq!(preview(20), eroded);
+    assert_eq!(
+        *preview(30),
+        *Evaluator::coarse()
+            .evaluate(&with_rivers, grid, Some(30), &Inputs::default(), &Progress::new())
+            .expect("not cancelled")
+    );
+}
+
+#[test]
+fn an_edit_below_rivers_that_do_not_depend_on_it_does_not_refine_them_again() {
+    let rivers = Some(FaultRivers { years: 20_000.0, ..Default::default() });
+    let mut recipe = recipe(vec![faults(20), Step::new(Faults { count: 40, rivers, ..Default::default() })]);
+    let mut evaluator = Evaluator::new();
+    let mut check = |recipe: &Recipe, position: Option<u32>| {
+        let found = evaluator.evaluate(recipe, grid(), position, &Inputs::default(), &Progress::new());
+        assert_eq!(*found.expect("not cancelled"), terrain(recipe, position));
+        evaluator.cache[1].output.upsampled.clone().expect("upsampled").1
+    };
+    let first = check(&recipe, None);
+    recipe.stack[0] = faults(21);
+    assert!(Arc::ptr_eq(&first, &check(&recipe, None)));
+    assert!(!Arc::ptr_eq(&first, &check(&recipe, Some(41))));
+    recipe.stack[1] = Step::new(FluvialErosion { count: 2, ..Default::default() });
+    let over_21 = check(&recipe, None);
+    recipe.stack[0] = faults(22);
+    assert_ne!(over_21, check(&recipe, None), "fluvial erosion depends on the terrain below");
+}
+
+#[test]
+fn the_terrain_below_a_step_has_no_symmetry_restored() {
+    let symmetry =
+        |again_at_end| Step::new(Symmetry { kind: Kind::MirrorEastWest, again_at_end, ..Default::default() });
+    let stack = |again_at_end| recipe(vec![faults(40), symmetry(again_at_end), faults(10), faults(5)]);
+    let below = terrain(&below_step(&stack(true), 3), None);
+    let mut expected = stack(false);
+    expected.stack.truncate(3);
+    assert_eq!(below, terrain(&expected, None));
+    expected.stack[1] = symmetry(true);
+    assert_ne!(below, terrain(&expected, None));
+}
+
+#[test]
+fn dissolving_a_group_evaluates_a_filter_of_a_small_map_again() {
+    let filter = Step::new(RecursiveFilter { k: 0.5, reference_samples: 257, ..Default::default() });
+    let free = recipe(vec![windy(20), filter]);
+    let mut grouped = free.clone();
+    grouped.stack[1].depth = 1;
+    grouped.stack.push(Step::new(StepGroup { on: Start::Below }));
+    let mut evaluator = Evaluator::new();
+    for recipe in [&grouped, &free, &grouped] {
+        let found = evaluator.evaluate(recipe, grid(), None, &Inputs::default(), &Progress::new());
+        assert_eq!(*found.expect("not cancelled"), terrain(recipe, None));
+    }
 }
 
 #[test]
