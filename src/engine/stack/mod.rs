@@ -191,6 +191,11 @@ impl Evaluator {
         Self { is_coarse: true, ..Self::new() }
     }
 
+    /// Whether it is an evaluator for coarse previews.
+    pub fn is_coarse(&self) -> bool {
+        self.is_coarse
+    }
+
     /// Limits the bytes that the cache may take. The terrain does not depend on the limit.
     pub fn with_max_bytes(self, max_bytes: usize) -> Self {
         Self { max_bytes, ..self }

@@ -86,7 +86,7 @@ impl Painter {
         let albedo = albedo.map_or_else(|| texture.clone(), Arc::new);
         let preview = Preview {
             request: request.clone(),
-            coarse: samples < request.samples,
+            coarse: samples < request.samples || self.evaluator.is_coarse(),
             terrain,
             heightmap,
             texture,

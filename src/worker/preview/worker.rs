@@ -184,8 +184,13 @@ impl Scheduler {
         inputs: &Inputs,
         progress: &Progress,
     ) -> Result<Option<Preview>, Cancelled> {
-        let samples = if is_moving { COARSE_SAMPLES[0] } else { self.coarse_samples(request.samples) };
-        if samples >= request.samples {
+        let samples = if is_moving {
+            // Of the same size, it still takes less time between river steps.
+            COARSE_SAMPLES[0].min(request.samples)
+        } else {
+            self.coarse_samples(request.samples)
+        };
+        if samples >= request.samples && !(is_moving && has_rivers(&request.recipe)) {
             return Ok(None);
         }
         let began = Instant::now();
