@@ -107,10 +107,15 @@ impl Default for Scheduler {
     }
 }
 
-/// Whether a recipe has rivers, which are computed on a separate grid.
+/// Whether a recipe has rivers.
 fn has_rivers(recipe: &Recipe) -> bool {
+    recipe.active_steps().any(|(_, step)| step.operation.has_own_points())
+}
+
+/// Whether coarse previews of a recipe spend their time in many short loops: in rivers, or on a grid of another size.
+fn has_short_loops(recipe: &Recipe) -> bool {
     let grid = Grid::fitted(recipe.world.extent(), SINGLE_THREAD_SAMPLES);
-    recipe.active_steps().any(|(_, step)| step.operation.working_grid(grid) != grid)
+    has_rivers(recipe) || recipe.active_steps().any(|(_, step)| step.operation.preview_grid(grid) != grid)
 }
 
 impl Scheduler {
@@ -197,7 +202,7 @@ impl Scheduler {
         let mut coarse =
             || progress.stage(0.0..COARSE_SHARE, || self.coarse.preview(request, samples, inputs, progress));
         let preview = match &self.single_thread {
-            Some(pool) if samples <= SINGLE_THREAD_SAMPLES && has_rivers(&request.recipe) => pool.install(coarse),
+            Some(pool) if samples <= SINGLE_THREAD_SAMPLES && has_short_loops(&request.recipe) => pool.install(coarse),
             Some(_) | None => coarse(),
         };
         // A cancelled one would have taken longer.
