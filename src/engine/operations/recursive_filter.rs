@@ -49,7 +49,8 @@ parameters! {
         /// Smoothing along north and south. Off: the same as Smoothing.
         k_z: Option<f64> = None, Spec::number("Smoothing north–south", 0.0, 0.9999).slider(0.0, 0.95).none("= Smoothing");
         /// The resolution for which Smoothing is meant, in samples along the longer side. It is converted to
-        /// that of the map, so that the result does not depend on it. Smaller maps are smoothed as finer ones of up to 1025 samples.
+        /// that of the map, so that the result does not depend on it. Maps with fewer samples are computed from finer
+        /// ones, of up to 1025 samples.
         reference_samples: u32 = 257,
             Spec::number("Reference resolution", 2.0, 65_537.0).slider(65.0, 4097.0).logarithmic().fixed();
         /// How many times the filter is applied.
