@@ -72,6 +72,7 @@ fn built(route: &[[f64; 2]]) -> (Heightfield, Heightfield, Vec<[f64; 2]>) {
         stream: recipe.stack[0].stream(recipe.seed),
         inputs: &Inputs::default(),
         progress: &Progress::new(),
+        is_coarse: false,
     };
     let road = recipe.stack[0].operation.evaluate(&context, 0, None).expect("not cancelled");
     (below, road, points)

@@ -90,7 +90,14 @@ impl MaskOverlay {
 fn image(OverlaySource { mask, extent, colour }: &OverlaySource) -> Option<ColorImage> {
     let grid = Grid::new(*extent, SIDE, SIDE);
     let (inputs, progress) = (Inputs::default(), Progress::new());
-    let context = EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, progress: &progress };
+    let context = EvalContext {
+        grid,
+        below: None,
+        stream: Stream::new(0, 0),
+        inputs: &inputs,
+        progress: &progress,
+        is_coarse: false,
+    };
     let evaluated = EvaluatedMasks::new(std::slice::from_ref(mask), &MaskReferences::none(), &context).ok()?;
     let mut row = MaskRow::new(SIDE);
     let mut pixels = Vec::with_capacity(SIDE * SIDE);

@@ -246,7 +246,7 @@ impl FaultErosion<'_> {
             years: rivers.years * f64::from(steps),
             below,
             uplift_m: None,
-            is_coarse: terrain.grid() != self.working_grid(grid),
+            is_coarse: context.is_coarse,
         };
         refinement.on_grid(grid, progress)
     }

@@ -241,7 +241,7 @@ impl Operation for FluvialErosion {
             years: self.years * f64::from(until),
             below,
             uplift_m: Some(uplift_m.into_iter().map(|uplift_m| steps * uplift_m).collect()),
-            is_coarse: terrain.grid() != self.working_grid(context.grid),
+            is_coarse: context.is_coarse,
         };
         progress.stage(0.1..1.0, || refinement.on_grid(context.grid, progress))
     }
@@ -422,8 +422,14 @@ mod tests {
         let erosion = FluvialErosion { sea_m: Some(sea_m), creep: 0.0, ..Default::default() };
         let points = evaluated(&erosion, grid, Some(&below), 10);
         let (inputs, progress) = (Inputs::default(), Progress::new());
-        let context =
-            EvalContext { grid, below: Some(&below), stream: Stream::new(1, 1), inputs: &inputs, progress: &progress };
+        let context = EvalContext {
+            grid,
+            below: Some(&below),
+            stream: Stream::new(1, 1),
+            inputs: &inputs,
+            progress: &progress,
+            is_coarse: false,
+        };
         let terrain = erosion.upsample(&points, &context, 10).expect("not cancelled");
         let mut eroded = 0;
         for (height, below) in terrain.heights().iter().zip(below.heights()) {
@@ -443,8 +449,14 @@ mod tests {
         let below = evaluated(&Faults { count: 100, ..Default::default() }, grid, None, 100);
         let erosion = FluvialErosion::default();
         let (inputs, progress) = (Inputs::default(), Progress::new());
-        let context =
-            EvalContext { grid, below: Some(&below), stream: Stream::new(1, 1), inputs: &inputs, progress: &progress };
+        let context = EvalContext {
+            grid,
+            below: Some(&below),
+            stream: Stream::new(1, 1),
+            inputs: &inputs,
+            progress: &progress,
+            is_coarse: false,
+        };
         let at = |until, resume| erosion.evaluate(&context, until, resume).expect("not cancelled");
         let seven = at(7, None);
         assert_eq!(at(12, Some(Keyframe { iteration: 7, terrain: &seven })), at(12, None));
@@ -462,8 +474,14 @@ mod tests {
         let working_grid = erosion.working_grid(grid);
         let coarse_below = below.resampled(working_grid, &progress).expect("not cancelled");
         let eroded = evaluated(&erosion, working_grid, Some(&coarse_below), erosion.count);
-        let context =
-            EvalContext { grid, below: Some(&below), stream: Stream::new(1, 1), inputs: &inputs, progress: &progress };
+        let context = EvalContext {
+            grid,
+            below: Some(&below),
+            stream: Stream::new(1, 1),
+            inputs: &inputs,
+            progress: &progress,
+            is_coarse: false,
+        };
         erosion.upsample(&eroded, &context, erosion.count).expect("not cancelled")
     }
 

@@ -131,8 +131,14 @@ mod tests {
         let inputs = Inputs { rasters: [(FileName("a.png".into()), Arc::new(raster))].into(), ..Default::default() };
         let heightmap = Heightmap { file: FileName("a.png".into()), ..heightmap.clone() };
         let progress = Progress::new();
-        let context =
-            EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs: &inputs, progress: &progress };
+        let context = EvalContext {
+            grid,
+            below: None,
+            stream: Stream::new(0, 0),
+            inputs: &inputs,
+            progress: &progress,
+            is_coarse: false,
+        };
         heightmap.evaluate(&context, 0, None).expect("not cancelled")
     }
 
@@ -179,6 +185,7 @@ mod tests {
             stream: Stream::new(0, 0),
             inputs: &Inputs::default(),
             progress: &progress,
+            is_coarse: false,
         };
         assert_eq!(Heightmap::default().evaluate(&context, 0, None), Ok(Heightfield::flat(grid)));
     }

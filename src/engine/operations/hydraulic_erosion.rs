@@ -378,6 +378,7 @@ mod tests {
             stream: Stream::new(2, 1),
             inputs: &inputs,
             progress: &progress,
+            is_coarse: false,
         };
         // Quantized, so that adding units loses nothing to rounding.
         let mut eroded =

@@ -37,6 +37,8 @@ pub struct EvalContext<'a> {
     pub inputs: &'a Inputs,
     /// Progress and cancellation.
     pub progress: &'a Progress,
+    /// Whether a coarse preview is wanted, which may lack detail.
+    pub is_coarse: bool,
 }
 
 impl EvalContext<'_> {

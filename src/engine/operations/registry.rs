@@ -124,6 +124,11 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.has_own_points(), )+ }
             }
 
+            /// Whether the result is brought to the grid from a working grid or from the operation's own points.
+            pub fn is_upsampled(&self, grid: Grid) -> bool {
+                self.has_own_points() || self.working_grid(grid) != grid
+            }
+
             /// See [`Operation::keyframe_interval`].
             pub fn keyframe_interval(&self) -> u32 {
                 match self { $( Self::$name(operation) => operation.keyframe_interval(), )+ }

@@ -60,7 +60,7 @@ pub(super) struct StreamPowerRefinement<'a> {
     /// The uplift during all steps at each point, metres, given the terrain before erosion; `None` if the highest
     /// points were not eroded.
     pub uplift_m: Option<Vec<f32>>,
-    /// Whether the points are fewer than those of the reference mesh, for a preview.
+    /// Whether a coarse preview is wanted, without finer meshes than it needs.
     pub is_coarse: bool,
 }
 
@@ -228,22 +228,14 @@ impl StreamPowerRefinement<'_> {
         let rise = self.terrain.copied(progress)?.combined(&heights, |terrain, below| terrain - below, progress)?;
         let [_, highest] = rise.min_max();
         let scale = 0.25 * mesh.grid().spacing_x_m().to_f32();
-        let left_at = |point: usize| {
-            let uplift_m = self.uplift_m.as_ref().map_or(highest, |uplift_m| uplift_m[point]);
-            let changed = (uplift_m - rise.heights()[point]) / scale;
-            1.0 / (1.0 + changed * changed)
-        };
-        let (width, height) = (rise.grid().width(), rise.grid().height());
-        let around = |i: usize, count: usize| i.saturating_sub(1)..(i + 2).min(count);
-        let mut left = Heightfield::flat(rise.grid());
-        for (r, row) in left.rows_mut().enumerate() {
-            for (c, left) in row.iter_mut().enumerate() {
-                let points = around(r, height).flat_map(|r| around(c, width).map(move |c| r * width + c));
-                *left = points.map(left_at).fold(1.0, f32::min);
-            }
-            progress.check()?;
+        let mut left = rise;
+        for (i, left) in left.heights_mut().iter_mut().enumerate() {
+            let uplift_m = self.uplift_m.as_ref().map_or(highest, |uplift_m| uplift_m[i]);
+            let changed = (uplift_m - *left) / scale;
+            *left = 1.0 / (1.0 + changed * changed);
         }
-        Ok(Source { heights, left })
+        progress.check()?;
+        Ok(Source { heights, left: lowest_around(&left) })
     }
 
     /// The length at which creep and streams erode equally, in metres.
@@ -276,6 +268,22 @@ impl StreamPowerRefinement<'_> {
             roughness: (ROUGHNESS * strength).to_f32(),
         }
     }
+}
+
+/// The lowest of each height and its up to eight neighbours.
+fn lowest_around(heights: &Heightfield) -> Heightfield {
+    let (width, height) = (heights.grid().width(), heights.grid().height());
+    let around = |i: usize, count: usize| i.saturating_sub(1)..(i + 2).min(count);
+    let mut across = Heightfield::flat(heights.grid());
+    for (r, row) in across.rows_mut().enumerate() {
+        let heights = heights.row(r);
+        row.iter_mut().enumerate().for_each(|(c, lowest)| *lowest = lowest_of(&heights[around(c, width)]));
+    }
+    Heightfield::from_fn(heights.grid(), |c, r| around(r, height).map(|r| across[(c, r)]).fold(f32::INFINITY, f32::min))
+}
+
+fn lowest_of(heights: &[f32]) -> f32 {
+    heights.iter().copied().fold(f32::INFINITY, f32::min)
 }
 
 /// The one of two grids of a world that has fewer samples.

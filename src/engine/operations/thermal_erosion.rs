@@ -333,8 +333,14 @@ mod tests {
             return terrain;
         }
         let stream = Stream::new(1, 1);
-        let context =
-            EvalContext { grid: below.grid(), below: Some(below), stream, inputs: &inputs, progress: &progress };
+        let context = EvalContext {
+            grid: below.grid(),
+            below: Some(below),
+            stream,
+            inputs: &inputs,
+            progress: &progress,
+            is_coarse: false,
+        };
         thermal.upsample(&terrain, &context, thermal.count).expect("not cancelled")
     }
 

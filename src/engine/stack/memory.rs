@@ -20,7 +20,7 @@ pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
         } else {
             0
         };
-        let upsampled = if step.operation.has_own_points() || output != terrain { terrain } else { 0 };
+        let upsampled = if step.operation.is_upsampled(grid) { terrain } else { 0 };
         terrain + output + upsampled + keyframes
     };
     let largest = enabled.clone().map(step_bytes).max().unwrap_or_default();

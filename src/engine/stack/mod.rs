@@ -34,6 +34,7 @@ use super::operations::group::Start;
 use super::operations::symmetry::Symmetry;
 use super::operations::{AnyOperation, EvalContext, PartReport, TerrainOnGrid, symmetry_report};
 use super::progress::{Cancelled, Progress};
+use super::random::Stream;
 use super::recipe::{Blend, Recipe, StepSettings};
 use super::rock::Rock;
 use super::step::Step;
@@ -292,7 +293,7 @@ impl Evaluator {
             return Ok(vec![symmetry_report(removed_m, is_partial, &discarded(recipe, step))]);
         }
         let (below, stream) = (below.as_deref(), reported.stream(recipe.seed));
-        let context = EvalContext { grid: *grid, below, stream, inputs, progress };
+        let context = EvalContext { grid: *grid, below, stream, inputs, progress, is_coarse: self.is_coarse };
         let mut reports = reported.operation.reports(&context)?;
         let is_in_group = recipe.placements()[step].parent.is_some();
         let last = recipe.stack.len() - 1;
@@ -333,14 +334,14 @@ impl Evaluator {
         if start < recipe.stack.len() {
             self.edited = unchanged.min(recipe.stack.len() - 1);
         }
+        let base =
+            EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs, progress, is_coarse: self.is_coarse };
+        let context_of = |step: &Step| EvalContext { stream: step.stream(recipe.seed), ..base };
         let output_ahead = |i: usize| {
-            let context =
-                EvalContext { grid, below: None, stream: recipe.stack[i].stream(recipe.seed), inputs, progress };
-            progress
-                .stage(0.0..stages.share(1), || self.output_ahead(&recipe.stack[i].operation, &context, positions[i]))
+            let step = &recipe.stack[i];
+            progress.stage(0.0..stages.share(1), || self.output_ahead(&step.operation, &context_of(step), positions[i]))
         };
         let mut own_ahead = ahead.map(output_ahead).transpose()?;
-        let is_coarse = self.is_coarse;
         let evaluate_below =
             |recipe: &Recipe, other: Grid| evaluate(recipe, other, position, inputs, &progress.of_part());
         for (i, (step, &until)) in recipe.stack.iter().zip(&positions).enumerate().skip(start) {
@@ -349,14 +350,9 @@ impl Evaluator {
             let mut output = self.take_output(i, step, placement);
             terrain = below.clone();
             if started[i] {
-                let stream = step.stream(recipe.seed);
-                let context = EvalContext { grid, below: below.as_deref(), stream, inputs, progress };
+                let context = EvalContext { below: below.as_deref(), ..context_of(step) };
                 let blended = progress.stage(stages.of_step(i), || {
-                    let method = match i <= pointwise && placement.parent.is_none() {
-                        true => Method::Pointwise,
-                        false if is_coarse || placement.parent.is_some() => Method::Resampled,
-                        false => Method::Refined,
-                    };
+                    let method = Method::of(placement, i <= pointwise, context.is_coarse);
                     let terrain_below = TerrainBelow::new(recipe, i, &evaluate_below, context, method);
                     let below_on = |other: Grid| terrain_below.on(other);
                     // The rock takes about as long again.
@@ -441,17 +437,14 @@ impl Evaluator {
         let (start, _) = self.start(unchanged, &placements);
         recipe.stack.iter().zip(&positions).enumerate().skip(start).all(|(i, (step, until))| {
             let Step { operation, settings, .. } = step;
-            let is_single_pass =
-                || operation.iterations() == 0 && operation.working_grid(grid) == grid && !operation.has_own_points();
+            let is_single_pass = || operation.iterations() == 0 && !operation.is_upsampled(grid);
             // The same output is blended with other heights.
             let is_known = || {
                 self.cache.get(i).is_some_and(|cached| {
                     !operation.reads_below()
                         && cached.step.operation == *operation
                         && cached.step.settings.seed == settings.seed
-                        && cached
-                            .output
-                            .is_known(*until, operation.has_own_points() || operation.working_grid(grid) != grid)
+                        && cached.output.is_known(*until, operation.is_upsampled(grid))
                 })
             };
             !settings.enabled || !placements[i].is_in_enabled || is_single_pass() || is_known()
@@ -576,9 +569,9 @@ impl Evaluator {
         }
         // A preview between two river steps of an operation shows the faults since the last one as they are.
         let eroded = until - until % operation.keyframe_interval();
-        let is_between = self.is_coarse && operation.has_own_points() && eroded > 0 && eroded < until;
-        if let Some(added) =
-            is_between.then(|| progress.stage(0.0..0.1, || operation.added_since(context, eroded, until))).flatten()
+        if self.is_coarse
+            && (1..until).contains(&eroded)
+            && let Some(added) = progress.stage(0.0..0.1, || operation.added_since(context, eroded, until))
         {
             let added = added?;
             let terrain = progress.stage(0.1..1.0, || self.output(operation, context, eroded, below, cached))?;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::groups::Placement;
 use crate::heightfield::{Grid, Heightfield};
 use crate::operations::{AnyOperation, EvalContext};
 use crate::progress::Cancelled;
@@ -18,16 +19,27 @@ pub(super) enum Method {
     Resampled,
 }
 
+impl Method {
+    /// That of a step which may have pointwise steps alone below it. Those below a member of a group are not evaluated again.
+    pub fn of(placement: Placement, is_pointwise_below: bool, is_coarse: bool) -> Self {
+        match (placement.parent, is_pointwise_below) {
+            (None, true) => Self::Pointwise,
+            (None, false) if !is_coarse => Self::Refined,
+            _ => Self::Resampled,
+        }
+    }
+}
+
 /// The terrain below a step. Resampled heights differ a little from those of another size, and rivers amplify the
 /// difference.
 pub(super) struct TerrainBelow<'a> {
-    pub recipe: &'a Recipe,
+    recipe: &'a Recipe,
     /// The index of the step.
-    pub step: usize,
+    step: usize,
     /// The terrain of a recipe on a grid, at the position on the timeline.
-    pub evaluate: &'a (dyn Fn(&Recipe, Grid) -> Result<Heightfield, Cancelled> + Sync),
-    pub context: EvalContext<'a>,
-    pub method: Method,
+    evaluate: &'a (dyn Fn(&Recipe, Grid) -> Result<Heightfield, Cancelled> + Sync),
+    context: EvalContext<'a>,
+    method: Method,
     recipe_below: OnceLock<Recipe>,
     /// The last terrain on a finer grid: an operation can ask for the same grid several times.
     refined: Mutex<Option<Arc<Heightfield>>>,

@@ -59,11 +59,20 @@ fn coarse_evaluation_uses_preview_grids_of_slow_operations_only() {
     let wet = recipe(rivers);
     let found = coarse(&wet, grid());
     let step = &wet.stack[0];
-    let context =
-        EvalContext { grid: grid(), below: None, stream: step.stream(wet.seed), inputs: &inputs, progress: &progress };
+    let context = EvalContext {
+        grid: grid(),
+        below: None,
+        stream: step.stream(wet.seed),
+        inputs: &inputs,
+        progress: &progress,
+        is_coarse: true,
+    };
     let points = step.operation.evaluate(&context, 40, None).expect("not cancelled");
     assert_eq!(Ok(&*found), step.operation.upsample(&points, &context, 40).as_ref());
     assert_ne!(found, exact(&wet, grid()));
+    // On as many samples as the reference, the finer mesh is left out.
+    let reference = Grid::fitted(grid().extent(), 257);
+    assert_ne!(coarse(&wet, reference), exact(&wet, reference));
     // On a grid finer than the preview grid there is no difference.
     let fine = Grid::fitted(grid().extent(), 300);
     assert_eq!(coarse(&wet, fine), exact(&wet, fine));

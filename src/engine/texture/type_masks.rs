@@ -86,7 +86,14 @@ pub fn mask_weights(
     progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
     let grid = terrain.grid();
-    let context = EvalContext { grid, below: Some(terrain), stream: Stream::new(*seed, SEED), inputs, progress };
+    let context = EvalContext {
+        grid,
+        below: Some(terrain),
+        stream: Stream::new(*seed, SEED),
+        inputs,
+        progress,
+        is_coarse: false,
+    };
     let masks = EvaluatedMasks::new(mask, references, &context)?;
     let mut weights = Heightfield::flat(grid);
     let rows = weights.heights_mut().par_chunks_mut(grid.width()).enumerate();
