@@ -635,8 +635,9 @@ fn animation(_: &str) {
     let plain = Recipe { stack: vec![upthrust::engine::Step::new(faults)], ..Default::default() };
     for (name, recipe) in [("500 faults with rivers", plain), ("young-fault-range", named("young-fault-range"))] {
         let preview = Preview::start(RIVERS_PREVIEW);
-        let times = (0..=recipe.iterations()).map(|position| preview.ask(&recipe, position, true)).collect();
-        print(&format!("one animated iteration of {name}, {RIVERS_PREVIEW}²"), times);
+        let watched: Vec<_> =
+            (0..=recipe.iterations()).map(|position| preview.watch(&recipe, position, true)).collect();
+        print_watched(&format!("one animated iteration of {name}, {RIVERS_PREVIEW}²"), &watched);
     }
     let preview = Preview::start(PREVIEW);
     let step = |count| upthrust::engine::Step::new(Faults { count, profile: Profile::Step, ..Default::default() });
