@@ -185,7 +185,7 @@ const GOLDEN: [(&str, u64); 9] = [
     ("trees in the wind", 0xb1e3_69c4_e867_ebdc),
     ("strokes", 0x6a8f_7395_4513_3df8),
     ("faults by default", 0x3988_7a88_96e4_401e),
-    ("first preset", 0x22b4_c767_3f56_de6b),
+    ("first preset", 0xc46e_6816_61df_fbda),
 ];
 
 /// Hashes of every operation with defaults above 200 faults, by key. A hash also changes with the defaults of its
