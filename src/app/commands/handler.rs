@@ -15,7 +15,7 @@ use crate::app::panels::analysis::Section;
 use crate::app::panels::hints;
 use crate::app::panels::masks::NAMED_MASKS;
 use crate::app::panels::materials::{MATERIALS, Material};
-use crate::app::panels::status::CopyableText;
+use crate::app::panels::status::{CopyableText, Message};
 use crate::app::panels::types;
 use crate::app::state::{CardList, Side};
 use crate::app::tasks::manual::open_manual;
@@ -149,7 +149,12 @@ impl App {
             C::FrameViews | C::ViewThreeQuarter | C::ViewFromAbove | C::ViewFromSide | C::WaterLevel => {
                 self.execute_view(ctx, command);
             }
-            C::PreviewSamples(_) | C::ExportSize | C::ShowBefore | C::SplitMaps | C::CancelPreview => {
+            C::PreviewSamples(_)
+            | C::ExportSize
+            | C::ShowBefore
+            | C::SplitMaps
+            | C::CancelPreview
+            | C::ResumePreview => {
                 self.execute_preview(ctx, command);
             }
             C::MaximiseHeightmap => self.maximise(View::Heightmap),
@@ -445,7 +450,8 @@ impl App {
                 let seed = self.ui.seeds.next();
                 let before = self.document.project().recipe.seed;
                 self.edit(|project| project.recipe.seed = seed);
-                self.show_message(format!("New seed {seed}. Shift+N or Ctrl+Z brings back {before}."));
+                let text = format!("New seed {seed}. Shift+N or Ctrl+Z brings back {before}.");
+                self.set_message(Message::new(text, false).about(self.document.current_edit()));
             }
             Command::UseSeed(seed) => self.edit(|project| project.recipe.seed = seed),
             Command::ShowOverlay(map) => self.ui.play.show_map(map),
@@ -529,6 +535,7 @@ impl App {
                 self.ui.preview.cancel();
                 self.ui.playback.pause();
             }
+            Command::ResumePreview => self.ui.preview.resume(),
             _ => {}
         }
     }

@@ -5,6 +5,7 @@ use egui_material_icons::icons::ICON_CLOSE;
 
 use crate::app::commands::Command;
 use crate::app::document::EditId;
+use crate::app::preview::request::PreviewStatus;
 use crate::app::views::overlay::length;
 use crate::app::widgets::icon_button;
 use crate::app::widgets::theme::colours;
@@ -85,8 +86,7 @@ pub(crate) struct CopyableText {
 /// What the status bar shows.
 pub(crate) struct StatusContext<'a> {
     pub(crate) message: Option<&'a Message>,
-    /// The progress of the preview, if it has been out of date for more than a moment.
-    pub(crate) preview_progress: Option<f32>,
+    pub(crate) preview: PreviewStatus,
     pub(crate) export: Option<ExportStatus>,
     pub(crate) shown: Option<&'a Preview>,
     /// The samples along the longer side of exports, while the views show those.
@@ -109,9 +109,12 @@ pub(crate) fn status_ui(ui: &mut Ui, context: &StatusContext) -> Option<Command>
             let waiting = if export.waiting > 0 { format!(", {} waiting", export.waiting) } else { String::new() };
             ui.label(format!("Exporting {name}{waiting}"));
             command = progress_ui(ui, export.fraction).then_some(Command::CancelExport);
-        } else if let Some(fraction) = context.preview_progress {
+        } else if let PreviewStatus::Updating(fraction) = context.preview {
             ui.label("Computing");
             command = progress_ui(ui, fraction).then_some(Command::CancelPreview);
+        } else if context.preview == PreviewStatus::Cancelled {
+            ui.label(RichText::new("Out of date: cancelled").color(colours(ui).accent_text));
+            command = ui.small_button(Command::ResumePreview.text()).clicked().then_some(Command::ResumePreview);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let (Some(preview), Some([x_m, z_m])) = (context.shown, context.crosshair_m) {

@@ -192,6 +192,11 @@ impl PreviewState {
         self.compare.cancel();
     }
 
+    /// Requests what was cancelled once more.
+    pub(crate) fn resume(&mut self) {
+        self.wanted = None;
+    }
+
     /// The preview on the screen, if it has changed since this was last called.
     pub(crate) fn take_new(&mut self) -> Option<&Preview> {
         std::mem::take(&mut self.is_new).then_some(self.shown.as_ref()).flatten()

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::app::commands::Command;
+use crate::app::preview::request::PreviewStatus;
 use crate::app::tasks::settings::UserFolders;
 use crate::worker::Preview;
 use std::sync::Arc;
@@ -283,6 +284,24 @@ fn cancelling_while_the_state_before_is_computed_returns_to_the_current_one() {
     wait(&mut editor, "the state before, requested again", |app| {
         let before = app.document.before().map(|(_, project)| project.recipe.seed);
         app.ui.preview.shown.as_ref().map(|shown| shown.request.recipe.seed) == before
+    });
+}
+
+#[test]
+fn a_cancelled_preview_can_be_resumed() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let ctx = editor.ctx.clone();
+    editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 1025);
+    editor.step();
+    editor.state_mut().execute(&ctx, Command::CancelPreview);
+    wait(&mut editor, "the note", |app| {
+        app.ui.preview.status(app.services.previewer.fraction()) == PreviewStatus::Cancelled
+    });
+    editor.step();
+    editor.get_by_role_and_label(Role::Button, "Update").click();
+    wait(&mut editor, "the preview", |app| {
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.terrain.grid().width() == 1025)
     });
 }
 

@@ -108,10 +108,7 @@ impl App {
         self.ui.selection.step = self.ui.selection.step.min(draft.project.recipe.stack.len().saturating_sub(1));
         let status_context = StatusContext {
             message: self.ui.message.as_ref(),
-            preview_progress: match status {
-                PreviewStatus::Updating(fraction) => Some(fraction),
-                PreviewStatus::Current | PreviewStatus::Cancelled | PreviewStatus::Failed => None,
-            },
+            preview: status,
             export: self.export_status(),
             shown: self.ui.preview.shown.as_ref(),
             export_samples: self.ui.preview.export_samples,
