@@ -96,7 +96,7 @@ impl App {
     pub(crate) fn show_input_message(&mut self, ctx: &Context) {
         let message = self.ui.parameters.take_message().or_else(|| self.ui.export.parameters.take_message());
         if let Some(message) = message.or_else(|| self.ui.tools.take_message()) {
-            self.set_message(Message::new(message, false).about_input(self.document.revision()));
+            self.set_message(Message::new(message, false).about_revision(self.document.revision()));
             ctx.request_repaint();
         }
     }

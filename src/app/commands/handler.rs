@@ -154,7 +154,7 @@ impl App {
             | C::ShowBefore
             | C::SplitMaps
             | C::CancelPreview
-            | C::ResumePreview => {
+            | C::UpdatePreview => {
                 self.execute_preview(ctx, command);
             }
             C::MaximiseHeightmap => self.maximise(View::Heightmap),
@@ -451,7 +451,7 @@ impl App {
                 let before = self.document.project().recipe.seed;
                 self.edit(|project| project.recipe.seed = seed);
                 let text = format!("New seed {seed}. Shift+N or Ctrl+Z brings back {before}.");
-                self.set_message(Message::new(text, false).about(self.document.current_edit()));
+                self.set_message(Message::new(text, false).about_revision(self.document.revision()));
             }
             Command::UseSeed(seed) => self.edit(|project| project.recipe.seed = seed),
             Command::ShowOverlay(map) => self.ui.play.show_map(map),
@@ -535,7 +535,7 @@ impl App {
                 self.ui.preview.cancel();
                 self.ui.playback.pause();
             }
-            Command::ResumePreview => self.ui.preview.resume(),
+            Command::UpdatePreview => self.ui.preview.request_again(),
             _ => {}
         }
     }

@@ -247,7 +247,7 @@ pub(crate) enum Command {
     ResetInterfaceScale,
     CancelPreview,
     /// Computes a preview that was cancelled.
-    ResumePreview,
+    UpdatePreview,
     /// Gives the mask of a step or a terrain type a name.
     ShareMask(MaskOwner),
     /// Copies the text that the message offers.
@@ -420,7 +420,7 @@ impl Command {
             Self::ResetInterfaceScale => "Reset interface scale".into(),
             Self::ShareMask(_) => "Name mask for reuse".into(),
             Self::CancelPreview | Self::CancelExport => "Cancel".into(),
-            Self::ResumePreview => "Update".into(),
+            Self::UpdatePreview => "Update".into(),
             Self::DismissMessage => "Dismiss".into(),
             Self::CopyMessageText => "Copy".into(),
             Self::Palette => "Find a command…".into(),

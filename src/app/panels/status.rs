@@ -24,7 +24,7 @@ pub(crate) struct Message {
     pub(crate) is_kept: bool,
     /// The edit that it is about: it disappears when that edit is undone.
     pub(crate) edit: Option<EditId>,
-    /// The revision of the document, if it is about input that was refused or adapted: it disappears with the next edit.
+    /// The revision of the document, if it disappears with the next edit.
     pub(crate) until_after: Option<u64>,
     /// Whether it came while a dialog was open, which covers the status bar or leaves it dark.
     pub(crate) is_of_dialog: bool,
@@ -55,8 +55,8 @@ impl Message {
         Self { edit: Some(edit), ..self }
     }
 
-    /// The message as one about input in that revision of the document.
-    pub(crate) fn about_input(self, revision: u64) -> Self {
+    /// The message as one about that revision of the document, such as input that was refused or adapted.
+    pub(crate) fn about_revision(self, revision: u64) -> Self {
         Self { until_after: Some(revision), ..self }
     }
 
@@ -112,9 +112,12 @@ pub(crate) fn status_ui(ui: &mut Ui, context: &StatusContext) -> Option<Command>
         } else if let PreviewStatus::Updating(fraction) = context.preview {
             ui.label("Computing");
             command = progress_ui(ui, fraction).then_some(Command::CancelPreview);
-        } else if context.preview == PreviewStatus::Cancelled {
-            ui.label(RichText::new("Out of date: cancelled").color(colours(ui).accent_text));
-            command = ui.small_button(Command::ResumePreview.text()).clicked().then_some(Command::ResumePreview);
+        }
+        if context.preview == PreviewStatus::Cancelled {
+            ui.label(RichText::new(context.preview.text()).color(colours(ui).accent_text));
+            if ui.small_button(Command::UpdatePreview.text()).clicked() {
+                command = Some(Command::UpdatePreview);
+            }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let (Some(preview), Some([x_m, z_m])) = (context.shown, context.crosshair_m) {

@@ -29,6 +29,17 @@ pub(crate) enum PreviewStatus {
     Failed,
 }
 
+impl PreviewStatus {
+    pub(crate) fn text(self) -> String {
+        match self {
+            Self::Current => "Up to date".into(),
+            Self::Updating(fraction) => format!("Updating… {:.0} %", fraction * 100.0),
+            Self::Cancelled => "Out of date: cancelled".into(),
+            Self::Failed => "Update failed: see the message below".into(),
+        }
+    }
+}
+
 /// The preview on the screen and the one the worker was asked for.
 pub(crate) struct PreviewState {
     /// The preview on the screen.
@@ -192,8 +203,8 @@ impl PreviewState {
         self.compare.cancel();
     }
 
-    /// Requests what was cancelled once more.
-    pub(crate) fn resume(&mut self) {
+    /// Lets the next update request the preview again, after it was cancelled.
+    pub(crate) fn request_again(&mut self) {
         self.wanted = None;
     }
 

@@ -434,6 +434,18 @@ fn a_cancelled_import_window_stays_closed() {
 }
 
 #[test]
+fn the_note_about_a_new_seed_disappears_with_the_next_edit() {
+    let mut editor = editor_with(Vec::new());
+    pause(&mut editor);
+    press(&mut editor, egui::Modifiers::NONE, egui::Key::N);
+    let message =
+        |editor: &Harness<'static, App>| editor.state().ui.message.as_ref().map(|message| message.text.clone());
+    assert!(message(&editor).is_some_and(|text| text.starts_with("New seed")), "{:?}", message(&editor));
+    press(&mut editor, egui::Modifiers::SHIFT, egui::Key::N);
+    assert_eq!(message(&editor), None);
+}
+
+#[test]
 fn a_note_about_an_edit_disappears_when_the_edit_is_undone() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("land.asc");

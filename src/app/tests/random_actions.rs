@@ -127,6 +127,7 @@ fn any_command(app: &App, rng: &mut Rng) -> Command {
         Command::UseVariation(below(rng, 9)),
         Command::EnlargeVariation(below(rng, 9)),
         Command::CancelPreview,
+        Command::UpdatePreview,
         Command::DismissMessage,
     ]);
     if steps > 0 {

@@ -80,13 +80,12 @@ pub(crate) fn north_arrow(ui: &Ui, painter: &egui::Painter, bar: Rect) {
 /// Draws in the upper right corner whether the view is out of date.
 pub(crate) fn status_chip(ui: &Ui, painter: &egui::Painter, rect: Rect, status: &PreviewStatus) {
     let colours = colours(ui);
-    let (text, colour) = match status {
+    let colour = match status {
         PreviewStatus::Current => return,
-        PreviewStatus::Updating(fraction) => (format!("Updating… {:.0} %", fraction * 100.0), colours.text),
-        PreviewStatus::Cancelled => ("Out of date: cancelled".into(), colours.accent_text),
-        PreviewStatus::Failed => ("Update failed: see the message below".into(), colours.accent_text),
+        PreviewStatus::Updating(_) => colours.text,
+        PreviewStatus::Cancelled | PreviewStatus::Failed => colours.accent_text,
     };
-    let galley = painter.layout_no_wrap(text, small(), colour);
+    let galley = painter.layout_no_wrap(status.text(), small(), colour);
     let size = Vec2::new(132.0_f32.max(galley.size().x + 16.0), 20.0);
     let place = Align2::RIGHT_TOP.anchor_size(rect.right_top() + Vec2::new(-8.0, 8.0), size);
     text_background(painter, place, &colours);
