@@ -16,7 +16,7 @@ use crate::progress::{Cancelled, Progress};
 use crate::simd::simd;
 
 /// The largest displacement of a point along each axis, in spacings of the grid. Below 0.5, quads remain simple polygons.
-/// At 0.35, fine relief along the axes is still half again as strong as across them.
+/// At 0.35, fine relief along the axes is still 1.4 times as strong as across them.
 pub(crate) const MAX_OFFSET: f32 = 0.49;
 
 /// The points near the samples of a grid. Clones share the points.

@@ -2,7 +2,7 @@
 //!
 //! The channels of the coarse mesh keep their heights: fine points within a channel get the height of the nearest place
 //! on it, so every river still falls. Between the channels, the coarse slopes are interpolated smoothly, roughened by
-//! place and eroded. The strength is the same at every level, so every level gets gullies of its own size. Their mean
+//! place and eroded. Every level gets gullies of its own size; the erosion is 15 % weaker at each finer level. Their mean
 //! height around every coarse point is then restored. What a level adds depends on its surroundings alone, and the
 //! terrain is the same at every resolution. See docs/rivers.md.
 
