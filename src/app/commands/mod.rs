@@ -13,6 +13,7 @@ use crate::app::panels::analysis::Section;
 use crate::app::panels::materials::MATERIALS;
 use crate::app::panels::scatter::KINDS;
 use crate::app::tools::tool::Tool;
+use crate::app::views::map_style::MapStyle;
 use crate::engine::Recipe;
 use crate::engine::operations::symmetry::Kind as Symmetry;
 use crate::engine::play::PlayMap;
@@ -205,6 +206,8 @@ pub(crate) enum Command {
     ProfileLine,
     /// Unfolds a section of the analysis panel.
     ShowAnalysis(Section),
+    /// What the heightmap shows.
+    ShowMap(MapStyle),
     /// Shows or hides variations of the terrain.
     Variations,
     /// Shows the metrics of the level.
@@ -389,6 +392,7 @@ impl Command {
             Self::EditFault { number, .. } => format!("Edit fault {number}"),
             Self::ProfileLine => "Draw profile line".into(),
             Self::ShowAnalysis(section) => section.title().into(),
+            Self::ShowMap(style) => style.text().into(),
             Self::Variations => "Variations".into(),
             Self::Playability => "Playability".into(),
             Self::Scatter => "Scatter".into(),
@@ -455,6 +459,7 @@ impl Command {
             Self::ShowOverlay(_) => "line of sight view visibility",
             Self::ProfileLine => "cross-section elevation measure distance length ruler",
             Self::ShowAnalysis(_) => "chart statistics histogram",
+            Self::ShowMap(_) => "view heightmap map flow",
             Self::FrameViews => "zoom fit centre camera",
             Self::ViewThreeQuarter | Self::ViewFromAbove | Self::ViewFromSide => "camera perspective",
             Self::MaximiseHeightmap | Self::MaximiseTexture | Self::MaximiseScene => "full enlarge",

@@ -13,6 +13,7 @@ use crate::app::panels::analysis::Section;
 use crate::app::panels::materials::MATERIALS;
 use crate::app::panels::play;
 use crate::app::panels::scatter::KINDS;
+use crate::app::views::map_style::MapStyle;
 use crate::app::widgets::ModalWindow;
 use crate::app::widgets::search::{SearchTexts, typed_texts};
 use crate::app::widgets::search_list::{Arrangement, SearchItem, SearchLayout, SearchList};
@@ -100,6 +101,11 @@ impl Palette {
         for section in Section::ALL {
             let show = Command::ShowAnalysis(section);
             let entry = PaletteEntry::new(show, section.title(), "Analysis".into(), section.doc());
+            entries.push(entry.with_words(show.words()));
+        }
+        for style in MapStyle::ALL {
+            let show = Command::ShowMap(style);
+            let entry = PaletteEntry::new(show, style.text(), "Heightmap".into(), style.doc());
             entries.push(entry.with_words(show.words()));
         }
         let level = &context.document.project().level;
@@ -321,6 +327,8 @@ mod tests {
             ("lake", Command::WaterLevel),
             ("vary", Command::Variations),
             ("spectrum", Command::ShowAnalysis(Section::Spectrum)),
+            ("rivers and", Command::ShowMap(MapStyle::Water)),
+            ("hillshade", Command::ShowMap(MapStyle::Hillshade)),
             ("boulder", Command::AddLayer(3)),
             ("snow", Command::AddType(snow)),
             ("occlusion", Command::ShowParameter { of: ParameterOwner::Light, key: "occlusion" }),

@@ -26,10 +26,10 @@ pub(crate) enum MapStyle {
 }
 
 impl MapStyle {
-    const ALL: [Self; 7] =
+    pub(crate) const ALL: [Self; 7] =
         [Self::Grey, Self::Tints, Self::Hillshade, Self::Contours, Self::Slope, Self::Walkable, Self::Water];
 
-    fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Grey => "Grey",
             Self::Tints => "Tints",
@@ -41,7 +41,7 @@ impl MapStyle {
         }
     }
 
-    fn doc(self) -> &'static str {
+    pub(crate) fn doc(self) -> &'static str {
         match self {
             Self::Grey => "Lowest point black, highest point white",
             Self::Tints => "Green lowlands to white summits, shaded by the sun",
