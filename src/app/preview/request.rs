@@ -184,6 +184,9 @@ impl PreviewState {
         if !is_wanted && self.wanted.as_ref().is_some_and(|wanted| self.is_shown(wanted)) {
             return;
         }
+        if preview.coarse && self.shown.as_ref().is_some_and(|shown| is_finer(shown, &preview)) {
+            return;
+        }
         self.compare.keep(self.shown.take(), document);
         self.show(preview);
     }
@@ -235,4 +238,11 @@ impl PreviewState {
     pub(crate) fn has_failed(&self) -> bool {
         self.failed
     }
+}
+
+/// Whether a preview shows the same as another one with more samples, so that only the size was changed.
+fn is_finer(shown: &Preview, other: &Preview) -> bool {
+    let samples = other.request.samples;
+    let is_same = other.request.same_output(&PreviewRequest { samples, ..(*shown.request).clone() });
+    is_same && shown.terrain.grid().samples() > other.terrain.grid().samples()
 }

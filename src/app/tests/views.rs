@@ -288,7 +288,20 @@ fn cancelling_while_the_state_before_is_computed_returns_to_the_current_one() {
 }
 
 #[test]
-fn a_cancelled_preview_can_be_resumed() {
+fn another_preview_size_never_shows_fewer_samples_than_before_meanwhile() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let width = |app: &App| app.ui.preview.shown.as_ref().map(|shown| shown.terrain.grid().width());
+    let before = width(editor.state());
+    editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 1025);
+    wait(&mut editor, "the preview", |app| {
+        assert!(width(app) >= before);
+        width(app) == Some(1025)
+    });
+}
+
+#[test]
+fn a_cancelled_preview_can_be_updated() {
     let mut editor = editor();
     pause(&mut editor);
     let ctx = editor.ctx.clone();
