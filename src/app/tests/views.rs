@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::preview::request::PreviewStatus;
 use crate::app::tasks::settings::UserFolders;
-use crate::worker::Preview;
+use crate::worker::{Preview, PreviewRequest};
 use std::sync::Arc;
 
 use egui::accesskit::Role;
@@ -15,7 +15,7 @@ use egui_kittest::kittest::Queryable;
 use crate::app::tests::{editor, pause, press, wait, wgpu_setup};
 use crate::engine::map_view::MapView;
 use crate::engine::stack::evaluate;
-use crate::engine::{Grid, Inputs, Progress};
+use crate::engine::{Grid, Heightfield, Inputs, Progress};
 
 /// Chooses the map in the heightmap's pane, and waits until it is shown.
 #[track_caller]
@@ -288,16 +288,27 @@ fn cancelling_while_the_state_before_is_computed_returns_to_the_current_one() {
 }
 
 #[test]
-fn another_preview_size_never_shows_fewer_samples_than_before_meanwhile() {
+fn a_coarse_preview_of_another_size_does_not_replace_a_finer_one() {
     let mut editor = editor();
     pause(&mut editor);
-    let width = |app: &App| app.ui.preview.shown.as_ref().map(|shown| shown.terrain.grid().width());
-    let before = width(editor.state());
-    editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 1025);
-    wait(&mut editor, "the preview", |app| {
-        assert!(width(app) >= before);
-        width(app) == Some(1025)
-    });
+    // Requested and cancelled.
+    editor.state_mut().edit_settings(|settings| settings.view.preview_samples = 4097);
+    editor.step();
+    let ctx = editor.ctx.clone();
+    editor.state_mut().execute(&ctx, Command::CancelPreview);
+    let app = editor.state_mut();
+    let shown = app.ui.preview.shown.clone().expect("a preview");
+    let terrain = Arc::new(Heightfield::flat(Grid::new(shown.terrain.grid().extent(), 33, 33)));
+    let request = PreviewRequest { samples: 4097, ..(*shown.request).clone() };
+    let mut coarse = Preview { request: Arc::new(request), coarse: true, terrain, ..shown };
+    let mut width_after = |preview: &Preview| {
+        app.ui.preview.receive(preview.clone(), &app.document);
+        app.ui.preview.shown.as_ref().map(|shown| shown.terrain.grid().width())
+    };
+    assert_eq!(width_after(&coarse), Some(65));
+    // Other terrain is shown as soon as there is something.
+    coarse.request = Arc::new(PreviewRequest { position: 3, ..(*coarse.request).clone() });
+    assert_eq!(width_after(&coarse), Some(33));
 }
 
 #[test]
