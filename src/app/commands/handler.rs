@@ -142,7 +142,11 @@ impl App {
                 self.execute_seed(command);
             }
             C::Tool(_) | C::Mirror(_) | C::ProfileLine | C::EditFault { .. } => self.execute_tool(command),
-            C::ShowMap(style) => self.ui.maps.style = style,
+            C::ShowMap(style) => {
+                self.ui.maps.style = style;
+                // Another maximised view would hide it.
+                self.ui.layout.maximised.take_if(|view| *view != View::Heightmap);
+            }
             C::ShowAnalysis(section) => {
                 self.ui.analysis.reveal(section, &mut self.settings.unfolded);
                 self.show_panel(Side::Right);

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::preview::request::PreviewStatus;
 use crate::app::tasks::settings::UserFolders;
+use crate::app::views::map_style::MapStyle;
 use crate::worker::{Preview, PreviewRequest};
 use std::sync::Arc;
 
@@ -285,6 +286,20 @@ fn cancelling_while_the_state_before_is_computed_returns_to_the_current_one() {
         let before = app.document.before().map(|(_, project)| project.recipe.seed);
         app.ui.preview.shown.as_ref().map(|shown| shown.request.recipe.seed) == before
     });
+}
+
+#[test]
+fn a_map_that_is_chosen_by_command_is_seen() {
+    let mut editor = editor();
+    pause(&mut editor);
+    let ctx = editor.ctx.clone();
+    editor.state_mut().execute(&ctx, Command::MaximiseScene);
+    editor.run_steps(2);
+    editor.state_mut().execute(&ctx, Command::ShowMap(MapStyle::Slope));
+    wait(&mut editor, "the slope", |app| {
+        app.ui.preview.shown.as_ref().is_some_and(|shown| shown.request.map_view == MapView::Slope)
+    });
+    editor.get_by_role_and_label(Role::ComboBox, "What the heightmap shows");
 }
 
 #[test]
