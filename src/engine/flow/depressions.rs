@@ -5,17 +5,104 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use super::basins::OUTSIDE;
 use super::drainage::Drainage;
 use crate::cast::{ToFloat, ToInteger};
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
 
-/// How much more a metre of fill counts than a metre of cut: a narrow cut is less visible than a raised floor.
-const FILL_WEIGHT: f32 = 3.0;
+/// How depressions are removed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DepressionRemoval {
+    /// The fall of filled floors towards their outlets, metres per metre.
+    pub floor_slope: f32,
+    /// How much more a cubic metre of fill counts than one of cut.
+    pub fill_weight: f32,
+    /// How far the walls of cuts recede per metre of height; 0 if they are vertical.
+    pub wall_run: f32,
+}
+
+impl DepressionRemoval {
+    /// On the reference mesh, rivers cut wide basins open and fill floors until these fall like gentle alluvial plains.
+    /// With this weight, valleys have the floors and the curvature of real ones; see docs/rivers.md.
+    pub const VALLEYS: Self = Self { floor_slope: 2e-3, fill_weight: 0.5, wall_run: 1.0 };
+    /// On finer meshes and grids, most depressions are channels narrower than the spacing. They are cut open, with vertical
+    /// walls, so that a valley is not filled at one size and open at another. Floors are nearly level because the lengths of
+    /// flow paths depend on the resolution.
+    pub const CHANNELS: Self = Self { floor_slope: 1e-5, fill_weight: 3.0, wall_run: 0.0 };
+}
+
 /// A cut that moves this many times as much as the fill is not considered any further.
 const MAX_RATIO: f32 = 32.0;
+/// A longer cut is tried if it ends lower by at least this share of what the last one leaves above the pit.
+const MIN_DIFFERENCE: f32 = 0.125;
 /// Samples are raised one by one in at most as many visits as the map has samples, divided by this.
 const MAX_FEW_DIVISOR: usize = 8;
+
+/// The terrain while outlets are cut.
+struct CutTerrain {
+    /// The padded heights, with the cuts.
+    heights: Vec<f32>,
+    /// The levels to which the basins are filled, metres.
+    levels_m: Vec<f32>,
+    /// The basin that each drains to.
+    below: Vec<u32>,
+}
+
+/// A basin whose outlet is cut.
+#[derive(Clone, Copy)]
+struct Lake {
+    basin: u32,
+    pit: usize,
+    /// The height of the pit, metres.
+    bottom_m: f32,
+    /// The depth of the whole lake, metres.
+    depth_m: f32,
+    /// The fill of the whole lake, times its weight.
+    weighted_fill_m: f32,
+    /// How much the walls of a cut add to its width, in spacings per metre of depth.
+    widening: f32,
+}
+
+/// A cut from a pit over the pass of its basin.
+struct Cut {
+    /// The level to which the basin is filled, and to which the cut is made, metres.
+    level_m: f32,
+    /// The number of samples of the path.
+    samples: usize,
+}
+
+/// Why a path ends.
+#[derive(PartialEq)]
+enum PathEnd {
+    /// The terrain is low enough.
+    Low,
+    /// The outlet keeps its height, metres.
+    Outlet(f32),
+    /// The cut moves too much.
+    TooLong,
+}
+
+impl Lake {
+    /// The volume of the cut at a sample per area of a cell.
+    fn volume_m(&self, cut_m: f32) -> f32 {
+        cut_m + self.widening * cut_m * cut_m
+    }
+
+    /// The level that a cut leaves, which ends at `lowest_m`, given the depths at its samples.
+    fn level_m(&self, lowest_m: f32, cut_depths_m: impl Iterator<Item = f32>) -> f32 {
+        let (mut cut_m, mut deepest_m) = (0.0, 0.0_f32);
+        for depth_m in cut_depths_m {
+            cut_m += self.volume_m(depth_m);
+            deepest_m = deepest_m.max(depth_m);
+        }
+        // The volume of a V-shaped valley grows with the square of its depth.
+        let share = |level_m: f32| if self.depth_m > 0.0 { (level_m - self.bottom_m) / self.depth_m } else { 0.0 };
+        let [upper, lower] = [share(lowest_m + deepest_m), share(lowest_m)];
+        let fill_m = self.weighted_fill_m * (upper * upper - lower * lower).max(0.0);
+        lowest_m + filled_share(cut_m, fill_m) * deepest_m
+    }
+}
 
 impl Drainage {
     /// Cuts outlets and raises floors until no sample outside the sea is lower than its receiver. `terrain` must be the
@@ -23,18 +110,20 @@ impl Drainage {
     ///
     /// Depressions are partly filled and partly cut open (J. B. Lindsay, "Efficient hybrid breaching-filling sink removal
     /// methods for flow path enforcement in digital elevation models", Hydrological Processes 30, 2016). The weighting is
-    /// our own: the share of the depth that is filled is c²/(c² + f²), where c is the sum of the depths of all samples
-    /// of the cut and f that of the fill, times [`FILL_WEIGHT`]. Wide basins are thus cut open, and deep holes far from
-    /// lower terrain are filled. Cuts are one sample wide, so on finer grids they are preferred a little more.
-    ///
-    /// Filled floors fall towards their outlets by `floor_slope` metres per metre.
-    pub fn remove_depressions(
+    /// our own: the share of the depth that is filled is c²/(c² + f²), where c is the volume of the cut and f that of the
+    /// fill, times the weight. Wide basins are thus cut open, and deep holes far from lower terrain are filled. A basin
+    /// upstream is filled at least to the level of the one that it drains to, so that fill counts there too; and a cut can
+    /// go on through shallower basins beyond the pass. Otherwise the result would depend on the number of basins in a lake
+    /// and on its rim, and so on the resolution. The bottoms of cuts are one sample wide, so on finer grids they are
+    /// preferred a little more.
+    pub(super) fn remove_depressions(
         &self,
         terrain: &mut Heightfield,
-        floor_slope: f32,
+        removal: DepressionRemoval,
         progress: &Progress,
     ) -> Result<(), Cancelled> {
-        let mut heights = self.with_cut_outlets(progress)?;
+        let floor_slope = removal.floor_slope;
+        let mut heights = self.with_cut_outlets(removal, progress)?;
         let max_visits = heights.len() / MAX_FEW_DIVISOR;
         if self.raise_few(&mut heights, floor_slope, max_visits, progress)? {
             self.copy_inside(terrain, |sample| heights[sample], progress)
@@ -117,49 +206,143 @@ impl Drainage {
     }
 
     /// The padded heights, with the outlets of all depressions cut down to the levels to which these are filled.
-    fn with_cut_outlets(&self, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
-        let mut heights = self.padded_heights(progress)?;
-        let fills_m = self.lake_depths_m(progress)?;
-        // The levels to which the basins are filled; nothing is below the sea.
-        let mut levels_m = vec![self.sea_m(); self.basins.count()];
-        let mut path = Vec::new();
+    fn with_cut_outlets(&self, removal: DepressionRemoval, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
+        let fills_m = self.fills_m(progress)?;
+        let count = self.basins.count();
+        // Nothing is filled below the sea.
+        let (levels_m, below) = (vec![self.sea_m(); count], vec![OUTSIDE; count]);
+        let mut terrain = CutTerrain { heights: self.padded_heights(progress)?, levels_m, below };
         for &[basin, below] in self.basins.downstream_first() {
-            progress.check()?;
-            let pit = self.pits[basin as usize - 1] as usize;
-            let bottom_m = self.height_m(pit);
-            let full_fill_m = FILL_WEIGHT * fills_m[basin as usize];
-            let mut lowest_m = bottom_m.max(levels_m[below as usize]);
-            // The samples to cut: along the flow, over the pass, until the terrain beyond is low enough.
-            path.clear();
-            let (mut at, mut cut_m) = (pit, 0.0);
-            while let Some((_, receiver)) = self.receiver(at) {
-                at = receiver;
-                let is_beyond = self.basins.basin(at) != basin;
-                if is_beyond && (heights[at] <= lowest_m || cut_m > MAX_RATIO * full_fill_m) {
-                    break;
+            terrain.below[basin as usize] = below;
+        }
+        let widening = removal.wall_run / self.cell_m2().sqrt().to_f32();
+        let mut path = Vec::new();
+        // The level of the basin below each after its outlet was cut. Later cuts through that basin can lower it; then the
+        // outlet is cut again.
+        let mut seen_m = vec![f32::INFINITY; count];
+        for _ in 0..2 {
+            for &[basin, below] in self.basins.downstream_first() {
+                progress.check()?;
+                let own = basin as usize;
+                if terrain.levels_m[below as usize] >= seen_m[own] {
+                    continue;
                 }
-                if self.receiver(at).is_none() && !self.has_falling_outlets() {
-                    lowest_m = lowest_m.max(heights[at]);
-                    break;
+                let is_first = seen_m[own] == f32::INFINITY;
+                let pit = self.pits[own - 1] as usize;
+                let bottom_m = self.height_m(pit);
+                let depth_m = self.basins.level_m(pit) - bottom_m;
+                let weighted_fill_m = removal.fill_weight * fills_m[own];
+                let lake = Lake { basin, pit, bottom_m, depth_m, weighted_fill_m, widening };
+                let cut = self.best_cut(&lake, &terrain, &mut path);
+                if is_first || cut.level_m < terrain.levels_m[own] {
+                    self.make_cut(basin, cut.level_m, &path[..cut.samples], &mut terrain);
                 }
-                cut_m += (heights[at] - lowest_m).max(0.0);
-                path.push(at);
-            }
-            let above_m = |at: &usize| (heights[*at] - lowest_m).max(0.0);
-            let (cut_m, depth_m) =
-                (path.iter().map(above_m).sum::<f32>(), path.iter().map(above_m).fold(0.0, f32::max));
-            // The volume of a V-shaped valley grows with the square of its depth.
-            let full_depth_m = self.basins.level_m(pit) - bottom_m;
-            let share = |level_m: f32| if full_depth_m > 0.0 { (level_m - bottom_m) / full_depth_m } else { 0.0 };
-            let [upper, lower] = [share(lowest_m + depth_m), share(lowest_m)];
-            let fill_m = full_fill_m * (upper * upper - lower * lower).max(0.0);
-            let level_m = lowest_m + filled_share(cut_m, fill_m) * depth_m;
-            levels_m[basin as usize] = level_m;
-            for &at in &path {
-                heights[at] = heights[at].min(level_m);
+                seen_m[own] = terrain.levels_m[below as usize];
             }
         }
-        Ok(heights)
+        Ok(terrain.heights)
+    }
+
+    /// Cuts a path down to a level, which drains its basin and those that it crosses.
+    fn make_cut(&self, basin: u32, level_m: f32, path: &[usize], terrain: &mut CutTerrain) {
+        terrain.levels_m[basin as usize] = level_m;
+        let mut last = basin;
+        for &at in path {
+            let crossed = self.basins.basin(at);
+            if crossed != last && crossed != OUTSIDE {
+                // What is between its pit and the path still dams a crossed basin.
+                let mut dam_m = level_m;
+                let mut from = self.pits[crossed as usize - 1] as usize;
+                while from != at && self.basins.basin(from) == crossed {
+                    dam_m = dam_m.max(terrain.heights[from]);
+                    let Some((_, receiver)) = self.receiver(from) else { break };
+                    from = receiver;
+                }
+                let crossed_m = &mut terrain.levels_m[crossed as usize];
+                *crossed_m = crossed_m.min(dam_m);
+            }
+            last = crossed;
+            terrain.heights[at] = terrain.heights[at].min(level_m);
+        }
+    }
+
+    /// The cut that leaves the lowest level in a basin: it ends in the next basin downstream or, through this and
+    /// others, in one with a lower level. `path` becomes the samples to cut, and perhaps some more downstream of them.
+    fn best_cut(&self, lake: &Lake, terrain: &CutTerrain, path: &mut Vec<usize>) -> Cut {
+        let mut best = Cut { level_m: f32::INFINITY, samples: 0 };
+        let mut end = terrain.below[lake.basin as usize];
+        path.clear();
+        loop {
+            let mut lowest_m = lake.bottom_m.max(terrain.levels_m[end as usize]);
+            let path_end = self.extend_path(lake, lowest_m, terrain, path);
+            match path_end {
+                PathEnd::TooLong if best.level_m < f32::INFINITY => return best,
+                PathEnd::Outlet(outlet_m) => lowest_m = lowest_m.max(outlet_m),
+                _ => {}
+            }
+            let level_m = lake.level_m(lowest_m, path.iter().map(|at| (terrain.heights[*at] - lowest_m).max(0.0)));
+            if level_m < best.level_m {
+                best = Cut { level_m, samples: path.len() };
+            }
+            if end == OUTSIDE || lowest_m <= lake.bottom_m || path_end != PathEnd::Low {
+                return best;
+            }
+            let lower_m = lowest_m - MIN_DIFFERENCE * (lowest_m - lake.bottom_m);
+            loop {
+                // A deeper basin has a larger fill, and has been cut open as far as is worth it.
+                if self.height_m(self.pits[end as usize - 1] as usize) <= lake.bottom_m {
+                    return best;
+                }
+                end = terrain.below[end as usize];
+                if end == OUTSIDE || terrain.levels_m[end as usize] <= lower_m {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Extends a path along the flow, over the pass, until the terrain beyond is as low as `lowest_m`. It begins at the pit.
+    fn extend_path(&self, lake: &Lake, lowest_m: f32, terrain: &CutTerrain, path: &mut Vec<usize>) -> PathEnd {
+        let volume_m = |at: usize| lake.volume_m((terrain.heights[at] - lowest_m).max(0.0));
+        let mut cut_m = path.iter().map(|at| volume_m(*at)).sum::<f32>();
+        let mut last = path.last().copied().unwrap_or(lake.pit);
+        while let Some((_, at)) = self.receiver(last) {
+            let own = self.basins.basin(at);
+            if own != lake.basin {
+                if terrain.heights[at].max(terrain.levels_m[own as usize]) <= lowest_m {
+                    return PathEnd::Low;
+                }
+                if cut_m > MAX_RATIO * lake.weighted_fill_m {
+                    return PathEnd::TooLong;
+                }
+            }
+            if self.receiver(at).is_none() && !self.has_falling_outlets() {
+                return PathEnd::Outlet(terrain.heights[at]);
+            }
+            cut_m += volume_m(at);
+            path.push(at);
+            last = at;
+        }
+        PathEnd::Low
+    }
+
+    /// The sum of the depths of all samples of the lake in each basin, and of those in the basins upstream that are between
+    /// its pit and its level, metres.
+    fn fills_m(&self, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
+        let mut fills_m = self.lake_depths_m(progress)?;
+        let bottom_and_level_m = |basin: u32| {
+            let pit = self.pits[basin as usize - 1] as usize;
+            [self.height_m(pit), self.basins.level_m(pit)]
+        };
+        for &[basin, below] in self.basins.downstream_first().iter().rev().filter(|[_, below]| *below != OUTSIDE) {
+            let [bottom_m, level_m] = bottom_and_level_m(basin);
+            let heights_m = bottom_and_level_m(below);
+            if heights_m[1] > bottom_m {
+                let [lower, upper] = heights_m.map(|height_m| ((height_m - bottom_m) / (level_m - bottom_m)).max(0.0));
+                fills_m[below as usize] += (upper * upper - lower * lower) * fills_m[basin as usize];
+            }
+        }
+        Ok(fills_m)
     }
 
     /// The sum of the depths of all samples of the lake in each basin, metres.
@@ -203,20 +386,36 @@ mod tests {
     use super::super::tests::{terrain, terrains};
     use super::*;
 
+    const REMOVAL: DepressionRemoval = DepressionRemoval { floor_slope: 1e-5, fill_weight: 3.0, wall_run: 1.0 };
+
     fn drained(mesh: &Mesh, heights: &Heightfield, outlets: Outlets) -> (Heightfield, Drainage) {
+        drained_by(REMOVAL, mesh, heights, outlets)
+    }
+
+    /// The volume of a cut per area of a cell of 2 m × 3 m.
+    fn cut_m(depths_m: &[f32]) -> f32 {
+        depths_m.iter().map(|depth_m| depth_m + REMOVAL.wall_run * depth_m * depth_m / 6.0_f32.sqrt()).sum()
+    }
+
+    fn drained_by(
+        removal: DepressionRemoval,
+        mesh: &Mesh,
+        heights: &Heightfield,
+        outlets: Outlets,
+    ) -> (Heightfield, Drainage) {
         let progress = Progress::new();
         let mut drainage =
             Drainage::new(mesh, RoutingOptions { outlets, sea_m: None }, &progress).expect("not cancelled");
         let mut heights = heights.copied(&progress).expect("not cancelled");
         drainage.route(&heights, &progress).expect("not cancelled");
-        drainage.remove_depressions(&mut heights, 1e-5, &progress).expect("not cancelled");
+        drainage.remove_depressions(&mut heights, removal, &progress).expect("not cancelled");
         (heights, drainage)
     }
 
     #[test]
     fn wide_floors_are_drained_through_a_cut() {
-        // The lake is 4 m deep: from the pit at 1 m to the outlet at 5 m. Filling it takes 12.5 m in all; the cut takes
-        // 3 m at (3, 1) or (3, 3) and 4 m at the outlet.
+        // The lake is 4 m deep: from the pit at 1 m to the outlet at 5 m. Filling it takes 12.5 m in all; the cut is 3 m deep
+        // at (3, 1) or (3, 3) and 4 m at the outlet, with walls at 45°.
         let bowl = terrain(&[
             &[9.0, 9.0, 9.0, 9.0, 9.0],
             &[9.0, 4.0, 3.5, 4.0, 9.0],
@@ -224,7 +423,7 @@ mod tests {
             &[9.0, 4.0, 3.5, 4.0, 9.0],
             &[9.0, 9.0, 9.0, 9.0, 9.0],
         ]);
-        let level_m = 1.0 + 4.0 * filled_share(7.0, FILL_WEIGHT * 12.5);
+        let level_m = 1.0 + 4.0 * filled_share(cut_m(&[3.0, 4.0]), REMOVAL.fill_weight * 12.5);
         let (heights, _) = drained(&Mesh::regular(bowl.grid()), &bowl, Outlets::Hollows);
         assert!((heights[(4, 2)] - level_m).abs() < 1e-5, "the outlet: {}", heights[(4, 2)]);
         assert!((heights[(2, 2)] - level_m).abs() < 0.01, "the floor: {}", heights[(2, 2)]);
@@ -243,18 +442,57 @@ mod tests {
     }
 
     #[test]
-    fn basins_that_drain_into_basins_are_not_cut_below_their_levels() {
+    fn basins_that_drain_into_basins_are_cut_to_their_levels_or_through_them() {
         let row = [9.0, 1.0, 6.0, 2.0, 5.0, 0.0];
         let walls = [9.0; 6];
         let terrain = terrain(&[&walls, &row, &walls]);
-        let (heights, _) = drained(&Mesh::regular(terrain.grid()), &terrain, Outlets::East);
-        // 3 m of cut against 3 m of fill; then 5 m of fill, of which the part above the first level counts.
-        let first_m = 2.0 + 3.0 * filled_share(3.0, FILL_WEIGHT * 3.0);
-        let (depth_m, below) = (6.0 - first_m, (first_m - 1.0) / 5.0);
-        let second_m = first_m + depth_m * filled_share(depth_m, FILL_WEIGHT * 5.0 * (1.0 - below * below));
-        for (c, level_m) in [(4, first_m), (3, first_m), (2, second_m), (1, second_m)] {
-            assert!((heights[(c, 1)] - level_m).abs() < 1e-3, "{c}: {}, not {level_m}", heights[(c, 1)]);
+        // 3 m of cut against 3 m of fill, and of the 5 m beyond, which count from 2 m to the level of 5 m.
+        let expected = |weight: f32| {
+            let first_m = 2.0 + 3.0 * filled_share(cut_m(&[3.0]), weight * (3.0 + 5.0 * (0.8 * 0.8 - 0.2 * 0.2)));
+            // To the first level: of the fill, the part above it counts.
+            let (depth_m, below) = (6.0 - first_m, (first_m - 1.0) / 5.0);
+            let fill_m = weight * 5.0 * (1.0 - below * below);
+            let to_level_m = first_m + depth_m * filled_share(cut_m(&[depth_m]), fill_m);
+            // Through the first basin.
+            let through_m = 1.0 + 5.0 * filled_share(cut_m(&[5.0, 1.0, first_m - 1.0]), weight * 5.0);
+            [first_m, to_level_m, through_m]
+        };
+        for (weight, is_through) in [(3.0, false), (12.0, true)] {
+            let removal = DepressionRemoval { fill_weight: weight, ..REMOVAL };
+            let (heights, _) = drained_by(removal, &Mesh::regular(terrain.grid()), &terrain, Outlets::East);
+            let [first_m, to_level_m, through_m] = expected(weight);
+            assert_eq!(through_m < to_level_m, is_through, "{to_level_m}, {through_m}");
+            let first_m = if is_through { first_m.min(through_m) } else { first_m };
+            let second_m = to_level_m.min(through_m);
+            for (c, level_m) in [(4, first_m), (3, first_m), (2, second_m), (1, second_m)] {
+                assert!((heights[(c, 1)] - level_m).abs() < 1e-3, "{weight}, {c}: {}, not {level_m}", heights[(c, 1)]);
+            }
         }
+    }
+
+    #[test]
+    fn ponds_on_the_rim_do_not_keep_a_wide_basin_from_being_cut_open() {
+        let level = |rim: [f32; 3]| {
+            let valley = terrain(
+                &std::array::from_fn::<_, 12, _>(|r| {
+                    let mut row = [20.0; 17];
+                    if (1..11).contains(&r) {
+                        row[1..11].fill(1.0);
+                    }
+                    if r == 6 {
+                        row[11..14].copy_from_slice(&rim);
+                        row[14..].copy_from_slice(&[0.5, 0.3, 0.0]);
+                    }
+                    row
+                })
+                .each_ref()
+                .map(|row| row.as_slice()),
+            );
+            let (heights, _) = drained(&Mesh::regular(valley.grid()), &valley, Outlets::East);
+            heights[(5, 5)]
+        };
+        let [without, with] = [level([10.0, 10.0, 10.0]), level([10.0, 9.9, 10.0])];
+        assert!(without < 3.0 && (with - without).abs() < 0.1, "{without}, {with}");
     }
 
     #[test]
@@ -278,7 +516,7 @@ mod tests {
                     let options = RoutingOptions { outlets, sea_m: None };
                     let mut drainage = Drainage::new(&mesh, options, &progress).expect("not cancelled");
                     drainage.route(&heights, &progress).expect("not cancelled");
-                    let cut = drainage.with_cut_outlets(&progress).expect("not cancelled");
+                    let cut = drainage.with_cut_outlets(REMOVAL, &progress).expect("not cancelled");
                     let raised = |heights: &[f32]| {
                         let mut raised = Heightfield::flat(mesh.grid());
                         drainage.raise_all(heights, floor_slope, &mut raised, &progress).expect("not cancelled");
@@ -310,14 +548,17 @@ mod tests {
                 Mesh::regular(heights.grid()),
                 Mesh::new(heights.grid(), 0, 1.0, &Progress::new()).expect("not cancelled"),
             ] {
-                for outlets in Outlets::ALL {
-                    let (after, drainage) = drained(&mesh, &heights, *outlets);
+                let removals = [REMOVAL, DepressionRemoval::VALLEYS, DepressionRemoval::CHANNELS];
+                for (outlets, removal) in
+                    Outlets::ALL.iter().flat_map(|outlets| removals.map(|removal| (outlets, removal)))
+                {
+                    let (after, drainage) = drained_by(removal, &mesh, &heights, *outlets);
                     let receivers = drainage.receivers();
                     for (sample, receiver) in receivers.iter().map(|receiver| *receiver as usize).enumerate() {
                         let (height, below) = (after.heights()[sample], after.heights()[receiver]);
                         assert!(sample == receiver || height > below, "{height} above {below}, {outlets:?}");
                     }
-                    let (again, _) = drained(&mesh, &after, *outlets);
+                    let (again, _) = drained_by(removal, &mesh, &after, *outlets);
                     let (lakes, tolerance) = (again.heights().iter().zip(after.heights()), 1e-3);
                     assert!(lakes.into_iter().all(|(again, after)| (again - after).abs() < tolerance), "{outlets:?}");
                 }

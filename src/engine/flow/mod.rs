@@ -27,6 +27,8 @@ mod planes;
 pub(super) mod reference;
 mod refinement;
 mod sampling;
+mod slope_limit;
+mod source;
 #[cfg(test)]
 mod tests;
 mod trees;
@@ -39,6 +41,7 @@ pub(super) use mesh::Mesh;
 pub use options::Outlets;
 pub(super) use options::RoutingOptions;
 pub(super) use order::{FlowOrder, FlowPart};
-pub(super) use refinement::{DrainedTerrain, Hillslopes, MeshTerrain, Refinement, Source, without_depressions};
+pub(super) use refinement::{DrainedTerrain, Hillslopes, MeshTerrain, Refinement, without_depressions};
 pub(super) use sampling::GridSampler;
+pub(super) use source::Source;
 pub use water::Water;

@@ -10,11 +10,14 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use super::depressions::DepressionRemoval;
 use super::drainage::Drainage;
 use super::location::{Location, Places};
 use super::mesh::{Mesh, Triangle, hash};
 use super::options::RoutingOptions;
 use super::sampling::GridPlaces;
+use super::slope_limit::limit_slopes;
+use super::source::Source;
 use super::valley_floors::{smooth_margins, with_valley_floors};
 use crate::cast::{ToFloat, ToInteger};
 use crate::heightfield::{Grid, GridPart, Heightfield, bilinear};
@@ -26,10 +29,6 @@ const MIN_CHANNEL_CELLS: f64 = 12.0;
 const CHANNEL_HALF_WIDTH: f32 = 0.6;
 /// The steepest banks of channels and the steepest smooth slopes, metres per metre.
 const MAX_SLOPE: f32 = 2.0;
-/// The fall of filled floors on the reference mesh, metres per metre, as of gentle alluvial plains.
-const PLAIN_SLOPE: f32 = 2e-3;
-/// The fall of filled floors on finer meshes and grids, where the lengths of flow paths depend on the resolution.
-const FLOOR_SLOPE: f32 = 1e-5;
 /// Erosion factors are tabulated up to this many cells; larger areas erode as much.
 const MAX_CELLS: u32 = 255;
 
@@ -73,15 +72,6 @@ pub(crate) struct DrainedTerrain {
     receivers: Vec<u32>,
     /// The points that are channels.
     is_channel: Vec<bool>,
-}
-
-/// The terrain before erosion, which has detail that a coarser mesh lacks.
-#[derive(Debug)]
-pub(crate) struct Source {
-    /// The heights at the points.
-    pub heights: Heightfield,
-    /// The share of the detail that erosion has left at each point.
-    pub left: Heightfield,
 }
 
 /// A point of a mesh as the corner of triangles.
@@ -247,12 +237,11 @@ impl DrainedTerrain {
         let mut heights = with_valley_floors(&mesh, streams, &source.left, routing, progress)?;
         drainage.route(&heights, progress)?;
         let unfilled = heights.copied(progress)?;
-        drainage.remove_depressions(&mut heights, PLAIN_SLOPE, progress)?;
+        drainage.remove_depressions(&mut heights, DepressionRemoval::VALLEYS, progress)?;
         smooth_margins(&mesh, &mut heights, &unfilled, routing, progress)?;
         if hillslopes.critical_slope.is_finite() {
-            // The walls of cuts slide.
-            drainage.route(&heights, progress)?;
-            limit_slopes(&mut heights, &drainage, &source.left, hillslopes.critical_slope, progress)?;
+            // The walls of cuts slide, and the crests behind them.
+            limit_slopes(&mut heights, &drainage, &source, routing, hillslopes.critical_slope, progress)?;
         }
         let terrain = MeshTerrain { mesh, heights, source, routing, hillslopes, outlets: Vec::new() };
         let mut drained = Self::with_drainage(terrain, &mut drainage, progress)?;
@@ -268,7 +257,7 @@ impl DrainedTerrain {
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         drainage.route(&terrain.heights, progress)?;
-        drainage.remove_depressions(&mut terrain.heights, FLOOR_SLOPE, progress)?;
+        drainage.remove_depressions(&mut terrain.heights, DepressionRemoval::CHANNELS, progress)?;
         let areas = drainage.areas(progress)?;
         let min_cells = (terrain.hillslopes.channel_head_m2 / drainage.cell_m2()).max(MIN_CHANNEL_CELLS);
         let is_channel = drainage.unpadded(|sample| f64::from(areas[sample].load(Relaxed)) >= min_cells);
@@ -500,30 +489,8 @@ pub(crate) fn without_depressions(
     let mut drainage = Drainage::new(&Mesh::regular(terrain.grid()), routing, progress)?;
     drainage.set_ends(outlets);
     progress.stage(0.0..0.6, || drainage.route(&terrain, progress))?;
-    progress.stage(0.6..1.0, || drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress))?;
+    progress.stage(0.6..1.0, || drainage.remove_depressions(&mut terrain, DepressionRemoval::CHANNELS, progress))?;
     Ok(terrain)
-}
-
-/// Lowers points that are above the steepest slope towards their receivers, but not where all detail is `left`.
-fn limit_slopes(
-    heights: &mut Heightfield,
-    drainage: &Drainage,
-    left: &Heightfield,
-    critical_slope: f32,
-    progress: &Progress,
-) -> Result<(), Cancelled> {
-    let limited: Vec<AtomicU32> = bytemuck::zeroed_vec(drainage.padded_samples());
-    let visit = |sample: usize| {
-        let own_m = drainage.height_m(sample);
-        let height_m = drainage.receiver(sample).map_or(own_m, |(direction, receiver)| {
-            let rise_m = critical_slope / drainage.reciprocal_length(sample, direction);
-            let limit_m = own_m.min(f32::from_bits(limited[receiver].load(Relaxed)) + rise_m);
-            own_m + (1.0 - left.heights()[drainage.row_major(sample)]) * (limit_m - own_m)
-        });
-        limited[sample].store(height_m.to_bits(), Relaxed);
-    };
-    drainage.visit_upstream(visit, progress)?;
-    drainage.copy_inside(heights, |sample| f32::from_bits(limited[sample].load(Relaxed)), progress)
 }
 
 /// The corners of the triangle that contains a place.

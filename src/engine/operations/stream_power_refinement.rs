@@ -23,8 +23,8 @@ const MAX_WHOLE_SIDE: usize = 2049;
 const BLOCK_SIDES: [usize; 2] = [1536, 640];
 /// The surroundings of a block that are computed with it: points of the last mesh of the whole world, on which the slopes
 /// between its channels depend, and samples of the map for depressions. Larger depressions are left only where terrain is
-/// hardly eroded.
-const HALO: usize = 16;
+/// hardly eroded. With 16 points, heights of a block differed from those of the whole map by up to 4 cm.
+const HALO: usize = 24;
 const MARGIN: usize = 48;
 /// Points of the last mesh of the whole world around the samples of a block and its margin.
 const EDGE: usize = 4;
@@ -449,7 +449,11 @@ mod tests {
                             found.heights().iter().zip(expected.heights()).map(|(a, b)| (a - b).abs()).collect();
                         let count = differences.iter().filter(|difference| **difference > 0.0).count();
                         let largest = differences.iter().copied().fold(0.0, f32::max);
-                        assert!(100 * count <= differences.len() && largest < 0.02, "{to:?}, {in_whole}, {part:?}");
+                        assert!(
+                            100 * count <= differences.len() && largest < 0.02,
+                            "{to:?}, {in_whole}, {part:?}, {count} of {}, {largest}, {outlets:?}",
+                            differences.len()
+                        );
                     }
                 }
             }
