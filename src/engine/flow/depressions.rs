@@ -50,7 +50,6 @@ struct CutTerrain {
 }
 
 /// A basin whose outlet is cut.
-#[derive(Clone, Copy)]
 struct Lake {
     basin: u32,
     pit: usize,

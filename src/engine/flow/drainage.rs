@@ -19,7 +19,7 @@ use crate::simd::simd;
 #[derive(Debug)]
 pub(crate) struct Drainage {
     grid: Grid,
-    options: RoutingOptions,
+    pub(super) options: RoutingOptions,
     /// The distances to the neighbours in samples.
     pub(super) steps: [isize; 8],
     pub(super) donor_offsets: DonorOffsets,

@@ -241,7 +241,7 @@ impl DrainedTerrain {
         smooth_margins(&mesh, &mut heights, &unfilled, routing, progress)?;
         if hillslopes.critical_slope.is_finite() {
             // The walls of cuts slide, and the crests behind them.
-            limit_slopes(&mut heights, &drainage, &source, routing, hillslopes.critical_slope, progress)?;
+            limit_slopes(&mut heights, &drainage, &source, hillslopes.critical_slope, progress)?;
         }
         let terrain = MeshTerrain { mesh, heights, source, routing, hillslopes, outlets: Vec::new() };
         let mut drained = Self::with_drainage(terrain, &mut drainage, progress)?;

@@ -6,7 +6,6 @@ use rayon::prelude::*;
 
 use super::drainage::Drainage;
 use super::grid::NEIGHBOURS;
-use super::options::RoutingOptions;
 use super::source::Source;
 use crate::heightfield::{Grid, Heightfield};
 use crate::progress::{Cancelled, Progress};
@@ -21,25 +20,27 @@ pub(super) fn limit_slopes(
     heights: &mut Heightfield,
     drainage: &Drainage,
     source: &Source,
-    routing: RoutingOptions,
     critical_slope: f32,
     progress: &Progress,
 ) -> Result<(), Cancelled> {
     let grid = heights.grid();
-    let limit = SlopeLimit { grid, drainage, source, routing, critical_slope };
+    let limit = SlopeLimit { grid, drainage, source, critical_slope };
     let steep_in_row = |r: usize| {
         let heights = heights.heights();
-        let points = (r * grid.width()..(r + 1) * grid.width())
-            .filter(|point| limit.neighbours(*point, heights).any(|(neighbour, limit_m)| heights[neighbour] > limit_m));
+        let is_steep = |point: &usize| {
+            limit.neighbours(*point, heights[*point]).any(|(neighbour, limit_m)| heights[neighbour] > limit_m)
+        };
+        let points = (r * grid.width()..(r + 1) * grid.width()).filter(is_steep);
         progress.check().map(|()| points.collect::<Vec<usize>>())
     };
     let steep = (0..grid.height()).into_par_iter().with_min_len(8).map(steep_in_row);
     let mut pending: VecDeque<usize> = steep.collect::<Result<Vec<_>, Cancelled>>()?.into_iter().flatten().collect();
+    let heights = heights.heights_mut();
     let mut visits = 0_usize;
     while let Some(point) = pending.pop_front() {
-        for (neighbour, limit_m) in limit.neighbours(point, heights.heights()).collect::<Vec<_>>() {
-            if heights.heights()[neighbour] > limit_m {
-                heights.heights_mut()[neighbour] = limit_m;
+        for (neighbour, limit_m) in limit.neighbours(point, heights[point]) {
+            if heights[neighbour] > limit_m {
+                heights[neighbour] = limit_m;
                 pending.push_back(neighbour);
             }
         }
@@ -56,20 +57,20 @@ struct SlopeLimit<'a> {
     grid: Grid,
     drainage: &'a Drainage,
     source: &'a Source,
-    routing: RoutingOptions,
     critical_slope: f32,
 }
 
 impl SlopeLimit<'_> {
-    /// The neighbours of a point that may slide, and the largest height of each, metres. Points are row-major indices.
-    fn neighbours(&self, point: usize, heights: &[f32]) -> impl Iterator<Item = (usize, f32)> {
+    /// The neighbours of a point at a height that may slide, and the largest height of each, metres. Points are row-major
+    /// indices.
+    fn neighbours(&self, point: usize, height_m: f32) -> impl Iterator<Item = (usize, f32)> {
         let (width, height) = (self.grid.width(), self.grid.height());
         let (c, r) = (point % width, point / width);
-        let base_m = heights[point].max(self.drainage.sea_m());
+        let base_m = height_m.max(self.drainage.sea_m());
         let padded = (r + 1) * self.drainage.stride() + c + 1;
         NEIGHBOURS.iter().enumerate().filter_map(move |(direction, [east, south])| {
             let (c, r) = (c.checked_add_signed(*east)?, r.checked_add_signed(*south)?);
-            if c >= width || r >= height || self.routing.is_end(self.grid, c, r, f32::INFINITY) {
+            if c >= width || r >= height || self.drainage.options.is_end(self.grid, c, r, f32::INFINITY) {
                 return None;
             }
             let per_m = self.drainage.reciprocal_length(padded, direction);
@@ -90,7 +91,7 @@ impl SlopeLimit<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::mesh::Mesh;
-    use super::super::options::Outlets;
+    use super::super::options::{Outlets, RoutingOptions};
     use super::*;
     use crate::heightfield::Extent;
     use crate::random::Stream;
@@ -105,7 +106,7 @@ mod tests {
         let progress = Progress::new();
         let drainage = Drainage::new(mesh, routing, &progress).expect("not cancelled");
         let mut limited = heights.copied(&progress).expect("not cancelled");
-        limit_slopes(&mut limited, &drainage, source, routing, critical_slope, &progress).expect("not cancelled");
+        limit_slopes(&mut limited, &drainage, source, critical_slope, &progress).expect("not cancelled");
         limited
     }
 
@@ -161,13 +162,13 @@ mod tests {
         let flat = Source { heights: Heightfield::flat(grid), left: Heightfield::flat(grid) };
         let after = limited(&mesh, &rough, &flat, HOLLOWS, 0.75);
         let drainage = Drainage::new(&mesh, HOLLOWS, &progress).expect("not cancelled");
-        let limit = SlopeLimit { grid, drainage: &drainage, source: &flat, routing: HOLLOWS, critical_slope: 0.75 };
+        let limit = SlopeLimit { grid, drainage: &drainage, source: &flat, critical_slope: 0.75 };
         let (before, after) = (rough.heights(), after.heights());
         for point in 0..grid.samples() {
-            for (neighbour, limit_m) in limit.neighbours(point, after) {
+            for (neighbour, limit_m) in limit.neighbours(point, after[point]) {
                 assert!(after[neighbour] <= limit_m, "{point}, {neighbour}");
             }
-            let mut neighbours = limit.neighbours(point, after);
+            let mut neighbours = limit.neighbours(point, after[point]);
             let is_above_one = neighbours.any(|(neighbour, _)| after[neighbour] < after[point]);
             assert!(after[point] == before[point] || after[point] < before[point] && is_above_one, "{point}");
         }

@@ -4,7 +4,6 @@ use crate::heightfield::{Extent, Grid, Heightfield};
 use crate::progress::Progress;
 use crate::random::Stream;
 
-const REMOVAL: DepressionRemoval = DepressionRemoval { floor_slope: 1e-5, fill_weight: 3.0, wall_run: 1.0 };
 const STEEPEST: RoutingOptions = RoutingOptions { outlets: Outlets::Border, sea_m: None };
 
 /// A grid with columns 2 m and rows 3 m apart.
@@ -274,7 +273,9 @@ fn the_number_of_threads_does_not_matter() {
             pool.install(|| {
                 let mut drained = terrain.copied(&Progress::new()).expect("not cancelled");
                 let drainage = routed(STEEPEST, &terrain);
-                drainage.remove_depressions(&mut drained, REMOVAL, &Progress::new()).expect("not cancelled");
+                drainage
+                    .remove_depressions(&mut drained, DepressionRemoval::CHANNELS, &Progress::new())
+                    .expect("not cancelled");
                 let water = Water::on(&terrain, Outlets::Hollows, None, &Progress::new()).expect("not cancelled");
                 (drainage.receivers(), drained, water)
             })
