@@ -5,7 +5,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 12;
+pub const TERRAIN_VERSION: u32 = 13;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -19,7 +19,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 14] = [
+const CHANGES: [TerrainChange; 15] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -114,6 +114,12 @@ const CHANGES: [TerrainChange; 14] = [
         version: 12,
         affects: |step| step.operation.has_own_points(),
         what: "wide basins are cut open through smaller ones on their rims, and crests slide to the critical slope",
+        is_fine: false,
+    },
+    TerrainChange {
+        version: 13,
+        affects: |step| step.operation.has_own_points(),
+        what: "rivers drain depressions before every step, so the cuts through their rims become valleys",
         is_fine: false,
     },
 ];

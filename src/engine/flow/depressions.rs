@@ -11,27 +11,14 @@ use crate::cast::{ToFloat, ToInteger};
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
 
-/// How depressions are removed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DepressionRemoval {
-    /// The fall of filled floors towards their outlets, metres per metre.
-    pub floor_slope: f32,
-    /// How much more a cubic metre of fill counts than one of cut.
-    pub fill_weight: f32,
-    /// How far the walls of cuts recede per metre of height; 0 if they are vertical.
-    pub wall_run: f32,
-}
-
-impl DepressionRemoval {
-    /// On the reference mesh, rivers cut wide basins open and fill floors until these fall like gentle alluvial plains.
-    /// With this weight, valleys have the floors and the curvature of real ones; see docs/rivers.md.
-    pub const VALLEYS: Self = Self { floor_slope: 2e-3, fill_weight: 0.5, wall_run: 1.0 };
-    /// On finer meshes and grids, most depressions are channels narrower than the spacing. They are cut open, with vertical
-    /// walls, so that a valley is not filled at one size and open at another. Floors are nearly level because the lengths of
-    /// flow paths depend on the resolution.
-    pub const CHANNELS: Self = Self { floor_slope: 1e-5, fill_weight: 3.0, wall_run: 0.0 };
-}
-
+/// The smallest fall along the flow on the reference mesh, metres per metre: that of gentle alluvial plains.
+pub(crate) const PLAIN_SLOPE: f32 = 2e-3;
+/// The smallest fall on finer meshes and grids, where floors are nearly level because the lengths of flow paths depend on the
+/// resolution.
+pub(super) const FLOOR_SLOPE: f32 = 1e-5;
+/// How much more a cubic metre of fill counts than one of cut. High, because many depressions are channels narrower than
+/// the spacing, which should be cut open.
+const FILL_WEIGHT: f32 = 3.0;
 /// A cut that moves this many times as much as the fill is not considered any further.
 const MAX_RATIO: f32 = 32.0;
 /// A longer cut is tried if it ends lower by at least this share of what the last one leaves above the pit.
@@ -59,8 +46,6 @@ struct Lake {
     depth_m: f32,
     /// The fill of the whole lake, times its weight.
     weighted_fill_m: f32,
-    /// How much the walls of a cut add to its width, in spacings per metre of depth.
-    widening: f32,
 }
 
 /// A cut from a pit over the pass of its basin.
@@ -83,16 +68,11 @@ enum PathEnd {
 }
 
 impl Lake {
-    /// The volume of the cut at a sample per area of a cell.
-    fn volume_m(&self, cut_m: f32) -> f32 {
-        cut_m + self.widening * cut_m * cut_m
-    }
-
     /// The level that a cut leaves, which ends at `lowest_m`, given the depths at its samples.
     fn level_m(&self, lowest_m: f32, cut_depths_m: impl Iterator<Item = f32>) -> f32 {
         let (mut cut_m, mut deepest_m) = (0.0, 0.0_f32);
         for depth_m in cut_depths_m {
-            cut_m += self.volume_m(depth_m);
+            cut_m += depth_m;
             deepest_m = deepest_m.max(depth_m);
         }
         // The volume of a V-shaped valley grows with the square of its depth.
@@ -104,8 +84,8 @@ impl Lake {
 }
 
 impl Drainage {
-    /// Cuts outlets and raises floors until no sample outside the sea is lower than its receiver. `terrain` must be the
-    /// one that was routed.
+    /// Cuts outlets and raises floors until every sample outside the sea is higher than its receiver, by at least
+    /// `floor_slope`, metres per metre. `terrain` must be the one that was routed.
     ///
     /// Depressions are partly filled and partly cut open (J. B. Lindsay, "Efficient hybrid breaching-filling sink removal
     /// methods for flow path enforcement in digital elevation models", Hydrological Processes 30, 2016). The weighting is
@@ -113,16 +93,15 @@ impl Drainage {
     /// fill, times the weight. Wide basins are thus cut open, and deep holes far from lower terrain are filled. A basin
     /// upstream is filled at least to the level of the one that it drains to, so that fill counts there too; and a cut can
     /// go on through shallower basins beyond the pass. Otherwise the result would depend on the number of basins in a lake
-    /// and on its rim, and so on the resolution. The bottoms of cuts are one sample wide, so on finer grids they are
-    /// preferred a little more.
-    pub(super) fn remove_depressions(
+    /// and on its rim, and so on the resolution. Cuts are one sample wide, so on finer grids they are preferred a little
+    /// more.
+    pub(crate) fn remove_depressions(
         &self,
         terrain: &mut Heightfield,
-        removal: DepressionRemoval,
+        floor_slope: f32,
         progress: &Progress,
     ) -> Result<(), Cancelled> {
-        let floor_slope = removal.floor_slope;
-        let mut heights = self.with_cut_outlets(removal, progress)?;
+        let mut heights = self.with_cut_outlets(progress)?;
         let max_visits = heights.len() / MAX_FEW_DIVISOR;
         if self.raise_few(&mut heights, floor_slope, max_visits, progress)? {
             self.copy_inside(terrain, |sample| heights[sample], progress)
@@ -205,7 +184,7 @@ impl Drainage {
     }
 
     /// The padded heights, with the outlets of all depressions cut down to the levels to which these are filled.
-    fn with_cut_outlets(&self, removal: DepressionRemoval, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
+    fn with_cut_outlets(&self, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
         let fills_m = self.fills_m(progress)?;
         let count = self.basins.count();
         // Nothing is filled below the sea.
@@ -214,7 +193,6 @@ impl Drainage {
         for &[basin, below] in self.basins.downstream_first() {
             terrain.below[basin as usize] = below;
         }
-        let widening = removal.wall_run / self.cell_m2().sqrt().to_f32();
         let mut path = Vec::new();
         // The level of the basin below each after its outlet was cut. Later cuts through that basin can lower it; then the
         // outlet is cut again.
@@ -230,8 +208,8 @@ impl Drainage {
                 let pit = self.pits[own - 1] as usize;
                 let bottom_m = self.height_m(pit);
                 let depth_m = self.basins.level_m(pit) - bottom_m;
-                let weighted_fill_m = removal.fill_weight * fills_m[own];
-                let lake = Lake { basin, pit, bottom_m, depth_m, weighted_fill_m, widening };
+                let weighted_fill_m = FILL_WEIGHT * fills_m[own];
+                let lake = Lake { basin, pit, bottom_m, depth_m, weighted_fill_m };
                 let cut = self.best_cut(&lake, &terrain, &mut path);
                 if is_first || cut.level_m < terrain.levels_m[own] {
                     self.make_cut(basin, cut.level_m, &path[..cut.samples], &mut terrain);
@@ -302,8 +280,8 @@ impl Drainage {
 
     /// Extends a path along the flow, over the pass, until the terrain beyond is as low as `lowest_m`. It begins at the pit.
     fn extend_path(&self, lake: &Lake, lowest_m: f32, terrain: &CutTerrain, path: &mut Vec<usize>) -> PathEnd {
-        let volume_m = |at: usize| lake.volume_m((terrain.heights[at] - lowest_m).max(0.0));
-        let mut cut_m = path.iter().map(|at| volume_m(*at)).sum::<f32>();
+        let depth_m = |at: usize| (terrain.heights[at] - lowest_m).max(0.0);
+        let mut cut_m = path.iter().map(|at| depth_m(*at)).sum::<f32>();
         let mut last = path.last().copied().unwrap_or(lake.pit);
         while let Some((_, at)) = self.receiver(last) {
             let own = self.basins.basin(at);
@@ -318,7 +296,7 @@ impl Drainage {
             if self.receiver(at).is_none() && !self.has_falling_outlets() {
                 return PathEnd::Outlet(terrain.heights[at]);
             }
-            cut_m += volume_m(at);
+            cut_m += depth_m(at);
             path.push(at);
             last = at;
         }
@@ -385,36 +363,28 @@ mod tests {
     use super::super::tests::{terrain, terrains};
     use super::*;
 
-    const REMOVAL: DepressionRemoval = DepressionRemoval { floor_slope: 1e-5, fill_weight: 3.0, wall_run: 1.0 };
-
     fn drained(mesh: &Mesh, heights: &Heightfield, outlets: Outlets) -> (Heightfield, Drainage) {
-        drained_by(REMOVAL, mesh, heights, outlets)
-    }
-
-    /// The volume of a cut per area of a cell of 2 m × 3 m.
-    fn cut_m(depths_m: &[f32]) -> f32 {
-        depths_m.iter().map(|depth_m| depth_m + REMOVAL.wall_run * depth_m * depth_m / 6.0_f32.sqrt()).sum()
+        drained_by(RoutingOptions { outlets, sea_m: None }, FLOOR_SLOPE, mesh, heights)
     }
 
     fn drained_by(
-        removal: DepressionRemoval,
+        routing: RoutingOptions,
+        floor_slope: f32,
         mesh: &Mesh,
         heights: &Heightfield,
-        outlets: Outlets,
     ) -> (Heightfield, Drainage) {
         let progress = Progress::new();
-        let mut drainage =
-            Drainage::new(mesh, RoutingOptions { outlets, sea_m: None }, &progress).expect("not cancelled");
+        let mut drainage = Drainage::new(mesh, routing, &progress).expect("not cancelled");
         let mut heights = heights.copied(&progress).expect("not cancelled");
         drainage.route(&heights, &progress).expect("not cancelled");
-        drainage.remove_depressions(&mut heights, removal, &progress).expect("not cancelled");
+        drainage.remove_depressions(&mut heights, floor_slope, &progress).expect("not cancelled");
         (heights, drainage)
     }
 
     #[test]
     fn wide_floors_are_drained_through_a_cut() {
         // The lake is 4 m deep: from the pit at 1 m to the outlet at 5 m. Filling it takes 12.5 m in all; the cut is 3 m deep
-        // at (3, 1) or (3, 3) and 4 m at the outlet, with walls at 45°.
+        // at (3, 1) or (3, 3) and 4 m at the outlet.
         let bowl = terrain(&[
             &[9.0, 9.0, 9.0, 9.0, 9.0],
             &[9.0, 4.0, 3.5, 4.0, 9.0],
@@ -422,7 +392,7 @@ mod tests {
             &[9.0, 4.0, 3.5, 4.0, 9.0],
             &[9.0, 9.0, 9.0, 9.0, 9.0],
         ]);
-        let level_m = 1.0 + 4.0 * filled_share(cut_m(&[3.0, 4.0]), REMOVAL.fill_weight * 12.5);
+        let level_m = 1.0 + 4.0 * filled_share(7.0, FILL_WEIGHT * 12.5);
         let (heights, _) = drained(&Mesh::regular(bowl.grid()), &bowl, Outlets::Hollows);
         assert!((heights[(4, 2)] - level_m).abs() < 1e-5, "the outlet: {}", heights[(4, 2)]);
         assert!((heights[(2, 2)] - level_m).abs() < 0.01, "the floor: {}", heights[(2, 2)]);
@@ -442,29 +412,27 @@ mod tests {
 
     #[test]
     fn basins_that_drain_into_basins_are_cut_to_their_levels_or_through_them() {
-        let row = [9.0, 1.0, 6.0, 2.0, 5.0, 0.0];
-        let walls = [9.0; 6];
-        let terrain = terrain(&[&walls, &row, &walls]);
-        // 3 m of cut against 3 m of fill, and of the 5 m beyond, which count from 2 m to the level of 5 m.
-        let expected = |weight: f32| {
-            let first_m = 2.0 + 3.0 * filled_share(cut_m(&[3.0]), weight * (3.0 + 5.0 * (0.8 * 0.8 - 0.2 * 0.2)));
+        // A pit at 1 m, a rim at 6 m, a pit at 2 m, and a rim of some samples at 5 m.
+        for (samples, is_through) in [(1, true), (4, false)] {
+            let row = [&[9.0, 1.0, 6.0, 2.0], vec![5.0; samples].as_slice(), &[0.0]].concat();
+            let walls = vec![9.0; row.len()];
+            let terrain = terrain(&[&walls, &row, &walls]);
+            let (heights, _) = drained(&Mesh::regular(terrain.grid()), &terrain, Outlets::East);
+            let rim = samples as f32;
+            // The fill of the second pit, and of the 5 m of the first one what is between 2 m and 5 m.
+            let fill_m = 3.0 + 5.0 * (0.8 * 0.8 - 0.2 * 0.2);
+            let first_m = 2.0 + 3.0 * filled_share(3.0 * rim, FILL_WEIGHT * fill_m);
             // To the first level: of the fill, the part above it counts.
             let (depth_m, below) = (6.0 - first_m, (first_m - 1.0) / 5.0);
-            let fill_m = weight * 5.0 * (1.0 - below * below);
-            let to_level_m = first_m + depth_m * filled_share(cut_m(&[depth_m]), fill_m);
-            // Through the first basin.
-            let through_m = 1.0 + 5.0 * filled_share(cut_m(&[5.0, 1.0, first_m - 1.0]), weight * 5.0);
-            [first_m, to_level_m, through_m]
-        };
-        for (weight, is_through) in [(3.0, false), (12.0, true)] {
-            let removal = DepressionRemoval { fill_weight: weight, ..REMOVAL };
-            let (heights, _) = drained_by(removal, &Mesh::regular(terrain.grid()), &terrain, Outlets::East);
-            let [first_m, to_level_m, through_m] = expected(weight);
+            let fill_m = 5.0 * (1.0 - below * below);
+            let to_level_m = first_m + depth_m * filled_share(depth_m, FILL_WEIGHT * fill_m);
+            // Through the second pit.
+            let through_m = 1.0 + 5.0 * filled_share(5.0 + 1.0 + rim * (first_m - 1.0), FILL_WEIGHT * 5.0);
             assert_eq!(through_m < to_level_m, is_through, "{to_level_m}, {through_m}");
             let first_m = if is_through { first_m.min(through_m) } else { first_m };
             let second_m = to_level_m.min(through_m);
-            for (c, level_m) in [(4, first_m), (3, first_m), (2, second_m), (1, second_m)] {
-                assert!((heights[(c, 1)] - level_m).abs() < 1e-3, "{weight}, {c}: {}, not {level_m}", heights[(c, 1)]);
+            for (c, level_m) in (1..).zip([second_m, second_m, first_m, first_m]) {
+                assert!((heights[(c, 1)] - level_m).abs() < 1e-3, "{samples}, {c}: {}, not {level_m}", heights[(c, 1)]);
             }
         }
     }
@@ -515,7 +483,7 @@ mod tests {
                     let options = RoutingOptions { outlets, sea_m: None };
                     let mut drainage = Drainage::new(&mesh, options, &progress).expect("not cancelled");
                     drainage.route(&heights, &progress).expect("not cancelled");
-                    let cut = drainage.with_cut_outlets(REMOVAL, &progress).expect("not cancelled");
+                    let cut = drainage.with_cut_outlets(&progress).expect("not cancelled");
                     let raised = |heights: &[f32]| {
                         let mut raised = Heightfield::flat(mesh.grid());
                         drainage.raise_all(heights, floor_slope, &mut raised, &progress).expect("not cancelled");
@@ -547,17 +515,26 @@ mod tests {
                 Mesh::regular(heights.grid()),
                 Mesh::new(heights.grid(), 0, 1.0, &Progress::new()).expect("not cancelled"),
             ] {
-                let removals = [REMOVAL, DepressionRemoval::VALLEYS, DepressionRemoval::CHANNELS];
-                for (outlets, removal) in
-                    Outlets::ALL.iter().flat_map(|outlets| removals.map(|removal| (outlets, removal)))
+                let cases = [(FLOOR_SLOPE, None), (PLAIN_SLOPE, None), (PLAIN_SLOPE, Some(2.5))];
+                for (outlets, (floor_slope, sea_m)) in
+                    Outlets::ALL.iter().flat_map(|outlets| cases.map(|case| (outlets, case)))
                 {
-                    let (after, drainage) = drained_by(removal, &mesh, &heights, *outlets);
+                    let routing = RoutingOptions { outlets: *outlets, sea_m };
+                    let (after, drainage) = drained_by(routing, floor_slope, &mesh, &heights);
+                    let is_in_sea = |height: f32| sea_m.is_some_and(|sea_m| height <= sea_m);
+                    let changes = heights.heights().iter().zip(after.heights());
+                    for (height, after) in changes.filter(|(height, after)| is_in_sea(**height) || is_in_sea(**after)) {
+                        assert!(
+                            height == after || Some(*after) == sea_m,
+                            "{height} became {after} in the sea, {outlets:?}"
+                        );
+                    }
                     let receivers = drainage.receivers();
                     for (sample, receiver) in receivers.iter().map(|receiver| *receiver as usize).enumerate() {
                         let (height, below) = (after.heights()[sample], after.heights()[receiver]);
                         assert!(sample == receiver || height > below, "{height} above {below}, {outlets:?}");
                     }
-                    let (again, _) = drained_by(removal, &mesh, &after, *outlets);
+                    let (again, _) = drained_by(routing, floor_slope, &mesh, &after);
                     let (lakes, tolerance) = (again.heights().iter().zip(after.heights()), 1e-3);
                     assert!(lakes.into_iter().all(|(again, after)| (again - after).abs() < tolerance), "{outlets:?}");
                 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::basins::{Basins, FlowDirections, OUTSIDE, PaddedTerrain};
+use super::basins::{Basins, FlowDirections, PaddedTerrain};
 use super::edges::Edges;
 use super::grid::{DonorOffsets, END, NEIGHBOURS, PADDING, TieBreaks, filled_vec};
 use super::mesh::Mesh;
@@ -271,28 +271,9 @@ impl Drainage {
         &self.ends
     }
 
-    /// Whether outlets are cut down until the terrain behind them drains: the whole border keeps its heights.
-    pub fn has_falling_outlets(&self) -> bool {
+    /// Whether outlets can be cut down. They keep their heights if the whole border is the outlet.
+    pub(super) fn has_falling_outlets(&self) -> bool {
         self.options.outlets != Outlets::Border
-    }
-
-    /// The lowest height from which flow was led out of a depression to each end, metres, with the position of the end
-    /// in the order of the ends. A sample that is lower than the one where its flow ends is the pit of a depression, or
-    /// higher than one.
-    pub fn lowest_pits(&self) -> impl Iterator<Item = (usize, f32)> {
-        let mut ends = vec![0; self.basins.count()];
-        self.basins.downstream_first().iter().map(move |&[basin, outer]| {
-            let pit = self.pits[basin as usize - 1] as usize;
-            ends[basin as usize] = match outer {
-                OUTSIDE => {
-                    let end =
-                        std::iter::successors(Some(pit), |at| self.receiver(*at).map(|(_, receiver)| receiver)).last();
-                    self.ends.binary_search(&end.unwrap_or(pit).to_u32()).unwrap_or_default()
-                }
-                _ => ends[outer as usize],
-            };
-            (ends[basin as usize], self.heights[pit])
-        })
     }
 
     /// The level of the sea in metres; −∞ without a sea.

@@ -36,6 +36,7 @@ mod valley_floors;
 mod water;
 
 pub(super) use creep::Creep;
+pub(super) use depressions::PLAIN_SLOPE;
 pub(super) use drainage::Drainage;
 pub(super) use mesh::Mesh;
 pub use options::Outlets;

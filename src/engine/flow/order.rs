@@ -284,29 +284,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_lowest_pits_are_the_lowest_heights_upstream_of_the_ends() {
-        let progress = Progress::new();
-        for terrain in terrains() {
-            let irregular = Mesh::new(terrain.grid(), 0, 1.0, &progress).expect("not cancelled");
-            for mesh in [Mesh::regular(terrain.grid()), irregular] {
-                for (outlets, sea_m) in
-                    Outlets::ALL.iter().flat_map(|outlets| [(*outlets, None), (*outlets, Some(2.5))])
-                {
-                    let (drainage, order) = ordered_on(&mesh, &terrain, RoutingOptions { outlets, sea_m });
-                    let height_m = |sample: u32| drainage.height_m(sample as usize);
-                    let lowest_upstream = |sample, donors_m: f32| donors_m.min(height_m(sample));
-                    let expected = accumulated(&order, f32::INFINITY, lowest_upstream, f32::min);
-                    let mut lowest: Vec<f32> = drainage.ends().iter().map(|end| height_m(*end)).collect();
-                    for (end, pit_m) in drainage.lowest_pits() {
-                        lowest[end] = lowest[end].min(pit_m);
-                    }
-                    assert_eq!(lowest, expected[..lowest.len()], "{outlets:?}, {sea_m:?}");
-                }
-            }
-        }
-    }
-
     const WORLD: Extent = Extent { width_m: 30.0, depth_m: 20.0 };
 
     fn check_order(drainage: &Drainage, order: &FlowOrder, grid: Grid) {

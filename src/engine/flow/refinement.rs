@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::depressions::DepressionRemoval;
+use super::depressions::{FLOOR_SLOPE, PLAIN_SLOPE};
 use super::drainage::Drainage;
 use super::location::{Location, Places};
 use super::mesh::{Mesh, Triangle, hash};
@@ -237,7 +237,7 @@ impl DrainedTerrain {
         let mut heights = with_valley_floors(&mesh, streams, &source.left, routing, progress)?;
         drainage.route(&heights, progress)?;
         let unfilled = heights.copied(progress)?;
-        drainage.remove_depressions(&mut heights, DepressionRemoval::VALLEYS, progress)?;
+        drainage.remove_depressions(&mut heights, PLAIN_SLOPE, progress)?;
         smooth_margins(&mesh, &mut heights, &unfilled, routing, progress)?;
         if hillslopes.critical_slope.is_finite() {
             // The walls of cuts slide, and the crests behind them.
@@ -257,7 +257,7 @@ impl DrainedTerrain {
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         drainage.route(&terrain.heights, progress)?;
-        drainage.remove_depressions(&mut terrain.heights, DepressionRemoval::CHANNELS, progress)?;
+        drainage.remove_depressions(&mut terrain.heights, FLOOR_SLOPE, progress)?;
         let areas = drainage.areas(progress)?;
         let min_cells = (terrain.hillslopes.channel_head_m2 / drainage.cell_m2()).max(MIN_CHANNEL_CELLS);
         let is_channel = drainage.unpadded(|sample| f64::from(areas[sample].load(Relaxed)) >= min_cells);
@@ -489,7 +489,7 @@ pub(crate) fn without_depressions(
     let mut drainage = Drainage::new(&Mesh::regular(terrain.grid()), routing, progress)?;
     drainage.set_ends(outlets);
     progress.stage(0.0..0.6, || drainage.route(&terrain, progress))?;
-    progress.stage(0.6..1.0, || drainage.remove_depressions(&mut terrain, DepressionRemoval::CHANNELS, progress))?;
+    progress.stage(0.6..1.0, || drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress))?;
     Ok(terrain)
 }
 

@@ -1,4 +1,4 @@
-use super::depressions::DepressionRemoval;
+use super::depressions::FLOOR_SLOPE;
 use super::*;
 use crate::heightfield::{Extent, Grid, Heightfield};
 use crate::progress::Progress;
@@ -273,9 +273,7 @@ fn the_number_of_threads_does_not_matter() {
             pool.install(|| {
                 let mut drained = terrain.copied(&Progress::new()).expect("not cancelled");
                 let drainage = routed(STEEPEST, &terrain);
-                drainage
-                    .remove_depressions(&mut drained, DepressionRemoval::CHANNELS, &Progress::new())
-                    .expect("not cancelled");
+                drainage.remove_depressions(&mut drained, FLOOR_SLOPE, &Progress::new()).expect("not cancelled");
                 let water = Water::on(&terrain, Outlets::Hollows, None, &Progress::new()).expect("not cancelled");
                 (drainage.receivers(), drained, water)
             })

@@ -336,7 +336,8 @@ impl FaultsWithRivers<'_> {
     }
 }
 
-/// Computes a river step, then raises the whole terrain, outlets included, by the mean height that was eroded.
+/// Computes a river step, then raises the whole terrain, outlets included, by the mean height that was eroded, or lowers it
+/// if more was filled.
 ///
 /// Without the rebound the terrain would sink forever, because faults lift as much as they lower and rivers only
 /// remove. The crust does much the same when relieved of a load, by about 0.8 of it (A. B. Watts, "Isostasy and Flexure

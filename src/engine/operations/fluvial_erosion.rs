@@ -517,7 +517,7 @@ mod tests {
 
     #[test]
     fn rivers_cut_through_the_rim_of_a_basin() {
-        // A bowl whose rim is 50 m above its floor drains completely after some steps.
+        // A bowl whose rim is 50 m above its floor.
         let bowl = Heightfield::from_fn(square(33, 1000.0), |c, r| {
             let (x, z) = (c as f32 - 16.0, r as f32 - 16.0);
             let distance = (x * x + z * z).sqrt();
@@ -530,7 +530,13 @@ mod tests {
             drainage.lakes_m().into_iter().fold(0.0, f32::max)
         };
         assert!(lake_depth_m(&bowl) > 40.0);
-        assert!(lake_depth_m(&evaluated(&erosion, bowl.grid(), Some(&bowl), 20)) < 1.0);
+        let after = |steps: u32| evaluated(&erosion, bowl.grid(), Some(&bowl), steps);
+        assert!(lake_depth_m(&after(1)) < 1.0 && lake_depth_m(&after(20)) < 1.0);
+        // The cut becomes a valley: more of the rim is 20 m lower.
+        let is_low = |(before, after): (&f32, &f32)| *before > 90.0 && *after < before - 20.0;
+        let low = |steps: u32| bowl.heights().iter().zip(after(steps).heights()).filter(|pair| is_low(*pair)).count();
+        let [cut, valley] = [low(1), low(6)];
+        assert!((1..4).contains(&cut) && valley >= 3 * cut, "{cut}, {valley}");
         assert_eq!(modified(&erosion, &bowl), bowl, "no steps, no change");
     }
 }

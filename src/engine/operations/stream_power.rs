@@ -8,7 +8,9 @@
 //! A step is implicit in the slope and therefore stable at any length (J. Braun and S. D. Willett, Geomorphology
 //! 180–181, 2013). The samples are visited upstream, so the receiver's new height is known, and the height x above it
 //! solves x + F·xⁿ = h + U·Δt − h_receiver with F = K·Δt·Aᵐ/Δsⁿ: directly for n = 1, otherwise by Newton's method.
-//! `flow` routes the water, also out of depressions; where the receiver is higher (under a lake) nothing is eroded.
+//! `flow` routes the water, also out of depressions. Before each step, rivers cut down the outlets of depressions and fill
+//! their floors. The step then shapes the cuts like other valleys; cuts made after the last step would be trenches. This
+//! is instantaneous, and what is cut or filled does not take part in the balance of sediment.
 //! Soil creep follows in a separate step (`Creep`).
 //!
 //! Deposition (P. Davy and D. Lague, "Fluvial erosion/transport equation of landscape evolution models revisited",
@@ -31,7 +33,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use crate::cast::{ToFloat, ToInteger};
-use crate::flow::{Creep, Drainage, FlowOrder, FlowPart, GridSampler, Mesh, RoutingOptions};
+use crate::flow::{Creep, Drainage, FlowOrder, FlowPart, GridSampler, Mesh, PLAIN_SLOPE, RoutingOptions};
 use crate::heightfield::{Heightfield, MAX_HEIGHT_M};
 use crate::progress::{Cancelled, Progress};
 
@@ -194,7 +196,8 @@ impl StreamPowerSolver {
         (erodibility * self.years * power / (1.0 + deposition)).to_f32()
     }
 
-    /// Advances the terrain by one step: uplift by `uplift_m`, row by row (`None`: no uplift), erosion and soil creep.
+    /// Advances the terrain by one step: removes its depressions, uplifts it by `uplift_m`, row by row (`None`: not at all),
+    /// erodes it, and lets soil creep.
     pub fn step(
         &mut self,
         terrain: &mut Heightfield,
@@ -203,7 +206,8 @@ impl StreamPowerSolver {
     ) -> Result<(), Cancelled> {
         self.drainage.route(terrain, progress)?;
         self.order.update(&self.drainage, progress)?;
-        self.prepare(uplift_m, progress)?;
+        self.drainage.remove_depressions(terrain, PLAIN_SLOPE, progress)?;
+        self.prepare(terrain, uplift_m, progress)?;
         self.erode(progress)?;
         self.drainage.copy_inside(terrain, |at| f32::from_bits(self.eroded_bits[at].load(Relaxed)), progress)?;
         match &mut self.creep {
@@ -217,16 +221,22 @@ impl StreamPowerSolver {
     }
 
     /// Sets the inputs, row by row, where the maps are read in sequence.
-    fn prepare(&mut self, uplift_m: Option<&[f32]>, progress: &Progress) -> Result<(), Cancelled> {
+    fn prepare(
+        &mut self,
+        terrain: &Heightfield,
+        uplift_m: Option<&[f32]>,
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
         let drainage = &self.drainage;
         let (stride, width) = (drainage.stride(), self.mesh.grid().width());
         let rows = self.inputs.par_chunks_exact_mut(stride).enumerate().skip(1).take(self.mesh.grid().height());
         rows.with_min_len(8).try_for_each(|(r, row)| {
             let lengths = drainage.reciprocal_lengths(r - 1);
-            for ((c, inputs), per_m) in row[1..=width].iter_mut().enumerate().zip(lengths) {
-                let sample = r * stride + c + 1;
-                let uplift_m = uplift_m.map_or(0.0, |uplift_m| uplift_m[(r - 1) * width + c]);
-                *inputs = SampleInputs { uplifted_m: drainage.height_m(sample) + uplift_m, per_m };
+            let heights = terrain.row(r - 1);
+            for (((c, inputs), per_m), height_m) in row[1..=width].iter_mut().enumerate().zip(lengths).zip(heights) {
+                // Where flow ends, nothing is uplifted.
+                let uplift_m = uplift_m.filter(|_| per_m > 0.0).map_or(0.0, |uplift_m| uplift_m[(r - 1) * width + c]);
+                *inputs = SampleInputs { uplifted_m: height_m + uplift_m, per_m };
             }
             progress.check()
         })
@@ -299,19 +309,12 @@ impl StreamPowerSolver {
 
     /// Sets the eroded heights of the trunk.
     fn erode_trunk(&self, trunk: &mut PartSolution) {
-        let (drainage, part) = (&self.drainage, self.order.trunk());
-        // Outlets are neither uplifted nor eroded. Unless the border keeps its heights, they are cut down until the terrain
-        // behind them can drain, as by the river beyond the border.
-        let outlets_m = &mut trunk.eroded_m[..drainage.ends().len()];
-        for (outlet_m, end) in outlets_m.iter_mut().zip(drainage.ends()) {
-            *outlet_m = drainage.height_m(*end as usize);
+        // Outlets are not eroded; with the depressions they have been cut down already.
+        let outlets = 0..self.drainage.ends().len();
+        for (outlet_m, equation) in trunk.eroded_m[outlets.clone()].iter_mut().zip(&trunk.equations[outlets]) {
+            *outlet_m = equation.uplifted_m;
         }
-        if drainage.has_falling_outlets() {
-            for (end, pit_m) in drainage.lowest_pits() {
-                outlets_m[end] = outlets_m[end].min(pit_m.max(drainage.sea_m()));
-            }
-        }
-        self.erode_once(part, trunk, |_| None);
+        self.erode_once(self.order.trunk(), trunk, |_| None);
     }
 
     /// Solves the equations of a part without regard to the sediment that arrives.
@@ -357,6 +360,7 @@ impl StreamPowerSolver {
             // Steeper slopes slide at once.
             base_m + rest_m.min(equation.max_drop_m)
         } else {
+            // The receiver was uplifted more, or filled.
             start_m
         }
     }
