@@ -58,7 +58,7 @@ pub(super) struct StreamPowerRefinement<'a> {
     /// The terrain before erosion.
     pub below: &'a TerrainOnGrid<'a>,
     /// The uplift during all steps at each point, metres, given the terrain before erosion; `None` if it was the same at all
-    /// points, and some of the highest were not eroded.
+    /// points. The highest rise then counts as uplift, so less detail is left where depressions were filled by more.
     pub uplift_m: Option<Vec<f32>>,
     /// Whether a coarse preview is wanted, without finer meshes than it needs.
     pub is_coarse: bool,
@@ -226,11 +226,11 @@ impl StreamPowerRefinement<'_> {
     fn source(&self, mesh: &Mesh, known: Option<&Heightfield>, progress: &Progress) -> Result<Source, Cancelled> {
         let heights = mesh.at_points(&*self.uneroded(mesh.grid(), known, progress)?, progress)?;
         let rise = self.terrain.copied(progress)?.combined(&heights, |terrain, below| terrain - below, progress)?;
-        let uniform_m = highest_rise_of_crests(&heights, &rise);
+        let [_, highest] = rise.min_max();
         let scale = 0.25 * mesh.grid().spacing_x_m().to_f32();
         let mut left = rise;
         for (i, left) in left.heights_mut().iter_mut().enumerate() {
-            let uplift_m = self.uplift_m.as_ref().map_or(uniform_m, |uplift_m| uplift_m[i]);
+            let uplift_m = self.uplift_m.as_ref().map_or(highest, |uplift_m| uplift_m[i]);
             let changed = (uplift_m - *left) / scale;
             *left = 1.0 / (1.0 + changed * changed);
         }
@@ -268,16 +268,6 @@ impl StreamPowerRefinement<'_> {
             roughness: (ROUGHNESS * strength).to_f32(),
         }
     }
-}
-
-/// The highest rise of the points in the highest tenth of the terrain before erosion, metres. Lower ones can be in
-/// depressions that were filled by more than the uplift.
-fn highest_rise_of_crests(heights: &Heightfield, rise: &Heightfield) -> f32 {
-    let mut sorted = heights.heights().to_vec();
-    let tenth = sorted.len() - 1 - sorted.len() / 10;
-    let (_, lowest, _) = sorted.select_nth_unstable_by(tenth, f32::total_cmp);
-    let crests = heights.heights().iter().zip(rise.heights()).filter(|(height, _)| *height >= lowest);
-    crests.fold(f32::NEG_INFINITY, |highest, (_, rise)| highest.max(*rise))
 }
 
 /// The lowest of each height and its up to eight neighbours.
@@ -536,21 +526,6 @@ mod tests {
             () => 1.0,
         });
         assert_eq!(left, expected);
-    }
-
-    #[test]
-    fn filled_depressions_do_not_count_as_uplift() {
-        let grid = Grid::new(Extent { width_m: 800.0, depth_m: 800.0 }, 9, 9);
-        let mesh = Mesh::new(grid, 0, 0.0, &Progress::new()).expect("not cancelled");
-        // A slope with a pit, of which all points have risen by 7 m. The pit was filled.
-        let height_m = |c: usize, r: usize| 10.0 * c.to_f32() + r.to_f32();
-        let below =
-            |grid: Grid| Ok(Heightfield::from_fn(grid, |c, r| if (c, r) == (2, 2) { -90.0 } else { height_m(c, r) }));
-        let terrain = Heightfield::from_fn(grid, |c, r| height_m(c, r) + 7.0);
-        let Source { left, .. } =
-            refinement(&terrain, &below).source(&mesh, None, &Progress::new()).expect("not cancelled");
-        let is_near = |c: usize, r: usize| c.abs_diff(2) <= 1 && r.abs_diff(2) <= 1;
-        assert!((0..9).all(|c| (0..9).all(|r| (left[(c, r)] == 1.0) != is_near(c, r))), "{left:?}");
     }
 
     #[test]
