@@ -5,7 +5,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 13;
+pub const TERRAIN_VERSION: u32 = 14;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -19,7 +19,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 15] = [
+const CHANGES: [TerrainChange; 16] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -120,6 +120,12 @@ const CHANGES: [TerrainChange; 15] = [
         version: 13,
         affects: |step| step.operation.has_own_points(),
         what: "rivers drain depressions before every step, so the cuts through their rims become valleys",
+        is_fine: false,
+    },
+    TerrainChange {
+        version: 14,
+        affects: |step| step.operation.has_own_points(),
+        what: "rivers and crests one sample wide are smooth instead of jagged",
         is_fine: false,
     },
 ];

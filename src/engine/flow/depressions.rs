@@ -110,6 +110,61 @@ impl Drainage {
         }
     }
 
+    /// Lowers the samples beside cuts, which are trenches one sample wide otherwise, and rows of dots where they run
+    /// diagonally. `terrain` is the one that was routed, with its depressions removed. Every sample that is lowered stays
+    /// above a cut beside it, so no depression arises. The border stays.
+    pub(super) fn widen_cuts(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+        /// Shallower cuts stay narrow, spacings.
+        const MIN_DEPTH: f32 = 0.02;
+        let grid = terrain.grid();
+        let (width, height) = (grid.width(), grid.height());
+        let min_depth_m = MIN_DEPTH * grid.spacing_x_m().to_f32();
+        let cut_m = |c: usize, r: usize| {
+            let depth_m = self.height_m((r + 1) * self.stride() + c + 1) - terrain[(c, r)];
+            if depth_m > min_depth_m { depth_m } else { 0.0 }
+        };
+        let cut_columns = |r: usize| {
+            let columns = (0..width).filter(|c| cut_m(*c, r) > 0.0).collect();
+            progress.check().map(|()| columns)
+        };
+        let cuts: Vec<Vec<usize>> =
+            (0..height).into_par_iter().with_min_len(8).map(cut_columns).collect::<Result<_, Cancelled>>()?;
+        let lowered_in_row = |r: usize| {
+            let mut columns: Vec<usize> =
+                cuts[r - 1..=r + 1].iter().flatten().flat_map(|c| c.saturating_sub(1)..c + 2).collect();
+            columns.sort_unstable();
+            columns.dedup();
+            columns.retain(|c| (1..width - 1).contains(c) && cut_m(*c, r) == 0.0);
+            let lowered = columns.into_iter().map(|c| (c, self.beside_cuts_m([c, r], terrain, cut_m))).collect();
+            progress.check().map(|()| lowered)
+        };
+        let rows = (1..height.max(2) - 1).into_par_iter().with_min_len(8);
+        let lowered: Vec<Vec<(usize, f32)>> = rows.map(lowered_in_row).collect::<Result<_, Cancelled>>()?;
+        for (row, lowered) in terrain.rows_mut().skip(1).zip(lowered) {
+            lowered.into_iter().for_each(|(c, height_m)| row[c] = height_m);
+        }
+        Ok(())
+    }
+
+    /// The height of a sample beside cuts, given the depths of these.
+    fn beside_cuts_m(&self, [c, r]: [usize; 2], terrain: &Heightfield, cut_m: impl Fn(usize, usize) -> f32) -> f32 {
+        /// The weights of samples beside and at the corners: beside a straight cut, they add up to a half.
+        const WEIGHTS: [f32; 2] = [0.25, 0.125];
+        /// The share of the height above the lowest cut beside it that a sample keeps at least.
+        const MIN_REST: f32 = 0.25;
+        let own_m = terrain[(c, r)];
+        let (mut fall_m, mut lowest_m) = (0.0, f32::INFINITY);
+        for (row, column) in (r - 1..=r + 1).flat_map(|row| (c - 1..=c + 1).map(move |column| (row, column))) {
+            let depth_m = cut_m(column, row);
+            if depth_m > 0.0 {
+                fall_m += WEIGHTS[usize::from(row != r && column != c)] * depth_m;
+                lowest_m = lowest_m.min(terrain[(column, row)]);
+            }
+        }
+        let lowest_m = lowest_m.max(self.sea_m());
+        if own_m > lowest_m { (own_m - fall_m).max(lowest_m + MIN_REST * (own_m - lowest_m)) } else { own_m }
+    }
+
     /// Sets the heights to those of the samples, raised to their floors, receivers first.
     fn raise_all(
         &self,
@@ -399,6 +454,35 @@ mod tests {
         let on_the_way = [(3, 1), (3, 3)].map(|at| heights[at]);
         assert!(on_the_way.iter().any(|height| (height - level_m).abs() < 0.01), "{on_the_way:?}");
         assert_eq!([heights[(1, 1)], heights[(3, 2)], heights[(0, 0)]], [4.0, 7.0, 9.0], "the rest");
+    }
+
+    #[test]
+    fn samples_beside_cuts_become_lower_but_no_depressions() {
+        let mut lowered = 0;
+        for (seed, heights) in (0..).zip(terrains()) {
+            let (narrow, drainage) = drained(&Mesh::regular(heights.grid()), &heights, Outlets::Hollows);
+            let mut wide = narrow.clone();
+            drainage.widen_cuts(&mut wide, &Progress::new()).expect("not cancelled");
+            let (width, height) = (heights.grid().width(), heights.grid().height());
+            for (c, r) in (1..height - 1).flat_map(|r| (1..width - 1).map(move |c| (c, r))) {
+                let around = || (r - 1..=r + 1).flat_map(|r| (c - 1..=c + 1).map(move |c| (c, r)));
+                // Cuts of up to 2 % of the spacing of 2 m stay narrow.
+                let is_cut = |at: (usize, usize)| heights[at] - narrow[at] > 0.02 * 2.0;
+                assert!(wide[(c, r)] <= narrow[(c, r)], "{seed}: {c}, {r}");
+                if is_cut((c, r)) || !around().any(is_cut) {
+                    assert_eq!(wide[(c, r)], narrow[(c, r)], "{seed}: {c}, {r}");
+                }
+                lowered += usize::from(wide[(c, r)] < narrow[(c, r)]);
+                assert!(around().any(|at| wide[at] < wide[(c, r)]), "{seed}: a depression at {c}, {r}");
+            }
+        }
+        assert!(lowered > 1000, "{lowered}");
+        // A cut of about 2 m along row 2.
+        let ridge = terrain(&[&[9.0; 5], &[9.0; 5], &[1.0, 5.0, 5.0, 5.0, 0.0], &[9.0; 5], &[9.0; 5]]);
+        let (mut heights, drainage) = drained(&Mesh::regular(ridge.grid()), &ridge, Outlets::East);
+        let depth_m = 5.0 - heights[(2, 2)];
+        drainage.widen_cuts(&mut heights, &Progress::new()).expect("not cancelled");
+        assert!(depth_m > 1.5 && (heights[(2, 1)] - (9.0 - 0.5 * depth_m)).abs() < 0.01, "{}", heights[(2, 1)]);
     }
 
     #[test]

@@ -13,11 +13,13 @@
 //! Results depend only on the heights: all sums are of integers, so the order of threads does not matter.
 
 mod basins;
+mod bends;
 mod creep;
 mod depressions;
 mod drainage;
 mod edges;
 mod grid;
+mod grid_terrain;
 mod location;
 mod mesh;
 mod options;
@@ -38,11 +40,12 @@ mod water;
 pub(super) use creep::Creep;
 pub(super) use depressions::PLAIN_SLOPE;
 pub(super) use drainage::Drainage;
+pub(super) use grid_terrain::without_depressions;
 pub(super) use mesh::Mesh;
 pub use options::Outlets;
 pub(super) use options::RoutingOptions;
 pub(super) use order::{FlowOrder, FlowPart};
-pub(super) use refinement::{DrainedTerrain, Hillslopes, MeshTerrain, Refinement, without_depressions};
+pub(super) use refinement::{DrainedTerrain, Hillslopes, MeshTerrain, Refinement};
 pub(super) use sampling::GridSampler;
 pub(super) use source::Source;
 pub use water::Water;

@@ -13,9 +13,8 @@ use rayon::prelude::*;
 use super::depressions::{FLOOR_SLOPE, PLAIN_SLOPE};
 use super::drainage::Drainage;
 use super::location::{Location, Places};
-use super::mesh::{Mesh, Triangle, hash};
+use super::mesh::{Mesh, hash};
 use super::options::RoutingOptions;
-use super::sampling::GridPlaces;
 use super::slope_limit::limit_slopes;
 use super::source::Source;
 use super::valley_floors::{smooth_margins, with_valley_floors};
@@ -55,13 +54,13 @@ pub(crate) struct Refinement {
 /// Terrain at the points of a mesh.
 #[derive(Debug)]
 pub(crate) struct MeshTerrain {
-    mesh: Mesh,
-    heights: Heightfield,
-    source: Source,
-    routing: RoutingOptions,
-    hillslopes: Hillslopes,
+    pub(super) mesh: Mesh,
+    pub(super) heights: Heightfield,
+    pub(super) source: Source,
+    pub(super) routing: RoutingOptions,
+    pub(super) hillslopes: Hillslopes,
     /// The outlets above the sea, as row-major indices.
-    outlets: Vec<u32>,
+    pub(super) outlets: Vec<u32>,
 }
 
 /// Terrain at the points of a mesh, without depressions, and its drainage.
@@ -120,94 +119,9 @@ impl MeshTerrain {
         DrainedTerrain::with_drainage(self, &mut drainage, progress)
     }
 
-    /// The heights at the samples of a grid that is about as fine as the mesh, drained along the grid. `source` is the
-    /// terrain before erosion there.
-    pub fn on_grid(self, source: Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
-        let linear = |place: &Location| place.value(&self.heights);
-        let is_own = self.mesh.is_cached() && source.grid() == self.mesh.grid();
-        let terrain = progress.stage(0.0..0.3, || match is_own {
-            true => self.at_own_samples(&source, progress),
-            false => self.sampled(linear, &source, progress),
-        })?;
-        progress.stage(0.3..1.0, || self.drained_along_grid(terrain, source, progress))
-    }
-
-    /// Terrain at the samples of a grid without depressions. `source` is the terrain before erosion there.
-    fn drained_along_grid(
-        self,
-        terrain: Heightfield,
-        source: Heightfield,
-        progress: &Progress,
-    ) -> Result<Heightfield, Cancelled> {
-        let (routing, outlets) = (self.routing, self.outlets_on(terrain.grid()));
-        // It takes half as much memory as the drainage.
-        drop(self);
-        let source = routing.sea_m.map(|sea_m| (sea_m, source));
-        let terrain = without_depressions(terrain, routing, &outlets, progress)?;
-        match source {
-            // The floor of the sea stays as it is, and land stays above it.
-            Some((sea_m, source)) => terrain.combined(
-                &source,
-                |height, source| if source <= sea_m { source } else { height.max(sea_m) },
-                progress,
-            ),
-            None => Ok(terrain),
-        }
-    }
-
-    /// As [`Self::sampled`] within the triangles, at the samples of the mesh's own grid: their triangles are cached.
-    fn at_own_samples(&self, source: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
-        let mut terrain = Heightfield::flat(source.grid());
-        let width = source.grid().width();
-        let (triangles, offsets) = (self.mesh.triangles_at_samples(progress)?, Triangle::offsets(width));
-        let counter = progress.counter(source.grid().height());
-        let rows = terrain.heights_mut().par_chunks_exact_mut(width).zip(triangles.par_chunks_exact(width));
-        rows.enumerate().with_min_len(4).try_for_each(|(r, (row, triangles))| {
-            for (sample, (height, triangle)) in (r * width..).zip(row.iter_mut().zip(triangles)) {
-                let value = |map: &Heightfield| triangle.value(sample, &offsets, map.heights());
-                let linear = value(&self.heights);
-                *height = self.with_detail(linear, linear, source.heights()[sample], value);
-            }
-            counter.add_one()
-        })?;
-        Ok(terrain)
-    }
-
-    /// The heights at the samples of a grid: of the surface where the terrain is eroded, with the detail of `source`
-    /// where it is not.
-    fn sampled(
-        &self,
-        surface: impl Fn(&Location) -> f32 + Sync,
-        source: &Heightfield,
-        progress: &Progress,
-    ) -> Result<Heightfield, Cancelled> {
-        let grid = source.grid();
-        let mut terrain = Heightfield::flat(grid);
-        let places = GridPlaces::new(grid, self.mesh.grid());
-        let counter = progress.counter(grid.height());
-        let rows = terrain.heights_mut().par_chunks_exact_mut(grid.width()).enumerate();
-        rows.try_for_each_init(Vec::new, |locations, (r, row)| {
-            places.locate(&self.mesh, r, locations);
-            for ((height, place), source) in row.iter_mut().zip(locations.iter()).zip(source.row(r)) {
-                *height = self.with_detail(place.value(&self.heights), surface(place), *source, |map| place.value(map));
-            }
-            counter.add_one()
-        })?;
-        Ok(terrain)
-    }
-
-    /// The height at a place: that of the surface where the terrain is eroded, and that within the triangles plus the detail
-    /// of the source where it is not. `value` interpolates a map there.
-    #[inline(always)]
-    fn with_detail(&self, linear_m: f32, surface_m: f32, source_m: f32, value: impl Fn(&Heightfield) -> f32) -> f32 {
-        let left = value(&self.source.left);
-        let detail_m = source_m - value(&self.source.heights);
-        left * (linear_m + detail_m) + (1.0 - left) * surface_m
-    }
-
     /// The outlets on a grid, as row-major indices. They stay where they are, because the lowest points of the border of
     /// another mesh may be elsewhere, and terrain that drains elsewhere is another terrain.
-    fn outlets_on(&self, grid: Grid) -> Vec<u32> {
+    pub(super) fn outlets_on(&self, grid: Grid) -> Vec<u32> {
         let own = self.mesh.grid();
         let (full, full_own, first_own) = (grid.full(), own.full(), own.first());
         let [columns, rows] = [(full.width(), full_own.width()), (full.height(), full_own.height())]
@@ -269,7 +183,7 @@ impl DrainedTerrain {
     pub fn on_grid(self, source: Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let (own, grid) = (self.terrain.mesh.grid().full(), source.grid().full());
         if grid.width() <= own.width() && grid.height() <= own.height() {
-            return self.terrain.on_grid(source, progress);
+            return self.terrain.on_grid(source.grid(), source, progress);
         }
         let sampled = progress.stage(0.0..0.3, || {
             let corners = self.corners(MAX_SLOPE, progress)?;
@@ -277,7 +191,7 @@ impl DrainedTerrain {
         })?;
         let Self { terrain, receivers, is_channel } = self;
         drop((receivers, is_channel));
-        progress.stage(0.3..1.0, || terrain.drained_along_grid(sampled, source, progress))
+        progress.stage(0.3..1.0, || terrain.drained_along_grid(source.grid(), sampled, source, progress))
     }
 
     /// The terrain at the points of a part of the mesh. What flows to points outside ends at the border of the part.
@@ -478,21 +392,6 @@ impl DrainedTerrain {
     }
 }
 
-/// Terrain at the samples of a grid, without depressions. `outlets` are those above the sea, as row-major indices, unless flow
-/// ends at the whole border.
-pub(crate) fn without_depressions(
-    mut terrain: Heightfield,
-    routing: RoutingOptions,
-    outlets: &[u32],
-    progress: &Progress,
-) -> Result<Heightfield, Cancelled> {
-    let mut drainage = Drainage::new(&Mesh::regular(terrain.grid()), routing, progress)?;
-    drainage.set_ends(outlets);
-    progress.stage(0.0..0.6, || drainage.route(&terrain, progress))?;
-    progress.stage(0.6..1.0, || drainage.remove_depressions(&mut terrain, FLOOR_SLOPE, progress))?;
-    Ok(terrain)
-}
-
 /// The corners of the triangle that contains a place.
 #[inline(always)]
 fn corners_of(place: &Location, corners: &[Corner]) -> [Corner; 3] {
@@ -615,38 +514,4 @@ fn erode(
     };
     drainage.visit_upstream(visit, progress)?;
     drainage.copy_inside(heights, |sample| f32::from_bits(eroded[sample].load(Relaxed)), progress)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::options::Outlets;
-    use super::*;
-    use crate::heightfield::Extent;
-    use crate::random::Stream;
-
-    #[test]
-    fn cached_triangles_give_the_same_heights() {
-        let progress = Progress::new();
-        let grid = Grid::new(Extent { width_m: 500.0, depth_m: 400.0 }, 41, 33);
-        let random = |seed: u32, height_m: f64| {
-            let mut rng = Stream::new(seed, 1).at(0);
-            Heightfield::from_fn(grid, |_, _| (height_m * rng.unit()) as f32)
-        };
-        for randomness in [0.3, 1.0] {
-            let mut left = random(1, 1.0);
-            left.heights_mut().iter_mut().step_by(3).for_each(|left| *left = left.round());
-            let terrain = MeshTerrain {
-                mesh: Mesh::new(grid, 0, randomness, &progress).expect("not cancelled"),
-                heights: random(2, 90.0),
-                source: Source { heights: random(3, 90.0), left },
-                routing: RoutingOptions { outlets: Outlets::Border, sea_m: None },
-                hillslopes: Hillslopes { critical_slope: 1.0, channel_head_m2: 0.0 },
-                outlets: Vec::new(),
-            };
-            let source = random(4, 90.0);
-            let linear = |place: &Location| place.value(&terrain.heights);
-            let expected = terrain.sampled(linear, &source, &progress).expect("not cancelled");
-            assert_eq!(terrain.at_own_samples(&source, &progress).expect("not cancelled"), expected);
-        }
-    }
 }

@@ -38,7 +38,7 @@ const MAX_DISSECTION: f64 = 0.12;
 /// The roughness of the first finer level, from which gullies start.
 const ROUGHNESS: f64 = 0.3;
 /// The dissection and the roughness of a level as a fraction of those of the coarser one: slopes are smoother at smaller
-/// scales. With it the spectral slope is −3.3 at 10 m as well as at 80 m; real terrain has −3.5.
+/// scales. With it the spectral slope is about −3.5 at 10 and 20 m, as in real terrain.
 const PERSISTENCE: f64 = 0.85;
 /// The drainage area at which channels begin, as a multiple of the square of the length at which creep and streams erode
 /// equally, (D/K)^(1/(2m + 1)) (J. T. Perron, W. E. Dietrich and J. W. Kirchner, "Controls on the spacing of first-order
@@ -75,7 +75,7 @@ impl StreamPowerRefinement<'_> {
         /// While a mesh is refined, in maps of its points.
         const REFINED: f64 = 18.0;
         /// While the grid is sampled, in maps of the grid and of the last mesh.
-        const SAMPLED: [f64; 2] = [2.0, 17.5];
+        const SAMPLED: [f64; 2] = [3.0, 17.5];
         /// While the grid is drained, in maps of it.
         const DRAINED: f64 = 9.0;
         /// While the reference mesh is drained: the drainage, the terrain, and the margins of its depressions.
@@ -126,18 +126,20 @@ impl StreamPowerRefinement<'_> {
                 |overlap: Heightfield, progress: &Progress| without_depressions(overlap, routing, &[], progress);
             return progress.stage(done..1.0, || blocks.heights(to.as_part(), block, finish, progress));
         }
-        let source = progress.stage(0.0..0.0, || (self.below)(to))?;
         let (coarser, last) = match whole.split_last() {
             Some((last, coarser)) if is_as_fine(*last, to) => (coarser, Some(*last)),
             _ => (whole, None),
         };
+        // A smaller map has samples of the last mesh's own grid.
+        let sampled = last.filter(|last| last.has_samples_of(to)).unwrap_or(to);
+        let source = progress.stage(0.0..0.0, || (self.below)(sampled))?;
         let [drained, done] = [share(coarser), share(whole)];
         let terrain = progress.stage(0.0..drained, || self.drained(coarser, Some(&source), progress))?;
         let Some(last) = last else { return progress.stage(drained..1.0, || terrain.on_grid(source, progress)) };
         let refine = || self.refined(&terrain, last, whole.len().to_u32(), Some(&source), progress);
         let refined = progress.stage(drained..done, refine)?;
         drop(terrain);
-        progress.stage(done..1.0, || refined.on_grid(source, progress))
+        progress.stage(done..1.0, || refined.on_grid(to, source, progress))
     }
 
     /// The terrain before erosion on a grid whose samples can be among those of a map that is known.
@@ -198,7 +200,7 @@ impl StreamPowerRefinement<'_> {
                 GridPart { first: points.first.map(|first| 2 * first), size: points.size.map(|size| 2 * size - 1) };
             let refined = self.refined(&terrain, grid.part(points.first, points.size), level, None, progress)?;
             if is_as_fine(*grid, grids.to) {
-                return Ok(refined.on_grid((self.below)(to)?, progress)?.part(inside));
+                return Ok(refined.on_grid(to, (self.below)(to)?, progress)?.part(inside));
             }
             terrain = refined.drained(progress)?;
         }

@@ -1,0 +1,212 @@
+//! The terrain of a mesh at the samples of a grid.
+
+use rayon::prelude::*;
+
+use super::bends::limit_bends;
+use super::depressions::FLOOR_SLOPE;
+use super::drainage::Drainage;
+use super::location::Location;
+use super::mesh::{Mesh, Triangle};
+use super::options::RoutingOptions;
+use super::refinement::MeshTerrain;
+use super::sampling::GridPlaces;
+use crate::heightfield::{Grid, Heightfield};
+use crate::progress::{Cancelled, Progress};
+
+/// Terrain at the samples of a grid.
+#[derive(Debug, PartialEq)]
+pub(super) struct Sampled {
+    heights: Heightfield,
+    /// The share of the detail before erosion that is left.
+    left: Heightfield,
+}
+
+impl MeshTerrain {
+    /// The heights at the samples of a grid, drained along the grid. `source` is the terrain before erosion on that grid, or
+    /// on the mesh's own grid if that has all samples of the other one.
+    pub fn on_grid(self, to: Grid, source: Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let linear = |place: &Location| place.value(&self.heights);
+        let is_own = self.mesh.is_cached() && source.grid() == self.mesh.grid();
+        let terrain = progress.stage(0.0..0.3, || match is_own {
+            true => self.at_own_samples(&source, progress),
+            false => self.sampled(linear, &source, progress),
+        })?;
+        progress.stage(0.3..1.0, || self.drained_along_grid(to, terrain, source, progress))
+    }
+
+    /// Sampled terrain at the samples of a grid, which are among its own, without depressions. `source` is the terrain before
+    /// erosion there.
+    pub(super) fn drained_along_grid(
+        self,
+        to: Grid,
+        Sampled { heights, left }: Sampled,
+        mut source: Heightfield,
+        progress: &Progress,
+    ) -> Result<Heightfield, Cancelled> {
+        /// Neighbours on grids with larger spacings, in those of the mesh, are too far away to bend as on it.
+        const MAX_SPACING: f64 = 1.5;
+        let grid = heights.grid();
+        let (routing, outlets) = (self.routing, self.outlets_on(to));
+        let is_fine = grid.spacing_x_m() <= MAX_SPACING * self.mesh.grid().spacing_x_m();
+        // It takes half as much memory as the drainage.
+        drop(self);
+        let mut terrain = if is_fine {
+            limit_bends(heights, &left, routing.sea_m.unwrap_or(f32::NEG_INFINITY), progress)?
+        } else {
+            heights
+        };
+        drop(left);
+        let is_thinned = to != grid;
+        if is_thinned {
+            terrain = terrain.resampled(to, progress)?;
+            source = source.resampled(to, progress)?;
+        }
+        let source = routing.sea_m.map(|sea_m| (sea_m, source));
+        let drainage = progress.stage(0.0..0.9, || drain(&mut terrain, routing, &outlets, progress))?;
+        if is_fine && !is_thinned {
+            drainage.widen_cuts(&mut terrain, progress)?;
+        }
+        drop(drainage);
+        match source {
+            // The floor of the sea stays as it is, and land stays above it.
+            Some((sea_m, source)) => terrain.combined(
+                &source,
+                |height, source| if source <= sea_m { source } else { height.max(sea_m) },
+                progress,
+            ),
+            None => Ok(terrain),
+        }
+    }
+
+    /// As [`Self::sampled`] within the triangles, at the samples of the mesh's own grid: their triangles are cached.
+    fn at_own_samples(&self, source: &Heightfield, progress: &Progress) -> Result<Sampled, Cancelled> {
+        let mut terrain = Sampled::on(source.grid());
+        let width = source.grid().width();
+        let (triangles, offsets) = (self.mesh.triangles_at_samples(progress)?, Triangle::offsets(width));
+        let counter = progress.counter(source.grid().height());
+        let rows = terrain.rows_mut().zip(triangles.par_chunks_exact(width));
+        rows.enumerate().with_min_len(4).try_for_each(|(r, ((heights, left), triangles))| {
+            for (sample, (own, triangle)) in (r * width..).zip(heights.iter_mut().zip(left).zip(triangles)) {
+                let value = |map: &Heightfield| triangle.value(sample, &offsets, map.heights());
+                let linear = value(&self.heights);
+                self.set(own, linear, linear, source.heights()[sample], value);
+            }
+            counter.add_one()
+        })?;
+        Ok(terrain)
+    }
+
+    /// The heights at the samples of a grid: of the surface where the terrain is eroded, with the detail of `source`
+    /// where it is not.
+    pub(super) fn sampled(
+        &self,
+        surface: impl Fn(&Location) -> f32 + Sync,
+        source: &Heightfield,
+        progress: &Progress,
+    ) -> Result<Sampled, Cancelled> {
+        let grid = source.grid();
+        let mut terrain = Sampled::on(grid);
+        let places = GridPlaces::new(grid, self.mesh.grid());
+        let counter = progress.counter(grid.height());
+        terrain.rows_mut().enumerate().try_for_each_init(Vec::new, |locations, (r, (heights, left))| {
+            places.locate(&self.mesh, r, locations);
+            for ((own, place), source) in heights.iter_mut().zip(left).zip(locations.iter()).zip(source.row(r)) {
+                self.set(own, place.value(&self.heights), surface(place), *source, |map| place.value(map));
+            }
+            counter.add_one()
+        })?;
+        Ok(terrain)
+    }
+
+    /// Sets the height of a sample and what is left of the detail there. The height is that of the surface where the terrain
+    /// is eroded, and that within the triangles plus the detail of the source where it is not. `value` interpolates a map
+    /// there.
+    #[inline(always)]
+    fn set(
+        &self,
+        (height, left): (&mut f32, &mut f32),
+        linear_m: f32,
+        surface_m: f32,
+        source_m: f32,
+        value: impl Fn(&Heightfield) -> f32,
+    ) {
+        *left = value(&self.source.left);
+        let detail_m = source_m - value(&self.source.heights);
+        *height = *left * (linear_m + detail_m) + (1.0 - *left) * surface_m;
+    }
+}
+
+impl Sampled {
+    fn on(grid: Grid) -> Self {
+        Self { heights: Heightfield::flat(grid), left: Heightfield::flat(grid) }
+    }
+
+    /// The rows of the heights and of what is left.
+    fn rows_mut(&mut self) -> impl IndexedParallelIterator<Item = (&mut [f32], &mut [f32])> {
+        let width = self.heights.grid().width();
+        let [heights, left] =
+            [&mut self.heights, &mut self.left].map(|map| map.heights_mut().par_chunks_exact_mut(width));
+        heights.zip(left)
+    }
+}
+
+/// Terrain at the samples of a grid, without depressions. `outlets` are those above the sea, as row-major indices, unless flow
+/// ends at the whole border.
+pub(crate) fn without_depressions(
+    mut terrain: Heightfield,
+    routing: RoutingOptions,
+    outlets: &[u32],
+    progress: &Progress,
+) -> Result<Heightfield, Cancelled> {
+    drain(&mut terrain, routing, outlets, progress)?;
+    Ok(terrain)
+}
+
+fn drain(
+    terrain: &mut Heightfield,
+    routing: RoutingOptions,
+    outlets: &[u32],
+    progress: &Progress,
+) -> Result<Drainage, Cancelled> {
+    let mut drainage = Drainage::new(&Mesh::regular(terrain.grid()), routing, progress)?;
+    drainage.set_ends(outlets);
+    progress.stage(0.0..0.6, || drainage.route(terrain, progress))?;
+    progress.stage(0.6..1.0, || drainage.remove_depressions(terrain, FLOOR_SLOPE, progress))?;
+    Ok(drainage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::Outlets;
+    use super::super::refinement::Hillslopes;
+    use super::super::source::Source;
+    use super::*;
+    use crate::heightfield::Extent;
+    use crate::random::Stream;
+
+    #[test]
+    fn cached_triangles_give_the_same_heights() {
+        let progress = Progress::new();
+        let grid = Grid::new(Extent { width_m: 500.0, depth_m: 400.0 }, 41, 33);
+        let random = |seed: u32, height_m: f64| {
+            let mut rng = Stream::new(seed, 1).at(0);
+            Heightfield::from_fn(grid, |_, _| (height_m * rng.unit()) as f32)
+        };
+        for randomness in [0.3, 1.0] {
+            let mut left = random(1, 1.0);
+            left.heights_mut().iter_mut().step_by(3).for_each(|left| *left = left.round());
+            let terrain = MeshTerrain {
+                mesh: Mesh::new(grid, 0, randomness, &progress).expect("not cancelled"),
+                heights: random(2, 90.0),
+                source: Source { heights: random(3, 90.0), left },
+                routing: RoutingOptions { outlets: Outlets::Border, sea_m: None },
+                hillslopes: Hillslopes { critical_slope: 1.0, channel_head_m2: 0.0 },
+                outlets: Vec::new(),
+            };
+            let source = random(4, 90.0);
+            let linear = |place: &Location| place.value(&terrain.heights);
+            let expected = terrain.sampled(linear, &source, &progress).expect("not cancelled");
+            assert_eq!(terrain.at_own_samples(&source, &progress).expect("not cancelled"), expected);
+        }
+    }
+}
