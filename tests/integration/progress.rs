@@ -58,16 +58,17 @@ fn progress_of_operations_rises() {
         let recipe = Recipe { stack: common::on_fault_terrain(operation, 60), ..Default::default() };
         let [coarse, fine] = [257, 513].map(|samples| Grid::fitted(recipe.world.extent(), samples));
         let works_on = |grid| recipe.stack.iter().all(|step| step.operation.working_grid(grid) == grid);
-        // Larger than the grid on which the operation works, if it is refined.
-        let grid = if works_on(fine) { coarse } else { fine };
-        // Uncached, and then continued from the cache.
-        let mut evaluator = Evaluator::new();
-        for position in [Some(recipe.iterations() / 2), None] {
-            let seen = watched(|progress| {
-                let terrain = evaluator.evaluate(&recipe, grid, position, common::inputs(), progress);
-                assert!(terrain.is_ok(), "not cancelled");
-            });
-            assert_rises(&format!("{key} at {position:?}"), &seen);
+        // Also larger than the grid on which the operation works, if it is refined.
+        for grid in [coarse, fine].into_iter().filter(|grid| *grid == coarse || !works_on(fine)) {
+            // Uncached, and then continued from the cache.
+            let mut evaluator = Evaluator::new();
+            for position in [Some(recipe.iterations() / 2), None] {
+                let seen = watched(|progress| {
+                    let terrain = evaluator.evaluate(&recipe, grid, position, common::inputs(), progress);
+                    assert!(terrain.is_ok(), "not cancelled");
+                });
+                assert_rises(&format!("{key} at {position:?}, {} samples wide", grid.width()), &seen);
+            }
         }
     }
 }

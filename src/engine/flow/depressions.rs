@@ -23,6 +23,8 @@ const FILL_WEIGHT: f32 = 3.0;
 const MAX_RATIO: f32 = 32.0;
 /// A longer cut is tried if it ends lower by at least this share of what the last one leaves above the pit.
 const MIN_DIFFERENCE: f32 = 0.125;
+/// Cuts shallower than this are not widened, in spacings: too shallow to be seen in hillshades.
+const MIN_CUT_DEPTH: f32 = 0.02;
 /// Samples are raised one by one in at most as many visits as the map has samples, divided by this.
 const MAX_FEW_DIVISOR: usize = 8;
 
@@ -111,37 +113,37 @@ impl Drainage {
     }
 
     /// Lowers the samples beside cuts, which are trenches one sample wide otherwise, and rows of dots where they run
-    /// diagonally. `terrain` is the one that was routed, with its depressions removed. Every sample that is lowered stays
-    /// above a cut beside it, so no depression arises. The border stays.
+    /// diagonally. `terrain` is the one that was routed, with its depressions removed. No sample becomes lower than the
+    /// lowest cut beside it, so no depression arises. The border stays.
     pub(super) fn widen_cuts(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
-        /// Shallower cuts stay narrow, spacings.
-        const MIN_DEPTH: f32 = 0.02;
         let grid = terrain.grid();
         let (width, height) = (grid.width(), grid.height());
-        let min_depth_m = MIN_DEPTH * grid.spacing_x_m().to_f32();
+        let min_depth_m = MIN_CUT_DEPTH * grid.spacing_x_m().to_f32();
         let cut_m = |c: usize, r: usize| {
-            let depth_m = self.height_m((r + 1) * self.stride() + c + 1) - terrain[(c, r)];
+            let depth_m = self.height_m(self.padded(c, r)) - terrain[(c, r)];
             if depth_m > min_depth_m { depth_m } else { 0.0 }
         };
         let cut_columns = |r: usize| {
-            let columns = (0..width).filter(|c| cut_m(*c, r) > 0.0).collect();
+            let columns = (0..width).filter(|c| cut_m(*c, r) > 0.0).map(ToInteger::to_u32).collect();
             progress.check().map(|()| columns)
         };
-        let cuts: Vec<Vec<usize>> =
+        let cuts: Vec<Vec<u32>> =
             (0..height).into_par_iter().with_min_len(8).map(cut_columns).collect::<Result<_, Cancelled>>()?;
         let lowered_in_row = |r: usize| {
-            let mut columns: Vec<usize> =
+            let mut columns: Vec<u32> =
                 cuts[r - 1..=r + 1].iter().flatten().flat_map(|c| c.saturating_sub(1)..c + 2).collect();
             columns.sort_unstable();
             columns.dedup();
-            columns.retain(|c| (1..width - 1).contains(c) && cut_m(*c, r) == 0.0);
-            let lowered = columns.into_iter().map(|c| (c, self.beside_cuts_m([c, r], terrain, cut_m))).collect();
+            let is_beside = |c: &u32| (1..width - 1).contains(&(*c as usize)) && cut_m(*c as usize, r) == 0.0;
+            columns.retain(is_beside);
+            let height_m = |c: u32| (c, self.beside_cuts_m([c as usize, r], terrain, cut_m));
+            let lowered = columns.into_iter().map(height_m).collect();
             progress.check().map(|()| lowered)
         };
         let rows = (1..height.max(2) - 1).into_par_iter().with_min_len(8);
-        let lowered: Vec<Vec<(usize, f32)>> = rows.map(lowered_in_row).collect::<Result<_, Cancelled>>()?;
+        let lowered: Vec<Vec<(u32, f32)>> = rows.map(lowered_in_row).collect::<Result<_, Cancelled>>()?;
         for (row, lowered) in terrain.rows_mut().skip(1).zip(lowered) {
-            lowered.into_iter().for_each(|(c, height_m)| row[c] = height_m);
+            lowered.into_iter().for_each(|(c, height_m)| row[c as usize] = height_m);
         }
         Ok(())
     }
@@ -150,7 +152,7 @@ impl Drainage {
     fn beside_cuts_m(&self, [c, r]: [usize; 2], terrain: &Heightfield, cut_m: impl Fn(usize, usize) -> f32) -> f32 {
         /// The weights of samples beside and at the corners: beside a straight cut, they add up to a half.
         const WEIGHTS: [f32; 2] = [0.25, 0.125];
-        /// The share of the height above the lowest cut beside it that a sample keeps at least.
+        /// The share of its height above the lowest cut beside it that a sample keeps at least, so that cuts keep banks.
         const MIN_REST: f32 = 0.25;
         let own_m = terrain[(c, r)];
         let (mut fall_m, mut lowest_m) = (0.0, f32::INFINITY);
@@ -466,8 +468,8 @@ mod tests {
             let (width, height) = (heights.grid().width(), heights.grid().height());
             for (c, r) in (1..height - 1).flat_map(|r| (1..width - 1).map(move |c| (c, r))) {
                 let around = || (r - 1..=r + 1).flat_map(|r| (c - 1..=c + 1).map(move |c| (c, r)));
-                // Cuts of up to 2 % of the spacing of 2 m stay narrow.
-                let is_cut = |at: (usize, usize)| heights[at] - narrow[at] > 0.02 * 2.0;
+                let is_cut =
+                    |at: (usize, usize)| heights[at] - narrow[at] > MIN_CUT_DEPTH * heights.grid().spacing_x_m() as f32;
                 assert!(wide[(c, r)] <= narrow[(c, r)], "{seed}: {c}, {r}");
                 if is_cut((c, r)) || !around().any(is_cut) {
                     assert_eq!(wide[(c, r)], narrow[(c, r)], "{seed}: {c}, {r}");

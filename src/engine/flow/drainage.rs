@@ -97,6 +97,12 @@ impl Drainage {
         self.grid.width() + 2
     }
 
+    /// The index of a sample of the terrain in the padded maps.
+    #[inline(always)]
+    pub(super) fn padded(&self, c: usize, r: usize) -> usize {
+        (r + 1) * self.stride() + c + 1
+    }
+
     /// The samples of the padded maps.
     pub fn padded_samples(&self) -> usize {
         self.heights.len()
@@ -278,7 +284,7 @@ impl Drainage {
 
     /// The level of the sea in metres; −∞ without a sea.
     pub fn sea_m(&self) -> f32 {
-        self.options.sea_m.unwrap_or(f32::NEG_INFINITY)
+        self.options.sea_level_m()
     }
 
     /// The height of a sample in metres.

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::bends::limit_bends;
+use super::bend_limit::limit_bends;
 use super::depressions::FLOOR_SLOPE;
 use super::drainage::Drainage;
 use super::location::Location;
@@ -22,8 +22,8 @@ pub(super) struct Sampled {
 }
 
 impl MeshTerrain {
-    /// The heights at the samples of a grid, drained along the grid. `source` is the terrain before erosion on that grid, or
-    /// on the mesh's own grid if that has all samples of the other one.
+    /// The heights at the samples of a grid, drained along the grid. `source` is the terrain before erosion on that grid, or,
+    /// for a much smaller grid, on the mesh's own one, whose terrain is then resampled.
     pub fn on_grid(self, to: Grid, source: Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let linear = |place: &Location| place.value(&self.heights);
         let is_own = self.mesh.is_cached() && source.grid() == self.mesh.grid();
@@ -34,48 +34,39 @@ impl MeshTerrain {
         progress.stage(0.3..1.0, || self.drained_along_grid(to, terrain, source, progress))
     }
 
-    /// Sampled terrain at the samples of a grid, which are among its own, without depressions. `source` is the terrain before
-    /// erosion there.
+    /// Sampled terrain, brought to another grid if it is not the same, without depressions. `source` is the terrain before
+    /// erosion at its samples.
     pub(super) fn drained_along_grid(
         self,
         to: Grid,
         Sampled { heights, left }: Sampled,
-        mut source: Heightfield,
+        source: Heightfield,
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
-        /// Neighbours on grids with larger spacings, in those of the mesh, are too far away to bend as on it.
-        const MAX_SPACING: f64 = 1.5;
-        let grid = heights.grid();
         let (routing, outlets) = (self.routing, self.outlets_on(to));
-        let is_fine = grid.spacing_x_m() <= MAX_SPACING * self.mesh.grid().spacing_x_m();
+        let source = routing.sea_m.map(|sea_m| (sea_m, source));
         // It takes half as much memory as the drainage.
         drop(self);
-        let mut terrain = if is_fine {
-            limit_bends(heights, &left, routing.sea_m.unwrap_or(f32::NEG_INFINITY), progress)?
-        } else {
-            heights
-        };
+        let mut terrain = progress.stage(0.0..0.05, || limit_bends(heights, &left, routing.sea_level_m(), progress))?;
         drop(left);
-        let is_thinned = to != grid;
-        if is_thinned {
-            terrain = terrain.resampled(to, progress)?;
-            source = source.resampled(to, progress)?;
+        let is_resampled = to != terrain.grid();
+        if is_resampled {
+            terrain = progress.stage(0.05..0.1, || terrain.resampled(to, progress))?;
         }
-        let source = routing.sea_m.map(|sea_m| (sea_m, source));
-        let drainage = progress.stage(0.0..0.9, || drain(&mut terrain, routing, &outlets, progress))?;
-        if is_fine && !is_thinned {
-            drainage.widen_cuts(&mut terrain, progress)?;
+        let drainage = progress.stage(0.1..0.9, || drain(&mut terrain, routing, &outlets, progress))?;
+        if !is_resampled {
+            progress.stage(0.9..0.95, || drainage.widen_cuts(&mut terrain, progress))?;
         }
         drop(drainage);
-        match source {
+        let Some((sea_m, mut source)) = source else { return Ok(terrain) };
+        progress.stage(0.95..1.0, || {
+            if is_resampled {
+                source = source.resampled(to, progress)?;
+            }
             // The floor of the sea stays as it is, and land stays above it.
-            Some((sea_m, source)) => terrain.combined(
-                &source,
-                |height, source| if source <= sea_m { source } else { height.max(sea_m) },
-                progress,
-            ),
-            None => Ok(terrain),
-        }
+            let height_m = |height: f32, source: f32| if source <= sea_m { source } else { height.max(sea_m) };
+            terrain.combined(&source, height_m, progress)
+        })
     }
 
     /// As [`Self::sampled`] within the triangles, at the samples of the mesh's own grid: their triangles are cached.
@@ -89,7 +80,7 @@ impl MeshTerrain {
             for (sample, (own, triangle)) in (r * width..).zip(heights.iter_mut().zip(left).zip(triangles)) {
                 let value = |map: &Heightfield| triangle.value(sample, &offsets, map.heights());
                 let linear = value(&self.heights);
-                self.set(own, linear, linear, source.heights()[sample], value);
+                self.set_sample(own, linear, linear, source.heights()[sample], value);
             }
             counter.add_one()
         })?;
@@ -111,7 +102,7 @@ impl MeshTerrain {
         terrain.rows_mut().enumerate().try_for_each_init(Vec::new, |locations, (r, (heights, left))| {
             places.locate(&self.mesh, r, locations);
             for ((own, place), source) in heights.iter_mut().zip(left).zip(locations.iter()).zip(source.row(r)) {
-                self.set(own, place.value(&self.heights), surface(place), *source, |map| place.value(map));
+                self.set_sample(own, place.value(&self.heights), surface(place), *source, |map| place.value(map));
             }
             counter.add_one()
         })?;
@@ -122,7 +113,7 @@ impl MeshTerrain {
     /// is eroded, and that within the triangles plus the detail of the source where it is not. `value` interpolates a map
     /// there.
     #[inline(always)]
-    fn set(
+    fn set_sample(
         &self,
         (height, left): (&mut f32, &mut f32),
         linear_m: f32,

@@ -13,7 +13,7 @@
 //! Results depend only on the heights: all sums are of integers, so the order of threads does not matter.
 
 mod basins;
-mod bends;
+mod bend_limit;
 mod creep;
 mod depressions;
 mod drainage;

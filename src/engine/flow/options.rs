@@ -31,6 +31,11 @@ pub(crate) struct RoutingOptions {
 }
 
 impl RoutingOptions {
+    /// The level of the sea in metres; −∞ without a sea.
+    pub fn sea_level_m(self) -> f32 {
+        self.sea_m.unwrap_or(f32::NEG_INFINITY)
+    }
+
     /// Whether flow ends at a sample regardless of its neighbours.
     pub fn is_end(self, grid: Grid, c: usize, r: usize, height: f32) -> bool {
         self.outlets == Outlets::Border && is_at_border(grid, c, r) || self.sea_m.is_some_and(|sea_m| height <= sea_m)

@@ -67,7 +67,7 @@ impl SlopeLimit<'_> {
         let (width, height) = (self.grid.width(), self.grid.height());
         let (c, r) = (point % width, point / width);
         let base_m = height_m.max(self.drainage.sea_m());
-        let padded = (r + 1) * self.drainage.stride() + c + 1;
+        let padded = self.drainage.padded(c, r);
         NEIGHBOURS.iter().enumerate().filter_map(move |(direction, [east, south])| {
             let (c, r) = (c.checked_add_signed(*east)?, r.checked_add_signed(*south)?);
             if c >= width || r >= height || self.drainage.options.is_end(self.grid, c, r, f32::INFINITY) {

@@ -141,7 +141,7 @@ impl Neighbourhoods {
     ) -> Result<(), Cancelled> {
         /// Points that a thread moves at a time.
         const CHUNK: usize = 1 << 12;
-        let sea_m = routing.sea_m.unwrap_or(f32::NEG_INFINITY);
+        let sea_m = routing.sea_level_m();
         let before = heights.heights();
         let moved = |point: usize| {
             let own_m = before[point];

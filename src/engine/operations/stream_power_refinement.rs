@@ -94,7 +94,8 @@ impl StreamPowerRefinement<'_> {
         let Some(blocks) = grids.blocks() else {
             // The terrain before erosion is held meanwhile.
             let last = maps(grids.last());
-            return refined(last, 1.0).max(1.0 + REFINED * last).max(1.0 + reference);
+            let sampled = maps(sampled_grid(from, Some(grids.last()), full));
+            return refined(last, sampled).max(sampled + REFINED * last).max(sampled + reference);
         };
         let whole = maps(grids.last_whole());
         let side = (blocks.side() + 2 * MARGIN).to_f64();
@@ -111,11 +112,16 @@ impl StreamPowerRefinement<'_> {
     pub fn on_grid(&self, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let from = self.terrain.grid();
         let grids = Grids::new(from, to.full(), if self.is_coarse { 0 } else { MIN_LEVELS });
+        let whole = grids.whole();
+        let (coarser, last) = match whole.split_last() {
+            Some((last, coarser)) if is_as_fine(*last, to.full()) => (coarser, Some(*last)),
+            _ => (whole, None),
+        };
+        let sampled = sampled_grid(from, last, to);
         // The time of a level grows with its samples.
-        let total = grids.finer.iter().chain([&from, &to]).map(|grid| grid.samples().to_f32()).sum::<f32>();
+        let total = grids.finer.iter().chain([&from, &sampled]).map(|grid| grid.samples().to_f32()).sum::<f32>();
         let share =
             |levels: &[Grid]| levels.iter().chain([&from]).map(|grid| grid.samples().to_f32()).sum::<f32>() / total;
-        let whole = grids.whole();
         if let Some(blocks) = grids.blocks() {
             let done = share(whole);
             let terrain = progress.stage(0.0..done, || self.drained(whole, None, progress))?;
@@ -126,12 +132,6 @@ impl StreamPowerRefinement<'_> {
                 |overlap: Heightfield, progress: &Progress| without_depressions(overlap, routing, &[], progress);
             return progress.stage(done..1.0, || blocks.heights(to.as_part(), block, finish, progress));
         }
-        let (coarser, last) = match whole.split_last() {
-            Some((last, coarser)) if is_as_fine(*last, to) => (coarser, Some(*last)),
-            _ => (whole, None),
-        };
-        // A smaller map has samples of the last mesh's own grid.
-        let sampled = last.filter(|last| last.has_samples_of(to)).unwrap_or(to);
         let source = progress.stage(0.0..0.0, || (self.below)(sampled))?;
         let [drained, done] = [share(coarser), share(whole)];
         let terrain = progress.stage(0.0..drained, || self.drained(coarser, Some(&source), progress))?;
@@ -286,6 +286,12 @@ fn lowest_around(heights: &Heightfield) -> Heightfield {
 
 fn lowest_of(heights: &[f32]) -> f32 {
     heights.iter().copied().fold(f32::INFINITY, f32::min)
+}
+
+/// The grid on which terrain is sampled for a map: maps that are not finer than the reference are resampled from the last
+/// mesh's own grid, so they have samples of larger maps.
+fn sampled_grid(reference: Grid, last: Option<Grid>, to: Grid) -> Grid {
+    last.filter(|_| is_as_fine(reference, to)).unwrap_or(to)
 }
 
 /// The one of two grids of a world that has fewer samples.
