@@ -125,7 +125,7 @@ const CHANGES: [TerrainChange; 16] = [
     TerrainChange {
         version: 14,
         affects: |step| step.operation.has_own_points(),
-        what: "rivers and crests one sample wide are smooth instead of jagged",
+        what: "rivers and crests one sample wide are smooth, and hillslopes do not become level along the border",
         is_fine: false,
     },
 ];
