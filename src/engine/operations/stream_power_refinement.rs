@@ -507,10 +507,29 @@ mod tests {
             let side = small.grid().width();
             let samples = (0..side).flat_map(|r| (0..side).map(move |c| (c, r)));
             let differ = samples.filter(|(c, r)| small[(*c, *r)] != large[(times * c, times * r)]).count();
-            // Depressions along the smaller grid.
+            // Depressions along the smaller grid are removed again, and the cuts of the larger one are wider.
             assert!(20 * differ < side * side, "{differ} of {side}²");
         }
         assert_ne!(on(reference, true), on(reference, false));
+    }
+
+    #[test]
+    fn maps_finer_than_the_reference_are_smooth() {
+        let terrain = hills(Grid::new(Extent { width_m: 3200.0, depth_m: 3200.0 }, 65, 65));
+        let below = |grid: Grid| Ok(hills(grid));
+        for side in [90, 129, 150, 180, 257, 300] {
+            let grid = Grid::new(terrain.grid().extent(), side, side);
+            let map = refinement(&terrain, &below).on_grid(grid, &Progress::new()).expect("not cancelled");
+            // A quarter of what is beyond 7 % of the spacing is left by each pass, and cuts bend samples again.
+            let limit_m = 0.15 * grid.spacing_x_m().to_f32();
+            let bend_m = |c: usize, r: usize| {
+                let row = |r: usize| map[(c - 1, r)] + 2.0 * map[(c, r)] + map[(c + 1, r)];
+                (row(r - 1) + 2.0 * row(r) + row(r + 1)) / 16.0 - map[(c, r)]
+            };
+            let inside = (1..side - 1).flat_map(|r| (1..side - 1).map(move |c| (c, r)));
+            let sharp = inside.filter(|(c, r)| bend_m(*c, *r).abs() > limit_m).count();
+            assert!(1000 * sharp < side * side, "{sharp} of {side}²");
+        }
     }
 
     #[test]
