@@ -114,8 +114,14 @@ impl Drainage {
 
     /// Lowers the samples beside cuts, which are trenches one sample wide otherwise, and rows of dots where they run
     /// diagonally. `terrain` is the one that was routed, with its depressions removed. No sample becomes lower than the
-    /// lowest cut beside it, so no depression arises. The border stays.
-    pub(super) fn widen_cuts(&self, terrain: &mut Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+    /// lowest cut beside it, or falls by less than `floor_slope` towards its receiver, so no depression arises. The border
+    /// stays.
+    pub(crate) fn widen_cuts(
+        &self,
+        terrain: &mut Heightfield,
+        floor_slope: f32,
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
         let grid = terrain.grid();
         let (width, height) = (grid.width(), grid.height());
         let min_depth_m = MIN_CUT_DEPTH * grid.spacing_x_m().to_f32();
@@ -136,7 +142,11 @@ impl Drainage {
             columns.dedup();
             let is_beside = |c: &u32| (1..width - 1).contains(&(*c as usize)) && cut_m(*c as usize, r) == 0.0;
             columns.retain(is_beside);
-            let height_m = |c: u32| (c, self.beside_cuts_m([c as usize, r], terrain, cut_m));
+            let height_m = |c: u32| {
+                let (place, sample) = ([c as usize, r], self.padded(c as usize, r));
+                let floor_m = self.floor_m(sample, floor_slope, |sample| terrain.heights()[self.row_major(sample)]);
+                (c, self.beside_cuts_m(place, terrain, cut_m).max(floor_m.min(terrain[(c as usize, r)])))
+            };
             let lowered = columns.into_iter().map(height_m).collect();
             progress.check().map(|()| lowered)
         };
@@ -150,8 +160,8 @@ impl Drainage {
 
     /// The height of a sample beside cuts, given the depths of these.
     fn beside_cuts_m(&self, [c, r]: [usize; 2], terrain: &Heightfield, cut_m: impl Fn(usize, usize) -> f32) -> f32 {
-        /// The weights of samples beside and at the corners: beside a straight cut, they add up to a half.
-        const WEIGHTS: [f32; 2] = [0.25, 0.125];
+        /// The weights of samples beside and at the corners: beside a straight cut, they add up to 60 %.
+        const WEIGHTS: [f32; 2] = [0.3, 0.15];
         /// The share of its height above the lowest cut beside it that a sample keeps at least, so that cuts keep banks.
         const MIN_REST: f32 = 0.25;
         let own_m = terrain[(c, r)];
@@ -464,7 +474,7 @@ mod tests {
         for (seed, heights) in (0..).zip(terrains()) {
             let (narrow, drainage) = drained(&Mesh::regular(heights.grid()), &heights, Outlets::Hollows);
             let mut wide = narrow.clone();
-            drainage.widen_cuts(&mut wide, &Progress::new()).expect("not cancelled");
+            drainage.widen_cuts(&mut wide, FLOOR_SLOPE, &Progress::new()).expect("not cancelled");
             let (width, height) = (heights.grid().width(), heights.grid().height());
             for (c, r) in (1..height - 1).flat_map(|r| (1..width - 1).map(move |c| (c, r))) {
                 let around = || (r - 1..=r + 1).flat_map(|r| (c - 1..=c + 1).map(move |c| (c, r)));
@@ -483,8 +493,8 @@ mod tests {
         let ridge = terrain(&[&[9.0; 5], &[9.0; 5], &[1.0, 5.0, 5.0, 5.0, 0.0], &[9.0; 5], &[9.0; 5]]);
         let (mut heights, drainage) = drained(&Mesh::regular(ridge.grid()), &ridge, Outlets::East);
         let depth_m = 5.0 - heights[(2, 2)];
-        drainage.widen_cuts(&mut heights, &Progress::new()).expect("not cancelled");
-        assert!(depth_m > 1.5 && (heights[(2, 1)] - (9.0 - 0.5 * depth_m)).abs() < 0.01, "{}", heights[(2, 1)]);
+        drainage.widen_cuts(&mut heights, FLOOR_SLOPE, &Progress::new()).expect("not cancelled");
+        assert!(depth_m > 1.5 && (heights[(2, 1)] - (9.0 - 0.6 * depth_m)).abs() < 0.01, "{}", heights[(2, 1)]);
     }
 
     #[test]

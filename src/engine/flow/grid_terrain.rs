@@ -55,7 +55,7 @@ impl MeshTerrain {
         }
         let drainage = progress.stage(0.1..0.9, || drain(&mut terrain, routing, &outlets, progress))?;
         if !is_resampled {
-            progress.stage(0.9..0.95, || drainage.widen_cuts(&mut terrain, progress))?;
+            progress.stage(0.9..0.95, || drainage.widen_cuts(&mut terrain, FLOOR_SLOPE, progress))?;
         }
         drop(drainage);
         let Some((sea_m, mut source)) = source else { return Ok(terrain) };

@@ -207,6 +207,7 @@ impl StreamPowerSolver {
         self.drainage.route(terrain, progress)?;
         self.order.update(&self.drainage, progress)?;
         self.drainage.remove_depressions(terrain, PLAIN_SLOPE, progress)?;
+        self.drainage.widen_cuts(terrain, PLAIN_SLOPE, progress)?;
         self.prepare(terrain, uplift_m, progress)?;
         self.erode(progress)?;
         self.drainage.copy_inside(terrain, |at| f32::from_bits(self.eroded_bits[at].load(Relaxed)), progress)?;
