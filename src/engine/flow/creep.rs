@@ -1,10 +1,10 @@
 //! Soil creep on hillslopes: linear diffusion, ∂h/∂t = D·∇²h.
 //!
 //! A step consists of two implicit steps, along rows and then along columns (N. N. Yanenko, "The method of fractional
-//! steps", 1971: locally one-dimensional, first order in time). Each new height is a weighted mean of the old ones, so
-//! steps of any length are stable. Heights where flow ends are fixed. At the border the terrain keeps most of its slope, as
-//! if the hillslope went on beyond it and became level within an eighth of the world; without a flux across the border,
-//! all slopes would become level along it.
+//! steps", 1971: locally one-dimensional, first order in time). Inside the world, each new height is a weighted mean of the
+//! old ones, so steps of any length are stable. Heights where flow ends are fixed. At the border the terrain keeps most of
+//! its slope, as if the hillslope went on beyond it and became level within an eighth of the world, so soil enters and
+//! leaves there; without that, all slopes would become level along the border.
 //!
 //! Along a line, with p = D·Δt/Δx² towards either neighbour (0 where there is none or the height is fixed),
 //! (1 + p + p)·y = x + p·y₋ + p·y₊ is solved by elimination (Thomas), written as z = x + g/(1 + g)·(z₋ − x) with

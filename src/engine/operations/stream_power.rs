@@ -196,8 +196,8 @@ impl StreamPowerSolver {
         (erodibility * self.years * power / (1.0 + deposition)).to_f32()
     }
 
-    /// Advances the terrain by one step: removes its depressions, uplifts it by `uplift_m`, row by row (`None`: not at all),
-    /// erodes it, and lets soil creep.
+    /// Advances the terrain by one step: removes its depressions and widens the cuts, uplifts it by `uplift_m`, row by row
+    /// (`None`: not at all), erodes it, and lets soil creep.
     pub fn step(
         &mut self,
         terrain: &mut Heightfield,
