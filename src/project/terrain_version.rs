@@ -5,7 +5,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 14;
+pub const TERRAIN_VERSION: u32 = 15;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -19,7 +19,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 16] = [
+const CHANGES: [TerrainChange; 17] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -126,6 +126,12 @@ const CHANGES: [TerrainChange; 16] = [
         version: 14,
         affects: |step| step.operation.has_own_points(),
         what: "rivers and crests one sample wide are smooth, and hillslopes do not become level along the border",
+        is_fine: false,
+    },
+    TerrainChange {
+        version: 15,
+        affects: |step| step.operation.has_own_points(),
+        what: "slopes between rivers and the floors of valleys are smoother",
         is_fine: false,
     },
 ];

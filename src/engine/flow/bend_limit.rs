@@ -7,8 +7,11 @@ use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
 use crate::simd::simd;
 
-/// Samples that are less than this above or below the mean around them stay, in spacings. With 0.04, slopes between rivers
-/// lose some of their roughness, too.
+/// Samples that are less than this above or below the mean around them stay, in spacings: on level terrain, per slope
+/// (metres per metre), and at most. With at most 0.04, steep slopes between rivers lose some of their roughness; with 0.07 on
+/// level terrain, rivers on flood plains are rows of bumps.
+const LEVEL_BEND: f32 = 0.01;
+const BEND_PER_SLOPE: f32 = 0.12;
 const MAX_BEND: f32 = 0.07;
 /// A sample is a quarter of its own mean, so a pass leaves a quarter of what is beyond the limit.
 const PASSES: usize = 2;
@@ -27,57 +30,67 @@ pub(super) fn limit_bends(
 ) -> Result<Heightfield, Cancelled> {
     let grid = terrain.grid();
     let width = grid.width();
-    let limits = Limits { bend_m: MAX_BEND * grid.spacing_x_m().to_f32(), sea_m };
+    let limits = Limits { spacing_m: grid.spacing_x_m().to_f32(), sea_m };
     let (mut before, mut after) = (terrain.copied(progress)?, terrain);
     for pass in 0..PASSES {
         if pass > 0 {
             std::mem::swap(&mut before, &mut after);
         }
         let rows = after.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8);
-        rows.try_for_each_init(
-            || vec![0.0_f32; width],
-            |column_sums, (r, row)| {
-                if r > 0 && r + 1 < grid.height() {
-                    let rows = [r - 1, r, r + 1].map(|r| before.row(r));
-                    simd(
-                        #[inline(always)]
-                        || limit_row(rows, left.row(r), limits, column_sums, row),
-                    );
-                }
-                progress.check()
-            },
-        )?;
+        rows.try_for_each_init(<[Vec<f32>; 2]>::default, |buffers, (r, row)| {
+            if r > 0 && r + 1 < grid.height() {
+                let rows = [r - 1, r, r + 1].map(|r| before.row(r));
+                simd(
+                    #[inline(always)]
+                    || limit_row(rows, left.row(r), limits, buffers, row),
+                );
+            }
+            progress.check()
+        })?;
     }
     Ok(after)
 }
 
+/// How far terrain may be above or below the mean around it, metres, where it falls by `fall_m` per spacing.
+#[inline(always)]
+pub(super) fn max_bend_m(fall_m: f32, spacing_m: f32) -> f32 {
+    (LEVEL_BEND * spacing_m + BEND_PER_SLOPE * fall_m).min(MAX_BEND * spacing_m)
+}
+
 #[derive(Clone, Copy)]
 struct Limits {
-    /// How far a sample may be above or below the mean around it, metres.
-    bend_m: f32,
+    spacing_m: f32,
     /// What is not higher is the floor of the sea, metres.
     sea_m: f32,
 }
 
-/// Limits the bends of a row, given the three rows around it. `column_sums` is a buffer.
+/// Limits the bends of a row, given the three rows around it. `sums` and `rises` are buffers.
 #[inline(always)]
 fn limit_row(
     [north, here, south]: [&[f32]; 3],
     left: &[f32],
-    Limits { bend_m, sea_m }: Limits,
-    column_sums: &mut [f32],
+    Limits { spacing_m, sea_m }: Limits,
+    [sums, rises]: &mut [Vec<f32>; 2],
     row: &mut [f32],
 ) {
     let width = row.len();
     let [north, here, south, left] = [north, here, south, left].map(|row| &row[..width]);
-    for (c, sum) in column_sums.iter_mut().enumerate() {
-        *sum = north[c].max(sea_m) + 2.0 * here[c].max(sea_m) + south[c].max(sea_m);
+    sums.resize(width, 0.0);
+    rises.resize(width, 0.0);
+    // Weights of 1, 2 and 1 along both axes.
+    for (c, (sum, rise)) in sums.iter_mut().zip(rises.iter_mut()).enumerate() {
+        let [north_m, south_m] = [north, south].map(|row| row[c].max(sea_m));
+        *sum = north_m + 2.0 * here[c].max(sea_m) + south_m;
+        *rise = south_m - north_m;
     }
-    let [west, middle, east] = [0, 1, 2].map(|first| &column_sums[first..][..width - 2]);
+    let [west, middle, east] = [0, 1, 2].map(|first| &sums[first..][..width - 2]);
+    let [west_rise, middle_rise, east_rise] = [0, 1, 2].map(|first| &rises[first..][..width - 2]);
     let inside = row[1..width - 1].iter_mut().zip(&here[1..]).zip(&left[1..]).enumerate();
     for (c, ((height, own_m), left)) in inside {
-        // Weights of 1, 2 and 1 along both axes.
         let rise_m = (west[c] + 2.0 * middle[c] + east[c]) / 16.0 - own_m;
+        let [east_m, south_m] = [east[c] - west[c], west_rise[c] + 2.0 * middle_rise[c] + east_rise[c]];
+        let fall_m = (east_m * east_m + south_m * south_m).sqrt() / 8.0;
+        let bend_m = max_bend_m(fall_m, spacing_m);
         let change_m = (1.0 - left) * (rise_m - rise_m.clamp(-bend_m, bend_m));
         *height = if *own_m > sea_m { own_m + change_m } else { *own_m };
     }
@@ -101,7 +114,7 @@ mod tests {
         let grid = slope.grid();
         // A quarter of a sample counts in its own mean.
         let peak = |bend: f32| {
-            let limit_m = MAX_BEND * grid.spacing_x_m().to_f32();
+            let limit_m = LEVEL_BEND * grid.spacing_x_m().to_f32();
             Heightfield::from_fn(grid, |c, r| if (c, r) == (1, 1) { bend * limit_m / 0.75 } else { 0.0 })
         };
         assert_eq!(limited(&peak(0.99), 0.0, f32::NEG_INFINITY), peak(0.99));
@@ -109,6 +122,13 @@ mod tests {
         let low = limited(&peak(5.0), 0.0, f32::NEG_INFINITY);
         let expected = peak(1.0 + 4.0 / 16.0);
         assert!((low[(1, 1)] - expected[(1, 1)]).abs() < 1e-6, "{low:?}");
+    }
+
+    #[test]
+    fn steep_slopes_keep_more_of_their_bends_than_level_terrain() {
+        let limits = [0.0, 0.25, 0.5, 2.0].map(|slope| max_bend_m(4.0 * slope, 4.0) / 4.0);
+        let expected = [0.01, 0.04, 0.07, 0.07];
+        assert!(limits.iter().zip(expected).all(|(limit, expected)| (limit - expected).abs() < 1e-6), "{limits:?}");
     }
 
     #[test]

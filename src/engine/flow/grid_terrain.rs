@@ -10,8 +10,13 @@ use super::mesh::{Mesh, Triangle};
 use super::options::RoutingOptions;
 use super::refinement::MeshTerrain;
 use super::sampling::GridPlaces;
+use crate::cast::ToFloat;
 use crate::heightfield::{Grid, Heightfield};
 use crate::progress::{Cancelled, Progress};
+
+/// How far, in spacings, the terrain of the mesh is above the floor of the sea at its coasts at most. Hollows with higher
+/// terrain are too small for the mesh, which is land there.
+const MAX_RISE: f32 = 0.25;
 
 /// Terrain at the samples of a grid.
 #[derive(Debug, PartialEq)]
@@ -64,7 +69,9 @@ impl MeshTerrain {
                 source = source.resampled(to, progress)?;
             }
             // The floor of the sea stays as it is, and land stays above it.
-            let height_m = |height: f32, source: f32| if source <= sea_m { source } else { height.max(sea_m) };
+            let highest_m = sea_m + MAX_RISE * to.spacing_x_m().to_f32();
+            let is_sea = |height: f32, source: f32| source <= sea_m && height <= highest_m;
+            let height_m = |height, source| if is_sea(height, source) { source } else { height.max(sea_m) };
             terrain.combined(&source, height_m, progress)
         })
     }

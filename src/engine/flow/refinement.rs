@@ -17,7 +17,7 @@ use super::mesh::{Mesh, hash};
 use super::options::RoutingOptions;
 use super::slope_limit::limit_slopes;
 use super::source::Source;
-use super::valley_floors::{smooth_margins, with_valley_floors};
+use super::valley_floors::{limit_bends_at_points, smooth_margins, with_valley_floors};
 use crate::cast::{ToFloat, ToInteger};
 use crate::heightfield::{Grid, GridPart, Heightfield, bilinear};
 use crate::progress::{Cancelled, Progress};
@@ -149,6 +149,7 @@ impl DrainedTerrain {
     ) -> Result<Self, Cancelled> {
         let mut drainage = Drainage::new(&mesh, routing, progress)?;
         let mut heights = with_valley_floors(&mesh, streams, &source.left, routing, progress)?;
+        limit_bends_at_points(&mesh, &mut heights, &source.left, routing, progress)?;
         drainage.route(&heights, progress)?;
         let unfilled = heights.copied(progress)?;
         drainage.remove_depressions(&mut heights, PLAIN_SLOPE, progress)?;
@@ -242,6 +243,9 @@ impl DrainedTerrain {
         drop(drainage);
         self.restore_means(&mut heights, &constraints, progress)?;
         let Constraints { left, .. } = constraints;
+        if mesh.level() == 1 {
+            limit_bends_at_points(&mesh, &mut heights, &left, self.terrain.routing, progress)?;
+        }
         let source = Source { heights: source, left };
         let MeshTerrain { routing, hillslopes, .. } = self.terrain;
         Ok(MeshTerrain { mesh, heights, source, routing, hillslopes, outlets })
