@@ -75,7 +75,7 @@ pub struct SourceOptions {
 #[derive(Args, Clone, Debug)]
 pub struct Changes {
     /// Use another seed.
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub seed: Option<u32>,
     /// Set any parameter, for example stack.0.count=500; repeatable.
     #[arg(long, value_name = "PATH=VALUE")]
@@ -98,10 +98,10 @@ pub struct BuildOptions {
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Samples along the longer side, or of both sides [default: the project's].
-    #[arg(long, value_name = "N|WxH")]
+    #[arg(long, value_name = "N|WxH", allow_negative_numbers = true)]
     pub size: Option<Size>,
     /// Stop after K iterations of the timeline.
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub iterations: Option<u32>,
     /// Write a heightmap; the file extension selects the format.
     #[arg(long, value_name = "FILE")]
@@ -138,10 +138,10 @@ pub struct BuildOptions {
     #[arg(long, requires = "mesh")]
     pub mesh_bare: bool,
     /// Write the texture during the iterations as frame_00000.png and so on.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "tile")]
     pub frames: Option<PathBuf>,
     /// Write the frames as an animated .gif.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "tile")]
     pub animation: Option<PathBuf>,
     /// The number of iterations between frames.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "uplift", value_parser = value_parser!(u32).range(1..))]
@@ -171,7 +171,7 @@ pub struct BuildOptions {
     pub scatter_density: Option<PathBuf>,
     /// Render the terrain in 3-D, with the recipe's light and the project's water. Requires a graphics adapter,
     /// possibly a software one, but no display.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "tile")]
     pub render: Option<PathBuf>,
     /// Width and height of the 3-D render in pixels.
     #[arg(long, value_name = "WxH", default_value = "1280x800", requires = "render")]
@@ -196,7 +196,7 @@ pub struct BuildOptions {
     pub tiles: Option<TileCounts>,
     /// Write only one tile, given by its column and row counted from the north-western one, however the files are
     /// named.
-    #[arg(long, value_name = "C,R", requires = "tiles")]
+    #[arg(long, value_name = "C,R", requires = "tiles", allow_hyphen_values = true)]
     pub tile: Option<TileIndex>,
     /// Build again whenever the project or a file that it reads is saved, until interrupted. Later builds replace the
     /// files that earlier ones of this run have written, and no others without --force; those that would not change are
@@ -413,7 +413,7 @@ pub struct FaultOptions {
     #[arg(short = 'w')]
     pub after_each: bool,
     /// The random seed.
-    #[arg(long, value_name = "S", default_value_t = 1994)]
+    #[arg(long, value_name = "S", default_value_t = 1994, allow_negative_numbers = true)]
     pub seed: u32,
     /// Overwrite existing files.
     #[arg(long)]

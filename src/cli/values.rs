@@ -261,8 +261,10 @@ impl FromStr for Range {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
         let band = text.split_once(',').and_then(|(min, max)| Some(Band { min: number(min)?, max: number(max)? }));
-        let band = band.filter(|band| band.min < band.max);
-        band.map(Self).ok_or_else(|| "expected LOW,HIGH in metres, for example -200,1800".into())
+        let Some(Band { min, max }) = band else {
+            return Err("expected LOW,HIGH in metres, for example -200,1800".into());
+        };
+        if min < max { Ok(Self(Band { min, max })) } else { Err(format!("{min} is not less than {max}")) }
     }
 }
 
