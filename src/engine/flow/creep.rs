@@ -4,7 +4,9 @@
 //! steps", 1971: locally one-dimensional, first order in time). Inside the world, each new height is a weighted mean of the
 //! old ones, so steps of any length are stable. Heights where flow ends are fixed. At the border the terrain keeps most of
 //! its slope, as if the hillslope went on beyond it and became level within an eighth of the world, so soil enters and
-//! leaves there; without that, all slopes would become level along the border.
+//! leaves there; without that, all slopes would become level along the border. Where a step of creep reaches further than a
+//! few heights, the slope is not kept: terrain beyond the border would be there anew in every step, and the soil from
+//! there, or that goes there, would raise or lower the world without an end.
 //!
 //! Along a line, with p = D·Δt/Δx² towards either neighbour (0 where there is none or the height is fixed),
 //! (1 + p + p)·y = x + p·y₋ + p·y₊ is solved by elimination (Thomas), written as z = x + g/(1 + g)·(z₋ − x) with
@@ -159,13 +161,16 @@ impl LineEnds {
     ) -> Self {
         /// Beyond the border, slopes become level within this share of the line.
         const REACH: f32 = 0.125;
+        /// The p up to which slopes are kept, and the p beyond which they are not.
+        const STRONG: [f32; 2] = [3.0, 6.0];
         let mut ends = Vec::new();
         // Of three heights, the middle one is beside both ends.
         if count < 4 {
             return Self(ends);
         }
         let reach = REACH * (count - 1).to_f32();
-        let kept = 1.0 / (1.0 + share / (reach * reach));
+        let [most, none] = STRONG;
+        let kept = ((none - share) / (none - most)).clamp(0.0, 1.0) / (1.0 + share / (reach * reach));
         for first in firsts {
             let last = first + (count - 1) * step;
             for (end, next) in [(first, first + step), (last, last - step)] {
@@ -352,7 +357,7 @@ mod tests {
         for share in [0.1, 3.0, 200.0_f32] {
             let mut y = before.clone();
             solve_alone(&mut y, &is_fixed, share);
-            let kept = 1.0 / (1.0 + share * 64.0 / (39.0 * 39.0));
+            let kept = if share < 6.0 { 1.0 / (1.0 + share * 64.0 / (39.0 * 39.0)) } else { 0.0 };
             assert!((y[0] - y[1] - kept * (before[0] - before[1])).abs() < 1e-3, "{share}: {y:?}");
             for i in 1..40 {
                 if is_fixed[i] {
@@ -380,6 +385,9 @@ mod tests {
         let short = after(1e4, 5);
         let fall_m = |terrain: &Heightfield, c: usize| terrain[(c + 1, 32)] - terrain[(c, 32)];
         assert!([0, 1, 63].iter().all(|c| (0.8..=1.0).contains(&fall_m(&short, *c))), "{:?}", short.row(32));
+        // Strong creep does not keep slopes, so no height leaves the range of those before.
+        let strong = after(3.1e4, 1);
+        assert!(strong.heights().iter().all(|height| (0.0..=64.0).contains(height)) && fall_m(&strong, 0).abs() < 1e-3);
         let long = after(1e9, 20);
         assert!((0..64).all(|c| fall_m(&long, c).abs() < 0.01), "{:?}", long.row(32));
         // What flows in on one side flows out on the other one.
