@@ -131,7 +131,7 @@ const CHANGES: [TerrainChange; 17] = [
     TerrainChange {
         version: 15,
         affects: |step| step.operation.has_own_points(),
-        what: "slopes between rivers and the floors of valleys are smoother",
+        what: "slopes between rivers and the floors of valleys are smoother, and small hollows below the sea are land",
         is_fine: false,
     },
 ];

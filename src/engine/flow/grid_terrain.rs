@@ -10,13 +10,8 @@ use super::mesh::{Mesh, Triangle};
 use super::options::RoutingOptions;
 use super::refinement::MeshTerrain;
 use super::sampling::GridPlaces;
-use crate::cast::ToFloat;
 use crate::heightfield::{Grid, Heightfield};
 use crate::progress::{Cancelled, Progress};
-
-/// How far, in spacings, the terrain of the mesh is above the floor of the sea at its coasts at most. Hollows with higher
-/// terrain are too small for the mesh, which is land there.
-const MAX_RISE: f32 = 0.25;
 
 /// Terrain at the samples of a grid.
 #[derive(Debug, PartialEq)]
@@ -44,12 +39,15 @@ impl MeshTerrain {
     pub(super) fn drained_along_grid(
         self,
         to: Grid,
-        Sampled { heights, left }: Sampled,
+        Sampled { mut heights, left }: Sampled,
         source: Heightfield,
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
         let (routing, outlets) = (self.routing, self.outlets_on(to));
         let source = routing.sea_m.map(|sea_m| (sea_m, source));
+        if let Some((sea_m, source)) = &source {
+            flood_inlets(&mut heights, source, *sea_m, progress)?;
+        }
         // It takes half as much memory as the drainage.
         drop(self);
         let mut terrain = progress.stage(0.0..0.05, || limit_bends(heights, &left, routing.sea_level_m(), progress))?;
@@ -69,8 +67,7 @@ impl MeshTerrain {
                 source = source.resampled(to, progress)?;
             }
             // The floor of the sea stays as it is, and land stays above it.
-            let highest_m = sea_m + MAX_RISE * to.spacing_x_m().to_f32();
-            let is_sea = |height: f32, source: f32| source <= sea_m && height <= highest_m;
+            let is_sea = |height: f32, source: f32| source.max(height) <= sea_m;
             let height_m = |height, source| if is_sea(height, source) { source } else { height.max(sea_m) };
             terrain.combined(&source, height_m, progress)
         })
@@ -84,10 +81,12 @@ impl MeshTerrain {
         let counter = progress.counter(source.grid().height());
         let rows = terrain.rows_mut().zip(triangles.par_chunks_exact(width));
         rows.enumerate().with_min_len(4).try_for_each(|(r, ((heights, left), triangles))| {
-            for (sample, (own, triangle)) in (r * width..).zip(heights.iter_mut().zip(left).zip(triangles)) {
+            for (sample, ((height, left), triangle)) in (r * width..).zip(heights.iter_mut().zip(left).zip(triangles)) {
                 let value = |map: &Heightfield| triangle.value(sample, &offsets, map.heights());
-                let linear = value(&self.heights);
-                self.set_sample(own, linear, linear, source.heights()[sample], value);
+                let corners = || triangle.values(sample, &offsets, self.heights.heights());
+                let (linear, source) = (value(&self.heights), source.heights()[sample]);
+                self.set_sample((height, left), linear, linear, source, value);
+                self.keep_sea_floor(height, source, corners);
             }
             counter.add_one()
         })?;
@@ -108,8 +107,11 @@ impl MeshTerrain {
         let counter = progress.counter(grid.height());
         terrain.rows_mut().enumerate().try_for_each_init(Vec::new, |locations, (r, (heights, left))| {
             places.locate(&self.mesh, r, locations);
-            for ((own, place), source) in heights.iter_mut().zip(left).zip(locations.iter()).zip(source.row(r)) {
-                self.set_sample(own, place.value(&self.heights), surface(place), *source, |map| place.value(map));
+            let samples = heights.iter_mut().zip(left).zip(locations.iter());
+            for (((height, left), place), source) in samples.zip(source.row(r)) {
+                let linear = place.value(&self.heights);
+                self.set_sample((height, left), linear, surface(place), *source, |map| place.value(map));
+                self.keep_sea_floor(height, *source, || place.values(&self.heights));
             }
             counter.add_one()
         })?;
@@ -132,6 +134,15 @@ impl MeshTerrain {
         let detail_m = source_m - value(&self.source.heights);
         *height = *left * (linear_m + detail_m) + (1.0 - *left) * surface_m;
     }
+
+    /// Sets the height of a sample to that of the floor of the sea there, if it is part of the sea of the mesh.
+    #[inline(always)]
+    fn keep_sea_floor(&self, height: &mut f32, source_m: f32, corners_m: impl Fn() -> [f32; 3]) {
+        let sea_m = self.routing.sea_level_m();
+        if source_m <= sea_m && corners_m().iter().any(|corner_m| *corner_m <= sea_m) {
+            *height = source_m;
+        }
+    }
 }
 
 impl Sampled {
@@ -145,6 +156,40 @@ impl Sampled {
         let [heights, left] =
             [&mut self.heights, &mut self.left].map(|map| map.heights_mut().par_chunks_exact_mut(width));
         heights.zip(left)
+    }
+}
+
+/// Lets the sea into what is below its level before erosion and beside it: inlets narrower than the triangles of the mesh.
+/// Hollows without a connection to the sea that are too small for the mesh stay land.
+fn flood_inlets(
+    heights: &mut Heightfield,
+    source: &Heightfield,
+    sea_m: f32,
+    progress: &Progress,
+) -> Result<(), Cancelled> {
+    let (width, height) = (heights.grid().width(), heights.grid().height());
+    let rows = heights.heights().par_chunks_exact(width).zip(source.heights().par_chunks_exact(width)).enumerate();
+    let dry_in_row = |(r, (heights, source)): (usize, (&[f32], &[f32]))| {
+        let is_dry = |c: &usize| source[*c] <= sea_m && heights[*c] > sea_m;
+        progress.check().map(|()| (0..width).filter(is_dry).map(|c| [c, r]).collect())
+    };
+    let dry: Vec<Vec<[usize; 2]>> = rows.with_min_len(8).map(dry_in_row).collect::<Result<_, Cancelled>>()?;
+    let mut dry = dry.concat();
+    loop {
+        let before = dry.len();
+        dry.retain(|[c, r]| {
+            let around = |i: usize, count: usize| i.saturating_sub(1)..(i + 2).min(count);
+            let is_dry = around(*r, height).all(|r| around(*c, width).all(|c| heights[(c, r)] > sea_m));
+            if !is_dry {
+                let sample = r * width + c;
+                heights.heights_mut()[sample] = source.heights()[sample];
+            }
+            is_dry
+        });
+        progress.check()?;
+        if dry.len() == before {
+            return Ok(());
+        }
     }
 }
 
@@ -181,6 +226,28 @@ mod tests {
     use super::*;
     use crate::heightfield::Extent;
     use crate::random::Stream;
+
+    #[test]
+    fn the_sea_fills_inlets_but_no_hollows() {
+        let grid = Grid::new(Extent { width_m: 80.0, depth_m: 40.0 }, 9, 5);
+        let row = |samples: [f32; 9]| samples;
+        let wall = row([-9.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0]);
+        // An inlet that bends, and a hollow.
+        let source = [
+            wall,
+            row([-9.0, -2.0, 5.0, -3.0, 5.0, 5.0, 5.0, 5.0, 5.0]),
+            row([-9.0, 5.0, -1.0, 5.0, -4.0, 5.0, 5.0, -6.0, 5.0]),
+            wall,
+            wall,
+        ];
+        let source = Heightfield::from_fn(grid, |c, r| source[r][c]);
+        let mut heights = Heightfield::from_fn(grid, |c, _| if c == 0 { -9.0 } else { 3.0 });
+        flood_inlets(&mut heights, &source, 0.0, &Progress::new()).expect("not cancelled");
+        for (c, r) in (0..5).flat_map(|r| (0..9).map(move |c| (c, r))) {
+            let is_sea = source[(c, r)] < 0.0 && c != 7;
+            assert_eq!(heights[(c, r)], if is_sea { source[(c, r)] } else { 3.0 }, "{c}, {r}");
+        }
+    }
 
     #[test]
     fn cached_triangles_give_the_same_heights() {

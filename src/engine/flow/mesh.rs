@@ -250,25 +250,12 @@ impl Mesh {
         self.map(&self.points.triangles, find)
     }
 
-    /// The weights of the neighbours of every point inside the border in the mean height around it, row by row, in the order
-    /// of [`AROUND`], and 0 at the border: those of the height at the point of the plane that fits the neighbours best,
-    /// weighted by the inverse squares of their distances. On a plane, the mean is the point's own height.
-    pub(super) fn weights_around(&self, progress: &Progress) -> Result<Arc<Vec<[f32; 8]>>, Cancelled> {
-        let compute = || {
-            let (width, height) = (self.grid.width(), self.grid.height());
-            let mut weights = vec![[0.0; 8]; self.grid.samples()];
-            let rows = weights.par_chunks_exact_mut(width).enumerate().skip(1).take(height.max(2) - 2);
-            rows.try_for_each(|(r, row)| {
-                for (c, weights) in row.iter_mut().enumerate().skip(1).take(width.max(2) - 2) {
-                    *weights = plane_weights(AROUND.map(|[east, south]| {
-                        self.vector([c, r], [c.wrapping_add_signed(east), r.wrapping_add_signed(south)])
-                    }));
-                }
-                progress.check()
-            })?;
-            Ok(weights)
-        };
-        self.map(&self.points.weights, compute)
+    /// The weights of the neighbours of the points, which `find` finds.
+    pub(super) fn weights(
+        &self,
+        find: impl FnOnce() -> Result<Vec<[f32; 8]>, Cancelled>,
+    ) -> Result<Arc<Vec<[f32; 8]>>, Cancelled> {
+        self.map(&self.points.weights, find)
     }
 
     /// The reciprocal lengths of all edges per metre, as maps padded by one sample, at the north-western sample of
@@ -314,25 +301,6 @@ impl Mesh {
         })?;
         Ok(maps)
     }
-}
-
-/// The weights of points in the height at the origin of the plane that fits them best, weighted by the inverse squares of
-/// their distances.
-fn plane_weights(points: [[f32; 2]; 8]) -> [f32; 8] {
-    let weights = points.map(|[x, z]| 1.0 / (x * x + z * z));
-    let sum = |term: fn([f32; 2]) -> f32| {
-        points.iter().zip(weights).map(|(point, weight)| weight * term(*point)).sum::<f32>()
-    };
-    let [x, z] = [sum(|[x, _]| x), sum(|[_, z]| z)];
-    let [xx, xz, zz] = [sum(|[x, _]| x * x), sum(|[x, z]| x * z), sum(|[_, z]| z * z)];
-    let determinant = xx * zz - xz * xz;
-    let tilt = [(x * zz - z * xz) / determinant, (z * xx - x * xz) / determinant];
-    let mut around = weights;
-    for (weight, [x, z]) in around.iter_mut().zip(points) {
-        *weight *= 1.0 - tilt[0] * x - tilt[1] * z;
-    }
-    let total = around.iter().sum::<f32>();
-    around.map(|weight| weight / total)
 }
 
 /// Finds how the quads between two rows of displaced points are split: along their shorter diagonals, or along the only
@@ -507,29 +475,8 @@ mod tests {
         let [first, second] = [(); 2].map(|()| Mesh::new(grid, 5, 1.0, &Progress::new()).expect("not cancelled"));
         assert!(Arc::ptr_eq(&first.points, &second.points));
         assert!(first.weights_around(&cancelled).is_err());
-        let weights = first.weights_around(&Progress::new()).expect("not cancelled");
-        let places: Vec<[f32; 2]> = first.around(7, 9).map(|to| first.vector([7, 9], to)).collect();
-        assert_eq!(weights[9 * 41 + 7], plane_weights(places.try_into().expect("eight")));
-    }
-
-    #[test]
-    fn planes_have_their_own_height_in_the_mean_around_a_point() {
-        let around = AROUND.map(|[east, south]| [east as f32, south as f32]);
-        // Weights of 1 beside the point and of 1/2 at the corners, of 6.
-        assert!(
-            plane_weights(around)
-                .iter()
-                .zip(around)
-                .all(|(weight, [x, z])| { (weight - if x * z == 0.0 { 1.0 / 6.0 } else { 1.0 / 12.0 }).abs() < 1e-6 })
-        );
-        let mut random = crate::random::Stream::new(3, 1).at(0);
-        for _ in 0..100 {
-            let points = around.map(|place| place.map(|at| at + 0.7 * (random.unit() as f32 - 0.5)));
-            let mean = |height: fn([f32; 2]) -> f32| {
-                plane_weights(points).iter().zip(points).map(|(weight, point)| weight * height(point)).sum::<f32>()
-            };
-            assert!((mean(|_| 1.0) - 1.0).abs() < 1e-5);
-            assert!((mean(|[x, z]| 5.0 + 3.0 * x - 2.0 * z) - 5.0).abs() < 1e-4);
-        }
+        let [weights, known] =
+            [&first, &second].map(|mesh| mesh.weights_around(&Progress::new()).expect("not cancelled"));
+        assert!(Arc::ptr_eq(&weights, &known));
     }
 }

@@ -1,8 +1,13 @@
 //! The planes through the points of a mesh that fit their neighbours best: least squares, weighted by the inverse square
 //! of the distance.
 
-use super::mesh::Mesh;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::mesh::{AROUND, Mesh};
 use crate::heightfield::Heightfield;
+use crate::progress::{Cancelled, Progress};
 use crate::simd::simd;
 
 /// Sums over the neighbours of a point, which determine the plane.
@@ -36,6 +41,26 @@ impl Sums {
         let is_plane = determinant > 0.0;
         [if is_plane { east } else { 0.0 }, if is_plane { south } else { 0.0 }]
     }
+}
+
+/// The weights of eight points in the height at the origin of the plane that fits them best. Those on the side with most
+/// points count less, and can be negative.
+fn plane_weights(points: [[f32; 2]; 8]) -> [f32; 8] {
+    let weights = points.map(|[x, z]| 1.0 / (x * x + z * z));
+    let sum = |term: fn([f32; 2]) -> f32| {
+        points.iter().zip(weights).map(|(point, weight)| weight * term(*point)).sum::<f32>()
+    };
+    let [x, z] = [sum(|[x, _]| x), sum(|[_, z]| z)];
+    let [xx, xz, zz] = [sum(|[x, _]| x * x), sum(|[x, z]| x * z), sum(|[_, z]| z * z)];
+    let determinant = xx * zz - xz * xz;
+    let is_plane = determinant > 0.0;
+    let tilt = [x * zz - z * xz, z * xx - x * xz].map(|tilt| if is_plane { tilt / determinant } else { 0.0 });
+    let mut around = weights;
+    for (weight, [x, z]) in around.iter_mut().zip(points) {
+        *weight *= 1.0 - tilt[0] * x - tilt[1] * z;
+    }
+    let total = around.iter().sum::<f32>();
+    around.map(|weight| weight / total)
 }
 
 /// A row of points.
@@ -88,6 +113,27 @@ impl Mesh {
         }
     }
 
+    /// The weights of the neighbours of every point inside the border in the mean height around it, row by row, in the order
+    /// of [`AROUND`], and 0 at the border: those of the height at the point of the plane that fits the neighbours best,
+    /// weighted by the inverse squares of their distances. On a plane, the mean is the point's own height.
+    pub(super) fn weights_around(&self, progress: &Progress) -> Result<Arc<Vec<[f32; 8]>>, Cancelled> {
+        let find = || {
+            let (width, height) = (self.grid().width(), self.grid().height());
+            let mut weights = vec![[0.0; 8]; self.grid().samples()];
+            let rows = weights.par_chunks_exact_mut(width).enumerate().skip(1).take(height.max(2) - 2);
+            rows.try_for_each(|(r, row)| {
+                for (c, weights) in row.iter_mut().enumerate().skip(1).take(width.max(2) - 2) {
+                    *weights = plane_weights(AROUND.map(|[east, south]| {
+                        self.vector([c, r], [c.wrapping_add_signed(east), r.wrapping_add_signed(south)])
+                    }));
+                }
+                progress.check()
+            })?;
+            Ok(weights)
+        };
+        self.weights(find)
+    }
+
     /// The gradient of the plane through a point.
     fn plane_gradient(&self, heights: &Heightfield, [c, r]: [usize; 2]) -> [f32; 2] {
         let mut sums = Sums::default();
@@ -126,7 +172,7 @@ fn find_inside([north, middle, south]: [Row; 3], aspect: f32, [gradient_x, gradi
 mod tests {
     use super::super::tests::mesh;
     use super::*;
-    use crate::progress::Progress;
+    use crate::random::Stream;
 
     #[test]
     fn rows_have_the_gradients_of_single_points() {
@@ -142,6 +188,42 @@ mod tests {
                     assert_eq!(gradients, expected, "{width} × {height}, row {r}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_weights_around_a_point_are_those_of_its_neighbours() {
+        let mesh = mesh(9, 7);
+        let weights = mesh.weights_around(&Progress::new()).expect("not cancelled");
+        let places: Vec<[f32; 2]> = mesh.around(7, 4).map(|to| mesh.vector([7, 4], to)).collect();
+        assert_eq!(weights[4 * 9 + 7], plane_weights(places.try_into().expect("eight")));
+        assert!([0, 8, 9 * 6 + 3].iter().all(|border| weights[*border] == [0.0; 8]));
+    }
+
+    #[test]
+    fn points_of_planes_have_their_own_heights_by_the_weights_around_them() {
+        let around = AROUND.map(|[east, south]| [east as f32, south as f32]);
+        // Weights of 1 beside the point and of 1/2 at the corners, of 6.
+        assert!(
+            plane_weights(around)
+                .iter()
+                .zip(around)
+                .all(|(weight, [x, z])| { (weight - if x * z == 0.0 { 1.0 / 6.0 } else { 1.0 / 12.0 }).abs() < 1e-6 })
+        );
+        let mut random = Stream::new(3, 1).at(0);
+        for i in 0..300 {
+            let mut offset = || [(); 2].map(|()| 0.98 * (random.unit() as f32 - 0.5));
+            let (own, aspect) = (offset(), [1.0, 1.5, 1.0 / 1.5][i % 3]);
+            let points = around.map(|[east, south]| {
+                let [to_east, to_south] = offset();
+                [east + to_east - own[0], (south + to_south - own[1]) * aspect]
+            });
+            let mean = |height: fn([f32; 2]) -> f32| {
+                plane_weights(points).iter().zip(points).map(|(weight, point)| weight * height(point)).sum::<f32>()
+            };
+            assert!((mean(|_| 1.0) - 1.0).abs() < 1e-4, "{points:?}");
+            let height = mean(|[x, z]| 5.0 + 3.0 * x - 2.0 * z);
+            assert!((height - 5.0).abs() < 2e-3, "{height}: {points:?}");
         }
     }
 

@@ -3,13 +3,14 @@
 //! The channels of the coarse mesh keep their heights: fine points within a channel get the height of the nearest place
 //! on it, so every river still falls. Between the channels, the coarse slopes are interpolated smoothly, roughened by
 //! place and eroded. Every level gets gullies of its own size; the erosion is 15 % weaker at each finer level. Their mean
-//! height around every coarse point is then restored. What a level adds depends on its surroundings alone, and the
+//! height around every coarse point is then restored, and the bends of the first level are limited. What a level adds depends on its surroundings alone, and the
 //! terrain is the same at every resolution. See docs/rivers.md.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use super::bend_limit::limit_bends_at_points;
 use super::depressions::{FLOOR_SLOPE, PLAIN_SLOPE};
 use super::drainage::Drainage;
 use super::location::{Location, Places};
@@ -17,7 +18,7 @@ use super::mesh::{Mesh, hash};
 use super::options::RoutingOptions;
 use super::slope_limit::limit_slopes;
 use super::source::Source;
-use super::valley_floors::{limit_bends_at_points, smooth_margins, with_valley_floors};
+use super::valley_floors::{Neighbourhoods, smooth_margins, with_valley_floors};
 use crate::cast::{ToFloat, ToInteger};
 use crate::heightfield::{Grid, GridPart, Heightfield, bilinear};
 use crate::progress::{Cancelled, Progress};
@@ -148,8 +149,10 @@ impl DrainedTerrain {
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         let mut drainage = Drainage::new(&mesh, routing, progress)?;
-        let mut heights = with_valley_floors(&mesh, streams, &source.left, routing, progress)?;
-        limit_bends_at_points(&mesh, &mut heights, &source.left, routing, progress)?;
+        let points = Neighbourhoods::all(&mesh, progress)?;
+        let mut heights = with_valley_floors(&points, streams, &source.left, routing, progress)?;
+        limit_bends_at_points(&mesh, &points, &mut heights, &source.left, routing, progress)?;
+        drop(points);
         drainage.route(&heights, progress)?;
         let unfilled = heights.copied(progress)?;
         drainage.remove_depressions(&mut heights, PLAIN_SLOPE, progress)?;
@@ -242,9 +245,12 @@ impl DrainedTerrain {
         }
         drop(drainage);
         self.restore_means(&mut heights, &constraints, progress)?;
-        let Constraints { left, .. } = constraints;
+        let Constraints { linear, is_fixed, left } = constraints;
+        drop((linear, is_fixed));
         if mesh.level() == 1 {
-            limit_bends_at_points(&mesh, &mut heights, &left, self.terrain.routing, progress)?;
+            // Finer levels add little to the bends of this one, which moves its channels and means by less than the limits.
+            let points = Neighbourhoods::all(&mesh, progress)?;
+            limit_bends_at_points(&mesh, &points, &mut heights, &left, self.terrain.routing, progress)?;
         }
         let source = Source { heights: source, left };
         let MeshTerrain { routing, hillslopes, .. } = self.terrain;

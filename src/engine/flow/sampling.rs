@@ -93,9 +93,14 @@ impl Triangle {
     /// The value at a sample, given those at the points, row by row, and their offsets.
     #[inline(always)]
     pub(super) fn value(&self, sample: usize, offsets: &[usize; 9], points: &[f32]) -> f32 {
+        interpolated(self.values(sample, offsets, points), self.weights)
+    }
+
+    /// The values at the corners.
+    #[inline(always)]
+    pub(super) fn values(&self, sample: usize, offsets: &[usize; 9], points: &[f32]) -> [f32; 3] {
         // The centre is the sample's own point.
-        let value = |corner: u8| points[sample + offsets[usize::from(corner)] - offsets[4]];
-        interpolated(self.corners.map(value), self.weights)
+        self.corners.map(|corner| points[sample + offsets[usize::from(corner)] - offsets[4]])
     }
 }
 
@@ -103,7 +108,13 @@ impl Location {
     /// The value of a map of the points, within the triangle.
     #[inline(always)]
     pub fn value(&self, map: &Heightfield) -> f32 {
-        self.interpolated(self.corners.map(|corner| map.heights()[corner as usize]))
+        self.interpolated(self.values(map))
+    }
+
+    /// The values of a map at the corners.
+    #[inline(always)]
+    pub fn values(&self, map: &Heightfield) -> [f32; 3] {
+        self.corners.map(|corner| map.heights()[corner as usize])
     }
 
     /// The value within the triangle, given those at its corners.

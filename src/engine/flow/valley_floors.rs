@@ -1,10 +1,10 @@
-//! Valley floors, and smooth margins of depressions that were filled or cut.
+//! Valley floors, and smooth margins of depressions that were filled or cut: what moves points towards the mean height
+//! of their neighbours.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::bend_limit::max_bend_m;
 use super::mesh::{AROUND, Mesh};
 use super::options::RoutingOptions;
 use crate::cast::{ToFloat, ToInteger};
@@ -15,7 +15,7 @@ use crate::simd::simd;
 /// The heights around the points of a mesh, given those of the streams there. Streams are narrower than a spacing and
 /// lie below the mean of their surroundings, which are partly valley floors, partly slopes.
 pub(super) fn with_valley_floors(
-    mesh: &Mesh,
+    points: &Neighbourhoods,
     streams: &Heightfield,
     left: &Heightfield,
     routing: RoutingOptions,
@@ -26,47 +26,8 @@ pub(super) fn with_valley_floors(
     let rise =
         |point: usize, stream_m: f32, mean_m: f32| SHARE * (1.0 - left.heights()[point]) * (mean_m - stream_m).max(0.0);
     let mut heights = streams.copied(progress)?;
-    Neighbourhoods::new(mesh, |_| true, progress)?.move_towards_means(&mut heights, routing, rise, progress)?;
+    points.move_towards_means(&mut heights, routing, rise, progress)?;
     Ok(heights)
-}
-
-/// Limits the bends at the points of a mesh as [`limit_bends`](super::bend_limit::limit_bends) does at the samples of a grid,
-/// so that rivers along the zigzag edges of triangles do not become rows of bumps in finer meshes. Coarse meshes keep
-/// more: in terrain, bends of a few metres are smoothed by creep, those of hundreds of metres are valleys and ridges.
-pub(super) fn limit_bends_at_points(
-    mesh: &Mesh,
-    heights: &mut Heightfield,
-    left: &Heightfield,
-    routing: RoutingOptions,
-    progress: &Progress,
-) -> Result<(), Cancelled> {
-    const PASSES: u32 = 3;
-    /// The spacing in metres with the limits of a grid. They increase with the square root of the spacing.
-    const FINE_M: f32 = 8.0;
-    let width = mesh.grid().width();
-    let spacing_m = mesh.grid().spacing_x_m().to_f32();
-    let scale = (spacing_m / FINE_M).sqrt();
-    let mut limits_m = Heightfield::flat(mesh.grid());
-    limits_m.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each_init(
-        <[Vec<f32>; 2]>::default,
-        |gradients, (r, row)| {
-            mesh.find_plane_gradients(heights, r, gradients);
-            let [east, south] = gradients;
-            for (limit_m, (east, south)) in row.iter_mut().zip(east.iter().zip(south.iter())) {
-                *limit_m = scale * max_bend_m((east * east + south * south).sqrt(), spacing_m);
-            }
-            progress.check()
-        },
-    )?;
-    let change = |point: usize, own_m: f32, mean_m: f32| {
-        let (rise_m, limit_m) = (mean_m - own_m, limits_m.heights()[point]);
-        0.5 * (1.0 - left.heights()[point]) * (rise_m - rise_m.clamp(-limit_m, limit_m))
-    };
-    let all = Neighbourhoods::new(mesh, |_| true, progress)?;
-    for _ in 0..PASSES {
-        all.move_towards_means(heights, routing, change, progress)?;
-    }
-    Ok(())
 }
 
 /// Smooths the surroundings of removed depressions. Filled floors would otherwise meet the slopes around them at an edge,
@@ -79,16 +40,15 @@ pub(super) fn smooth_margins(
     routing: RoutingOptions,
     progress: &Progress,
 ) -> Result<(), Cancelled> {
-    /// Cuts and fills of at least this depth have margins, in spacings.
+    /// Cuts and fills deeper than this have margins, in spacings.
     const MIN_DEPTH: f32 = 1.0 / 64.0;
     const PASSES: u32 = 8;
     let min_m = MIN_DEPTH * mesh.grid().spacing_x_m().to_f32();
-    let changed = |is_changed: fn(f32, f32) -> bool| {
-        let mark = |height: f32, before: f32| if is_changed(height - before, min_m) { 1.0 } else { 0.0 };
+    let changed = |sign: f32| {
+        let mark = |height: f32, before: f32| if sign * (height - before) > min_m { 1.0 } else { 0.0 };
         heights.copied(progress)?.combined(before, mark, progress)
     };
-    let is_filled = changed(|rise_m, min_m| rise_m > min_m)?;
-    let is_cut = changed(|rise_m, min_m| rise_m < -min_m)?;
+    let [is_filled, is_cut] = [changed(1.0)?, changed(-1.0)?];
     if [&is_filled, &is_cut].iter().all(|map| map.min_max()[1] == 0.0) {
         return Ok(());
     }
@@ -150,7 +110,7 @@ fn widen([north, here, south]: [&[f32]; 3], column_highest: &mut [f32], loss: f3
 }
 
 /// Points inside the border, and how much each of their neighbours counts in the mean around them.
-struct Neighbourhoods {
+pub(super) struct Neighbourhoods {
     /// The row-major index of each point.
     points: Vec<u32>,
     weights: Arc<Vec<[f32; 8]>>,
@@ -159,6 +119,11 @@ struct Neighbourhoods {
 }
 
 impl Neighbourhoods {
+    /// All points inside the border.
+    pub fn all(mesh: &Mesh, progress: &Progress) -> Result<Self, Cancelled> {
+        Self::new(mesh, |_| true, progress)
+    }
+
     fn new(mesh: &Mesh, includes: impl Fn(usize) -> bool + Sync, progress: &Progress) -> Result<Self, Cancelled> {
         let (width, height) = (mesh.grid().width(), mesh.grid().height());
         let of_row = |r: usize| {
@@ -167,13 +132,15 @@ impl Neighbourhoods {
         };
         let rows = (1..height.max(2) - 1).into_par_iter().with_min_len(8);
         let rows: Vec<Vec<u32>> = rows.map(of_row).collect::<Result<_, Cancelled>>()?;
+        let points = rows.concat();
+        drop(rows);
         let steps = AROUND.map(|[east, south]| south * width.cast_signed() + east);
-        Ok(Self { points: rows.concat(), weights: mesh.weights_around(progress)?, steps })
+        Ok(Self { points, weights: mesh.weights_around(progress)?, steps })
     }
 
     /// Adds the `change` of each point above the sea, which depends on its index, its height and the mean height of its
-    /// neighbours before, metres.
-    fn move_towards_means(
+    /// neighbours before, metres. The floor of the sea counts as high as the sea.
+    pub fn move_towards_means(
         &self,
         heights: &mut Heightfield,
         routing: RoutingOptions,
@@ -190,7 +157,8 @@ impl Neighbourhoods {
                 return own_m;
             }
             let around = self.weights[point].iter().zip(self.steps);
-            let mean_m = around.map(|(weight, step)| weight * before[point.wrapping_add_signed(step)]).sum();
+            let height_m = |step| before[point.wrapping_add_signed(step)].max(sea_m);
+            let mean_m = around.map(|(weight, step)| weight * height_m(step)).sum();
             own_m + change(point, own_m, mean_m)
         };
         let mut after = vec![0.0; self.points.len()];
@@ -206,7 +174,7 @@ impl Neighbourhoods {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{mesh, terrain};
+    use super::super::tests::terrain;
     use super::*;
     use crate::flow::options::Outlets;
     use crate::heightfield::{Extent, Grid};
@@ -239,42 +207,13 @@ mod tests {
     }
 
     #[test]
-    fn planes_stay_and_bumps_on_them_become_flat() {
-        let mesh = mesh(33, 33);
-        let spacing_m = mesh.grid().spacing_x_m().to_f32();
-        let plane = Heightfield::from_fn(mesh.grid(), |c, r| {
-            let [east, south] = mesh.offset(c, r);
-            0.1 * spacing_m * (c.to_f32() + east + 0.5 * (r.to_f32() + south))
-        });
-        let limited = |terrain: &Heightfield, left: f32| {
-            let left = Heightfield::from_fn(mesh.grid(), |_, _| left);
-            let mut terrain = terrain.clone();
-            limit_bends_at_points(&mesh, &mut terrain, &left, NO_SEA, &Progress::new()).expect("not cancelled");
-            terrain
-        };
-        let largest_m = |terrain: &Heightfield| {
-            let differences = terrain.heights().iter().zip(plane.heights()).map(|(own, plane)| (own - plane).abs());
-            differences.fold(0.0_f32, f32::max)
-        };
-        assert!(largest_m(&limited(&plane, 0.0)) < 1e-3 * spacing_m, "{}", largest_m(&limited(&plane, 0.0)));
-        let mut hole = plane.clone();
-        hole.heights_mut()[16 * 33 + 16] -= spacing_m;
-        assert_eq!(limited(&hole, 1.0), hole, "what is not eroded stays");
-        let shallow = limited(&hole, 0.0);
-        assert!(
-            largest_m(&shallow) < 0.3 * spacing_m && shallow[(16, 16)] < plane[(16, 16)],
-            "{}",
-            largest_m(&shallow)
-        );
-    }
-
-    #[test]
     fn valley_floors_rise_towards_the_slopes_beside_them() {
         let valley = terrain(&[&[8.0, 0.0, 8.0], &[8.0, 0.0, 8.0], &[8.0, 0.0, 8.0]]);
         let rise = |left: f32, routing: RoutingOptions| {
             let left = Heightfield::from_fn(valley.grid(), |_, _| left);
-            let mesh = Mesh::regular(valley.grid());
-            let heights = with_valley_floors(&mesh, &valley, &left, routing, &Progress::new()).expect("not cancelled");
+            let points = Neighbourhoods::all(&Mesh::regular(valley.grid()), &Progress::new()).expect("not cancelled");
+            let heights =
+                with_valley_floors(&points, &valley, &left, routing, &Progress::new()).expect("not cancelled");
             assert_eq!(heights[(0, 1)], 8.0, "the border and crests stay");
             heights[(1, 1)]
         };

@@ -38,7 +38,7 @@ const MAX_DISSECTION: f64 = 0.12;
 /// The roughness of the first finer level, from which gullies start.
 const ROUGHNESS: f64 = 0.3;
 /// The dissection and the roughness of a level as a fraction of those of the coarser one: slopes are smoother at smaller
-/// scales. With it the spectral slope is about −3.6 at 10 m and −3.8 at 20 m; real terrain has −3.5 at 10 m.
+/// scales. With it the spectral slope is about −3.6 at 10 m, where real terrain has −3.5, and −3.8 at 20 m.
 const PERSISTENCE: f64 = 0.85;
 /// The drainage area at which channels begin, as a multiple of the square of the length at which creep and streams erode
 /// equally, (D/K)^(1/(2m + 1)) (J. T. Perron, W. E. Dietrich and J. W. Kirchner, "Controls on the spacing of first-order
@@ -520,7 +520,7 @@ mod tests {
         for side in [90, 129, 150, 180, 257, 300] {
             let grid = Grid::new(terrain.grid().extent(), side, side);
             let map = refinement(&terrain, &below).on_grid(grid, &Progress::new()).expect("not cancelled");
-            // A quarter of what is beyond 7 % of the spacing is left by each pass, and cuts bend samples again.
+            // A quarter of what is beyond at most 7 % of the spacing is left by each pass, and cuts bend samples again.
             let limit_m = 0.15 * grid.spacing_x_m().to_f32();
             let bend_m = |c: usize, r: usize| {
                 let row = |r: usize| map[(c - 1, r)] + 2.0 * map[(c, r)] + map[(c + 1, r)];
