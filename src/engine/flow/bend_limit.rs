@@ -183,7 +183,7 @@ mod tests {
     fn peaks_stay_as_the_slope_around_them_allows() {
         let grid = Grid::new(Extent { width_m: 32.0, depth_m: 32.0 }, 9, 9);
         for [east, south] in [[0.25, 0.0], [0.0, 0.25], [0.15, 0.2], [1.2, 0.0]] {
-            let limit_m = max_bend_m(4.0 * f32::hypot(east, south), 4.0);
+            let limit_m = max_bend_m(4.0 * f32::sqrt(east * east + south * south), 4.0);
             let peak = |bend: f32| {
                 // The peak changes the slopes beside it, not its own. A quarter of it counts in its own mean.
                 let peak_m = |c: usize, r: usize| if (c, r) == (4, 4) { bend * limit_m / 0.75 } else { 0.0 };
