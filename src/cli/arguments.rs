@@ -1,5 +1,6 @@
 //! The command-line arguments.
 
+use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -45,6 +46,15 @@ pub enum Subcommand {
     Generate(GenerateOptions),
 }
 
+/// Parses the arguments, the first of which is the name of the program. Negative numbers are values of any option, so that
+/// the messages are about these.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+    let with_negative = |arg: Arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg };
+    let mut command = Arguments::command().mut_subcommands(|subcommand| subcommand.mut_args(with_negative));
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
 /// The command line without the hidden subcommands, which completions would offer.
 pub fn public_command() -> Command {
     let command = Arguments::command();
@@ -75,7 +85,7 @@ pub struct SourceOptions {
 #[derive(Args, Clone, Debug)]
 pub struct Changes {
     /// Use another seed.
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S")]
     pub seed: Option<u32>,
     /// Set any parameter, for example stack.0.count=500; repeatable.
     #[arg(long, value_name = "PATH=VALUE")]
@@ -98,10 +108,10 @@ pub struct BuildOptions {
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Samples along the longer side, or of both sides [default: the project's].
-    #[arg(long, value_name = "N|WxH", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|WxH")]
     pub size: Option<Size>,
     /// Stop after K iterations of the timeline.
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K")]
     pub iterations: Option<u32>,
     /// Write a heightmap; the file extension selects the format.
     #[arg(long, value_name = "FILE")]
@@ -114,7 +124,7 @@ pub struct BuildOptions {
     #[arg(long, value_name = "N|WxH")]
     pub texture_size: Option<TextureSize>,
     /// Cut the texture into columns and rows of files; NAME_x0_y0.png is the north-western one.
-    #[arg(long, value_name = "CxR")]
+    #[arg(long, value_name = "CxR", allow_hyphen_values = true)]
     pub patches: Option<PatchCounts>,
     /// Show the full terrain in every patch, mirrored in odd columns and rows, so that borders match and the terrain
     /// repeats seamlessly.
@@ -192,7 +202,7 @@ pub struct BuildOptions {
     pub range: Option<Range>,
     /// Cut all maps into columns and rows of tiles; NAME_x0_y0.png is the north-western one. Neighbouring heightmap
     /// tiles share their border samples, and all have the same height range.
-    #[arg(long, value_name = "CxR", conflicts_with = "patches")]
+    #[arg(long, value_name = "CxR", conflicts_with = "patches", allow_hyphen_values = true)]
     pub tiles: Option<TileCounts>,
     /// Write only one tile, given by its column and row counted from the north-western one, however the files are
     /// named.
@@ -318,10 +328,10 @@ pub struct ConvertOptions {
     #[arg(long, value_name = "BITS", value_enum)]
     pub depth: Option<DepthOption>,
     /// The height in metres of value 0 in an integer format.
-    #[arg(long, value_name = "M", requires = "high", allow_negative_numbers = true)]
+    #[arg(long, value_name = "M", requires = "high")]
     pub low: Option<f64>,
     /// The height in metres of the largest value in an integer format.
-    #[arg(long, value_name = "M", requires = "low", allow_negative_numbers = true)]
+    #[arg(long, value_name = "M", requires = "low")]
     pub high: Option<f64>,
     /// Overwrite existing files.
     #[arg(long)]
@@ -413,7 +423,7 @@ pub struct FaultOptions {
     #[arg(short = 'w')]
     pub after_each: bool,
     /// The random seed.
-    #[arg(long, value_name = "S", default_value_t = 1994, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", default_value_t = 1994)]
     pub seed: u32,
     /// Overwrite existing files.
     #[arg(long)]

@@ -25,8 +25,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
 
 use self::arguments::{Arguments, Subcommand, public_command};
 use crate::engine::parameters::nearest_name;
@@ -50,7 +50,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Command {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let parsed = match misused_file(&arguments) {
         Some(problem) => Err(Arguments::command().error(ErrorKind::InvalidSubcommand, problem)),
-        None => Arguments::try_parse_from(arguments),
+        None => arguments::parse(arguments),
     };
     let Arguments { subcommand, file } = parsed.unwrap_or_else(|error| error.exit());
     match subcommand {

@@ -85,10 +85,10 @@ pub(super) fn limit_bends_at_points(
     let width = mesh.grid().width();
     let spacing_m = mesh.grid().spacing_x_m().to_f32();
     let scale = (spacing_m / SPACING_M).sqrt();
-    let mut limits_m = heights.copied(progress)?;
+    let mut above_sea = heights.copied(progress)?;
     let sea_m = routing.sea_level_m();
-    limits_m.heights_mut().par_iter_mut().for_each(|height| *height = height.max(sea_m));
-    let above_sea = limits_m.copied(progress)?;
+    above_sea.heights_mut().par_iter_mut().for_each(|height| *height = height.max(sea_m));
+    let mut limits_m = Heightfield::flat(mesh.grid());
     limits_m.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each_init(
         <[Vec<f32>; 2]>::default,
         |gradients, (r, row)| {
