@@ -1,11 +1,12 @@
 //! The version of the terrain that recipes produce, and what changed with it.
 
+use crate::engine::flow::Outlets;
 use crate::engine::mask::{Mask, MaskSource};
 use crate::engine::operations::AnyOperation;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 15;
+pub const TERRAIN_VERSION: u32 = 16;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -19,7 +20,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 17] = [
+const CHANGES: [TerrainChange; 18] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -132,6 +133,15 @@ const CHANGES: [TerrainChange; 17] = [
         version: 15,
         affects: |step| step.operation.has_own_points(),
         what: "slopes between rivers and the floors of valleys are smoother, and small hollows below the sea are land",
+        is_fine: false,
+    },
+    TerrainChange {
+        version: 16,
+        affects: |step| match &step.operation {
+            AnyOperation::FluvialErosion(erosion) => erosion.outlets != Outlets::Border,
+            operation => operation.has_own_points(),
+        },
+        what: "rivers cross the border of the world instead of following it",
         is_fine: false,
     },
 ];

@@ -26,7 +26,7 @@ impl MeshTerrain {
     /// for a much smaller grid, on the mesh's own one, whose terrain is then resampled.
     pub fn on_grid(self, to: Grid, source: Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let linear = |place: &Location| place.value(&self.heights);
-        let is_own = self.mesh.is_cached() && source.grid() == self.mesh.grid();
+        let is_own = self.mesh.is_cached() && self.mesh.has_samples(source.grid());
         let terrain = progress.stage(0.0..0.3, || match is_own {
             true => self.at_own_samples(&source, progress),
             false => self.sampled(linear, &source, progress),
@@ -43,7 +43,7 @@ impl MeshTerrain {
         source: Heightfield,
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
-        let (routing, outlets) = (self.routing, self.outlets_on(to));
+        let (routing, outlets) = (self.routing, self.ends_on(to));
         let source = routing.sea_m.map(|sea_m| (sea_m, source));
         if let Some((sea_m, source)) = &source {
             flood_inlets(&mut heights, source, *sea_m, progress)?;
@@ -76,15 +76,17 @@ impl MeshTerrain {
     /// As [`Self::sampled`] within the triangles, at the samples of the mesh's own grid: their triangles are cached.
     fn at_own_samples(&self, source: &Heightfield, progress: &Progress) -> Result<Sampled, Cancelled> {
         let mut terrain = Sampled::on(source.grid());
-        let width = source.grid().width();
-        let (triangles, offsets) = (self.mesh.triangles_at_samples(progress)?, Triangle::offsets(width));
+        let (own_width, margin) = (self.mesh.grid().width(), self.mesh.margin());
+        let (triangles, offsets) = (self.mesh.triangles_at_samples(progress)?, Triangle::offsets(own_width));
         let counter = progress.counter(source.grid().height());
-        let rows = terrain.rows_mut().zip(triangles.par_chunks_exact(width));
+        let rows = terrain.rows_mut().zip(triangles.par_chunks_exact(own_width).skip(margin));
         rows.enumerate().with_min_len(4).try_for_each(|(r, ((heights, left), triangles))| {
-            for (sample, ((height, left), triangle)) in (r * width..).zip(heights.iter_mut().zip(left).zip(triangles)) {
+            let samples = ((r + margin) * own_width + margin..).zip(&triangles[margin..]);
+            let rows = heights.iter_mut().zip(left).zip(source.row(r));
+            for (((height, left), &source), (sample, triangle)) in rows.zip(samples) {
                 let value = |map: &Heightfield| triangle.value(sample, &offsets, map.heights());
                 let corners = || triangle.values(sample, &offsets, self.heights.heights());
-                let (linear, source) = (value(&self.heights), source.heights()[sample]);
+                let linear = value(&self.heights);
                 self.set_sample((height, left), linear, linear, source, value);
                 self.keep_sea_floor(height, source, corners);
             }
@@ -103,7 +105,7 @@ impl MeshTerrain {
     ) -> Result<Sampled, Cancelled> {
         let grid = source.grid();
         let mut terrain = Sampled::on(grid);
-        let places = GridPlaces::new(grid, self.mesh.grid());
+        let places = GridPlaces::new(grid, self.mesh.grid(), self.mesh.margin());
         let counter = progress.counter(grid.height());
         terrain.rows_mut().enumerate().try_for_each_init(Vec::new, |locations, (r, (heights, left))| {
             places.locate(&self.mesh, r, locations);

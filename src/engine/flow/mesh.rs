@@ -23,6 +23,8 @@ pub(crate) const MAX_OFFSET: f32 = 0.49;
 #[derive(Clone, Debug)]
 pub(crate) struct Mesh {
     grid: Grid,
+    /// The points beyond each side of the world.
+    margin: usize,
     /// The refinement level, which is part of the hash: 0 for the reference grid.
     level: u32,
     points: Arc<Points>,
@@ -30,8 +32,8 @@ pub(crate) struct Mesh {
     aspect: f32,
 }
 
-/// The most samples of all cached meshes: two of the largest reference grids, which take 36 MB with their maps.
-const MAX_CACHED_SAMPLES: usize = 2 * 513 * 513;
+/// The most samples of all cached meshes: two of the largest reference grids with their margins, which take 41 MB with their maps.
+const MAX_CACHED_SAMPLES: usize = 2 * 547 * 547;
 
 /// The meshes that were used last. A preview evaluates a recipe on the same grids again and again, and placing the points
 /// takes as long as a few steps of erosion.
@@ -155,20 +157,20 @@ impl Mesh {
         let aspect = (grid.spacing_z_m() / grid.spacing_x_m()).to_f32();
         let offsets = [vec![0.0; grid.width()], vec![0.0; grid.width()]];
         let points = Points::new(offsets, vec![true; grid.width()], 0);
-        Self { grid, level: 0, points, aspect }
+        Self { grid, margin: 0, level: 0, points, aspect }
     }
 
     /// The points near the samples of a part of the grid.
     pub(super) fn part(&self, part: GridPart) -> Self {
         let grid = self.grid.part(part.first, part.size);
         if self.is_regular() {
-            return Self { level: self.level, ..Self::regular(grid) };
+            return Self { level: self.level, margin: self.margin, ..Self::regular(grid) };
         }
         let rows = || part.rows(self.points.stride);
         let offsets =
             self.points.offsets.each_ref().map(|offsets| rows().flat_map(|row| &offsets[row]).copied().collect());
         let is_falling = rows().flat_map(|row| &self.points.is_falling[row]).copied().collect();
-        Self { grid, level: self.level, points: Points::new(offsets, is_falling, grid.width()), aspect: self.aspect }
+        Self { grid, points: Points::new(offsets, is_falling, grid.width()), ..*self }
     }
 
     /// Whether the points, and the maps made from them, are cached for the next mesh of the same kind.
@@ -187,6 +189,22 @@ impl Mesh {
         }
         let computed = Arc::new(compute()?);
         Ok(if self.is_cached() { map.get_or_init(|| computed).clone() } else { computed })
+    }
+
+    /// The mesh whose grid has a margin of so many samples beyond each side of the world.
+    pub fn with_margin(self, margin: usize) -> Self {
+        Self { margin, ..self }
+    }
+
+    /// The points beyond each side of the world.
+    pub fn margin(&self) -> usize {
+        self.margin
+    }
+
+    /// Whether the samples of a grid of the world are those of the mesh's grid, without its margin.
+    pub(super) fn has_samples(&self, grid: Grid) -> bool {
+        let [own, inside] = [self.grid, grid].map(|grid| [grid.width(), grid.height()]);
+        !grid.is_part() && !self.grid.is_part() && own == inside.map(|side| side + 2 * self.margin)
     }
 
     /// The grid whose samples are displaced.

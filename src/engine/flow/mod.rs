@@ -36,6 +36,7 @@ mod tests;
 mod trees;
 mod valley_floors;
 mod water;
+mod wide_grid;
 
 pub(super) use creep::Creep;
 pub(super) use depressions::PLAIN_SLOPE;
@@ -49,3 +50,4 @@ pub(super) use refinement::{DrainedTerrain, Hillslopes, MeshTerrain, Refinement}
 pub(super) use sampling::GridSampler;
 pub(super) use source::Source;
 pub use water::Water;
+pub(super) use wide_grid::WideGrid;

@@ -8,8 +8,8 @@ choices! {
     pub enum Outlets {
         /// Along the whole border, which keeps its heights; valleys open to it everywhere.
         Border = "border", "Whole border";
-        /// At the lowest points of the border, as in a section cut out of a larger range.
-        Hollows = "hollows", "Lowest border points";
+        /// Where valleys lead across the border, as in a section cut out of a larger range.
+        Hollows = "hollows", "Open border";
         /// At the lowest points of the north side.
         North = "north", "North side";
         /// At the lowest points of the east side.

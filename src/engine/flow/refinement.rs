@@ -120,9 +120,23 @@ impl MeshTerrain {
         DrainedTerrain::with_drainage(self, &mut drainage, progress)
     }
 
-    /// The outlets on a grid, as row-major indices. They stay where they are, because the lowest points of the border of
-    /// another mesh may be elsewhere, and terrain that drains elsewhere is another terrain.
-    pub(super) fn outlets_on(&self, grid: Grid) -> Vec<u32> {
+    /// The samples of a grid of the world at which flow ends, as row-major indices: the outlets, or the whole border if the
+    /// mesh reaches beyond it.
+    pub(super) fn ends_on(&self, grid: Grid) -> Vec<u32> {
+        if self.mesh.margin() == 0 {
+            return self.outlets_on(grid);
+        }
+        let (width, height) = (grid.width(), grid.height());
+        let is_end = |sample: &usize| {
+            let (c, r) = (sample % width, sample / width);
+            c == 0 || r == 0 || c + 1 == width || r + 1 == height
+        };
+        (0..grid.samples()).filter(is_end).map(ToInteger::to_u32).collect()
+    }
+
+    /// The outlets on the grid of another mesh, as row-major indices. They stay where they are, because the lowest points of
+    /// the border of another mesh may be elsewhere, and terrain that drains elsewhere is another terrain.
+    fn outlets_on(&self, grid: Grid) -> Vec<u32> {
         let own = self.mesh.grid();
         let (full, full_own, first_own) = (grid.full(), own.full(), own.first());
         let [columns, rows] = [(full.width(), full_own.width()), (full.height(), full_own.height())]
@@ -186,7 +200,8 @@ impl DrainedTerrain {
     /// finer than the mesh. `source` is the terrain before erosion there.
     pub fn on_grid(self, source: Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let (own, grid) = (self.terrain.mesh.grid().full(), source.grid().full());
-        if grid.width() <= own.width() && grid.height() <= own.height() {
+        let beyond = 2 * self.terrain.mesh.margin();
+        if grid.width() + beyond <= own.width() && grid.height() + beyond <= own.height() {
             return self.terrain.on_grid(source.grid(), source, progress);
         }
         let sampled = progress.stage(0.0..0.3, || {

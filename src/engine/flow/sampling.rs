@@ -132,7 +132,7 @@ impl Mesh {
             let grid = self.grid();
             let width = grid.width();
             let mut triangles = vec![Triangle::default(); grid.samples()];
-            let places = GridPlaces::new(grid, grid);
+            let places = GridPlaces::new(grid, grid, 0);
             triangles.par_chunks_exact_mut(width).enumerate().try_for_each_init(Vec::new, |locations, (r, row)| {
                 places.locate(self, r, locations);
                 for (c, (triangle, location)) in row.iter_mut().zip(locations).enumerate() {
@@ -157,7 +157,7 @@ impl Mesh {
             copy_heights(terrain.heights_mut(), heights, progress)?;
             return Ok(terrain);
         }
-        let places = GridPlaces::new(grid, self.grid());
+        let places = GridPlaces::new(grid, self.grid(), self.margin());
         let counter = progress.counter(grid.height());
         let rows = terrain.heights_mut().par_chunks_exact_mut(grid.width()).enumerate();
         rows.try_for_each_init(Vec::new, |locations, (r, row)| {
@@ -260,15 +260,16 @@ pub(super) struct GridPlaces {
 }
 
 impl GridPlaces {
-    /// The places of a grid on a mesh with the grid `own`; both can be parts, of which the mesh's has all places.
-    pub fn new(grid: Grid, own: Grid) -> Self {
+    /// The places of a grid on a mesh with the grid `own`, whose full one has a margin of so many samples beyond each side
+    /// of the world. Both can be parts, of which the mesh's has all places.
+    pub fn new(grid: Grid, own: Grid, margin: usize) -> Self {
         let sides = |grid: Grid| [grid.width(), grid.height()];
         let places = |axis: usize| {
             let [full, full_own] = [grid, own].map(|grid| sides(grid.full())[axis]);
             let (first, first_own, count_own) = (grid.first()[axis], own.first()[axis], sides(own)[axis]);
             (first..first + sides(grid)[axis]).map(move |i| {
-                let (at, share) = place(i, full, full_own);
-                let at = at - first_own;
+                let (at, share) = place(i, full, full_own - 2 * margin);
+                let at = at + margin - first_own;
                 if at + 1 < count_own { (at, share) } else { (at - 1, share + 1.0) }
             })
         };

@@ -364,8 +364,8 @@ impl Operation for BspFaults {
         Some(FaultSequence::Trees(Box::new((first.max(1)..=self.count).map(move |i| self.tree(i, extent, stream)))))
     }
 
-    fn peak_maps(&self, _grid: Grid) -> f64 {
-        self.erosion().peak_maps()
+    fn peak_maps(&self, grid: Grid) -> f64 {
+        self.erosion().peak_maps(grid)
     }
 
     fn upsample_peak_maps(&self, grid: Grid) -> f64 {

@@ -8,7 +8,7 @@ use super::river_rock::RiverRock;
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_refinement::{StreamPowerRefinement, coarser};
 use crate::cast::ToFloat;
-use crate::flow::{GridSampler, Mesh, Outlets, RoutingOptions};
+use crate::flow::{GridSampler, Mesh, Outlets, RoutingOptions, WideGrid};
 use crate::heightfield::{Grid, Heightfield};
 use crate::parameters::{Spec, parameters};
 use crate::progress::{Cancelled, Progress};
@@ -78,11 +78,6 @@ impl FaultRivers {
 /// Rivers between faults leave the terrain at the lowest points of its border.
 const ROUTING: RoutingOptions = RoutingOptions { outlets: Outlets::Hollows, sea_m: None };
 
-/// The points of the reference grid.
-fn mesh(grid: Grid, progress: &Progress) -> Result<Mesh, Cancelled> {
-    Mesh::new(grid, 0, 1.0, progress)
-}
-
 /// The erosion settings of a fault operation.
 #[derive(Clone, Copy)]
 pub(super) struct FaultErosion<'a> {
@@ -137,10 +132,15 @@ impl FaultErosion<'_> {
     }
 
     /// See [`Operation::peak_maps`](super::Operation::peak_maps).
-    pub fn peak_maps(self) -> f64 {
+    pub fn peak_maps(self, grid: Grid) -> f64 {
         // With the sums of two groups of faults, or the buffers of a sampler.
         let of_rivers = if self.rivers.is_some() { StreamPowerSolver::MAPS + GridSampler::MAPS } else { 0.0 };
-        2.0 + self.wind.map_or(0.0, RecursiveFilter::extra_maps) + of_rivers
+        self.wide(grid).ratio() * (2.0 + self.wind.map_or(0.0, RecursiveFilter::extra_maps) + of_rivers)
+    }
+
+    /// The samples of the working grid, with those beyond the border that rivers need.
+    fn wide(self, grid: Grid) -> WideGrid {
+        if self.rivers.is_some() { WideGrid::around(grid) } else { WideGrid::new(grid, 0) }
     }
 
     /// Evaluates a fault operation: `add_fault` adds the fault of an iteration, then the erosion runs.
@@ -164,9 +164,10 @@ impl FaultErosion<'_> {
         add_fault: impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled> + Sync,
     ) -> Result<Heightfield, Cancelled> {
         let (grid, progress) = (context.grid, context.progress);
+        let wide = self.wide(grid);
         let (done, mut terrain) = match resume {
             Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(progress)?),
-            None => (0, Heightfield::flat(grid)),
+            None => (0, Heightfield::flat(wide.grid())),
         };
         let mut wind: Option<PreparedFilter> = self.wind.map(|wind| wind.prepared(grid));
         let Some(rivers) = self.rivers else {
@@ -180,11 +181,11 @@ impl FaultErosion<'_> {
             }
             return Ok(terrain);
         };
-        let mesh = mesh(grid, progress)?;
+        let mesh = wide.reference_mesh(1.0, progress)?;
         // Most frames of an uplift continue a keyframe without reaching the next river step; they need no solver.
         let has_steps = until / rivers.interval() > done / rivers.interval();
         let solver = has_steps.then(|| rivers.solver(mesh.clone(), progress)).transpose()?;
-        let mut with_rivers = FaultsWithRivers { rivers, mesh, solver, rock, done, until, progress };
+        let mut with_rivers = FaultsWithRivers { rivers, wide, mesh, solver, rock, done, until, progress };
         if !self.needs_heights() {
             with_rivers.evaluate_in_groups(&mut terrain, add_fault)?;
         } else {
@@ -211,8 +212,9 @@ impl FaultErosion<'_> {
             return Ok(Some(RockChange { displacement_m, refilled_m: None }));
         }
         let grid = self.working_grid(context.grid);
-        let mesh = mesh(grid, context.progress)?;
-        let mut rock = RiverRock::new(&mesh, sediment_m, context.progress)?;
+        let wide = self.wide(grid);
+        let mesh = wide.reference_mesh(1.0, context.progress)?;
+        let mut rock = RiverRock::new(wide, &mesh, sediment_m, context.progress)?;
         let on_reference = EvalContext { grid, below: None, ..*context };
         self.evaluate_with_rock(&on_reference, until, None, Some(&mut rock), add_fault)?;
         rock.into_change(&mesh, displacement_m, context).map(Some)
@@ -234,7 +236,8 @@ impl FaultErosion<'_> {
             if self.wind.is_none() {
                 return uneroded(grid);
             }
-            return mesh(terrain.grid(), progress)?.sampled(terrain.heights(), grid, progress);
+            let wide = WideGrid::of(terrain.grid(), grid.extent());
+            return wide.reference_mesh(1.0, progress)?.sampled(terrain.heights(), grid, progress);
         }
         let flat: &TerrainOnGrid = &|grid| Ok(Heightfield::flat(grid));
         let below = if self.wind.is_none() { uneroded } else { flat };
@@ -256,6 +259,8 @@ impl FaultErosion<'_> {
 /// mesh.
 struct FaultsWithRivers<'a> {
     rivers: &'a FaultRivers,
+    wide: WideGrid,
+    /// The points of the wide grid.
     mesh: Mesh,
     /// `None` if no river step follows.
     solver: Option<StreamPowerSolver>,
@@ -290,11 +295,12 @@ impl FaultsWithRivers<'_> {
             Ok(sum)
         };
         let mut first = self.done + 1;
-        let mut sum = sum_of_group(first, Heightfield::flat(terrain.grid()))?;
-        let mut spare = Heightfield::flat(terrain.grid());
+        let [sum, mut spare] = [(); 2].map(|()| Heightfield::flat(self.wide.world()));
+        let mut sum = sum_of_group(first, sum)?;
         while first <= until {
             let last = last_of_group(first);
-            self.mesh.add_map(terrain, &sum, None, progress)?;
+            let extended = self.wide.extended(&sum, terrain.grid(), progress)?;
+            self.mesh.add_map(terrain, &extended, None, progress)?;
             let solver = self.solver.as_mut().filter(|_| last.is_multiple_of(every));
             let rock = self.rock.as_deref_mut();
             let erode = || {
@@ -326,7 +332,8 @@ impl FaultsWithRivers<'_> {
                 add_fault(i, samples)?;
                 wind.as_mut().map_or(Ok(()), |wind| wind.pass(samples, progress))
             };
-            sampler.change(terrain, None, change, progress)?;
+            let change_all = |samples: &mut Heightfield| self.wide.change(samples, change, progress);
+            sampler.change(terrain, None, change_all, progress)?;
             if let Some(solver) = self.solver.as_mut().filter(|_| i.is_multiple_of(self.rivers.interval())) {
                 erode_with_rebound(solver, terrain, self.rock.as_deref_mut(), progress)?;
             }

@@ -386,8 +386,8 @@ impl Operation for Faults {
         Some(FaultSequence::Lines(Box::new((first.max(1)..=self.count).map(move |i| self.fault(i, extent, stream)))))
     }
 
-    fn peak_maps(&self, _grid: Grid) -> f64 {
-        self.erosion().peak_maps()
+    fn peak_maps(&self, grid: Grid) -> f64 {
+        self.erosion().peak_maps(grid)
     }
 
     fn upsample_peak_maps(&self, grid: Grid) -> f64 {
@@ -447,8 +447,9 @@ impl Operation for Faults {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{evaluated, relative_rms, resumed, stream};
+    use super::super::testing::{evaluated, evaluated_with, relative_rms, stream};
     use super::*;
+    use crate::flow::WideGrid;
     use crate::inputs::Inputs;
     use crate::progress::Progress;
 
@@ -509,27 +510,33 @@ mod tests {
         assert!(Faults { wind: Some(RecursiveFilter::default()), ..faults }.accumulate(&context, 3, None).is_none());
     }
 
+    /// Terrain at the points at which rivers work.
+    fn at_points(terrain: &Heightfield) -> Heightfield {
+        let (wide, progress) = (WideGrid::around(terrain.grid()), Progress::new());
+        let mesh = wide.reference_mesh(1.0, &progress).expect("not cancelled");
+        let extended = wide.extended(terrain, wide.grid(), &progress).expect("not cancelled");
+        mesh.at_points(&extended, &progress).expect("not cancelled")
+    }
+
     #[test]
     fn rivers_between_faults_cut_valleys_and_resume_from_keyframes() {
         let faults = |rivers| Faults { count: 60, rivers, ..Default::default() };
         let grid = Grid::new(Extent { width_m: 4000.0, depth_m: 4000.0 }, 65, 65);
         let carved = faults(Some(FaultRivers { years: 20_000.0, ..Default::default() }));
-        // Rivers work at the points of a mesh.
-        let progress = Progress::new();
-        let mesh = crate::flow::Mesh::new(grid, 0, 1.0, &progress).expect("not cancelled");
-        let plain = |until| mesh.at_points(&evaluated(&faults(None), grid, None, until), &progress);
-        let first_faults = plain(4).expect("not cancelled");
-        let (plain, eroded) = (plain(60).expect("not cancelled"), evaluated(&carved, grid, None, 60));
+        let plain = |until| at_points(&evaluated(&faults(None), grid, None, until));
+        let (first_faults, plain, eroded) = (plain(4), plain(60), evaluated(&carved, grid, None, 60));
         let pits = crate::landforms::pits_per_thousand;
         assert_ne!(plain, eroded);
         assert!(pits(&eroded) < 0.5 * pits(&plain), "{} and {}", pits(&eroded), pits(&plain));
         // The rebound keeps the mean height.
-        let mean_m =
-            |terrain: &Heightfield| terrain.heights().iter().map(|&height| f64::from(height)).sum::<f64>() / 4225.0;
+        let mean_m = |terrain: &Heightfield| {
+            terrain.heights().iter().map(|&height| f64::from(height)).sum::<f64>() / terrain.grid().samples() as f64
+        };
         assert!((mean_m(&eroded) - mean_m(&plain)).abs() < 0.01, "{} and {}", mean_m(&eroded), mean_m(&plain));
         assert_eq!(carved.keyframe_interval(), 5);
         let early = evaluated(&carved, grid, None, 25);
-        assert_eq!(resumed(&carved, Keyframe { iteration: 25, terrain: &early }, 60), eroded);
+        let from = Keyframe { iteration: 25, terrain: &early };
+        assert_eq!(evaluated_with(&carved, stream(), grid, None, 60, Some(from)), eroded);
         // Before the first river step nothing is eroded.
         let (plain, young) = (first_faults, evaluated(&carved, grid, None, 4));
         assert!(plain.heights().iter().zip(young.heights()).all(|(plain, young)| (plain - young).abs() < 1e-3));
@@ -572,13 +579,12 @@ mod tests {
                 let whole = evaluated(&faults, grid, None, until);
                 for iteration in (0..=until).filter(|i| i.is_multiple_of(faults.keyframe_interval())) {
                     let terrain = evaluated(&faults, grid, None, iteration);
-                    let continued = resumed(&faults, Keyframe { iteration, terrain: &terrain }, until);
+                    let from = Some(Keyframe { iteration, terrain: &terrain });
+                    let continued = evaluated_with(&faults, stream(), grid, None, until, from);
                     assert_eq!(continued, whole, "every {every}, from {iteration} to {until}");
                 }
                 let plain = Faults { rivers: None, ..faults.clone() };
-                let mesh = crate::flow::Mesh::new(grid, 0, 1.0, &Progress::new()).expect("not cancelled");
-                let uneroded = mesh.at_points(&evaluated(&plain, grid, None, until), &Progress::new());
-                let uneroded = uneroded.expect("not cancelled");
+                let uneroded = at_points(&evaluated(&plain, grid, None, until));
                 let differs = whole.heights().iter().zip(uneroded.heights()).any(|(a, b)| (a - b).abs() > 1e-2);
                 assert_eq!(differs, steps(until) > 0, "every {every}, until {until}");
             }

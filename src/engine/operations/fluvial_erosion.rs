@@ -7,7 +7,7 @@ use super::river_rock::RiverRock;
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_refinement::{StreamPowerRefinement, coarser};
 use crate::cast::ToFloat;
-use crate::flow::{Mesh, Outlets, RoutingOptions};
+use crate::flow::{Mesh, Outlets, RoutingOptions, WideGrid};
 use crate::heightfield::{Grid, Heightfield};
 use crate::parameters::{Spec, choices, parameters};
 use crate::progress::{Cancelled, Progress};
@@ -91,44 +91,69 @@ impl FluvialErosion {
         RoutingOptions { outlets: self.outlets, sea_m: self.sea_m.map(|sea_m| sea_m.to_f32()) }
     }
 
+    /// The samples of a grid with those beyond the border that the rivers need. A border that keeps its heights needs none.
+    fn wide(&self, grid: Grid) -> WideGrid {
+        if self.outlets == Outlets::Border { WideGrid::new(grid, 0) } else { WideGrid::around(grid) }
+    }
+
     /// The points of the reference grid.
-    fn mesh(&self, grid: Grid, progress: &Progress) -> Result<Mesh, Cancelled> {
-        Mesh::new(grid, 0, self.stray.to_f32(), progress)
+    fn mesh(&self, wide: WideGrid, progress: &Progress) -> Result<Mesh, Cancelled> {
+        wide.reference_mesh(self.stray.to_f32(), progress)
     }
 
-    fn solver(&self, grid: Grid, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
-        StreamPowerSolver::new(self.mesh(grid, progress)?, self.routing(), self.law(), self.years, progress)
+    fn solver(&self, wide: WideGrid, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
+        StreamPowerSolver::new(self.mesh(wide, progress)?, self.routing(), self.law(), self.years, progress)
     }
 
-    /// The uplift of each sample in one step, metres.
-    fn uplift_m(&self, grid: Grid, below: Option<&Heightfield>, progress: &Progress) -> Result<Vec<f32>, Cancelled> {
+    /// The terrain below at the points of a mesh.
+    fn at_points(
+        &self,
+        wide: WideGrid,
+        mesh: &Mesh,
+        below: &Heightfield,
+        progress: &Progress,
+    ) -> Result<Heightfield, Cancelled> {
+        mesh.at_points(&wide.extended(below, wide.grid(), progress)?, progress)
+    }
+
+    /// The uplift of each of so many points in one step, metres, given the terrain below on the grid and at the points.
+    fn uplift_m(
+        &self,
+        points: usize,
+        below: Option<[&Heightfield; 2]>,
+        progress: &Progress,
+    ) -> Result<Vec<f32>, Cancelled> {
         let step_m = (self.uplift_mm * 1e-3 * self.years).to_f32();
         match (self.uplift_by, below) {
-            (UpliftBy::Height, Some(below)) => {
+            (UpliftBy::Height, Some([below, at_points])) => {
                 let [lowest, high] = below.min_max_cancellable(progress)?;
                 let low = self.sea_m.map_or(lowest, |sea_m| lowest.max(sea_m.to_f32())).min(high);
                 let range = high - low;
-                let share = |height: f32| if range > 0.0 { ((height - low) / range).max(0.0) } else { 1.0 };
-                Ok(below.heights().par_iter().with_min_len(1 << 14).map(|&height| step_m * share(height)).collect())
+                let share = |height: f32| if range > 0.0 { ((height - low) / range).clamp(0.0, 1.0) } else { 1.0 };
+                Ok(at_points.heights().par_iter().with_min_len(1 << 14).map(|&height| step_m * share(height)).collect())
             }
-            (UpliftBy::Uniform, _) | (UpliftBy::Height, None) => Ok(vec![step_m; grid.samples()]),
+            (UpliftBy::Uniform, _) | (UpliftBy::Height, None) => Ok(vec![step_m; points]),
         }
     }
 
-    /// Runs the time steps, and notes in `rock` what they do to the rock.
+    /// Runs the time steps on the context's grid and its margin, and notes in `rock` what they do to the rock.
     fn evaluate_with_rock(
         &self,
+        wide: WideGrid,
         context: &EvalContext,
         until: u32,
         resume: Option<Keyframe>,
         mut rock: Option<&mut RiverRock>,
     ) -> Result<Heightfield, Cancelled> {
-        let (grid, progress) = (context.grid, context.progress);
-        let mut solver = self.solver(grid, progress)?;
-        let below = context.below.map(|below| solver.mesh().at_points(below, progress)).transpose()?;
-        let (done, mut terrain) = EvalContext { below: below.as_ref(), ..*context }.resume_or_below(resume)?;
+        let progress = context.progress;
+        let mut solver = self.solver(wide, progress)?;
+        let at_points = |below| self.at_points(wide, solver.mesh(), below, progress);
+        let points = context.below.map(at_points).transpose()?;
+        let of_points = EvalContext { grid: wide.grid(), below: points.as_ref(), ..*context };
+        let (done, mut terrain) = of_points.resume_or_below(resume)?;
         let counter = progress.counter((until - done) as usize);
-        let uplift_m = self.uplift_m(grid, below.as_ref(), progress)?;
+        let below = context.below.zip(points.as_ref()).map(|(below, points)| [below, points]);
+        let uplift_m = self.uplift_m(terrain.grid().samples(), below, progress)?;
         for _ in done..until {
             let before = rock.is_some().then(|| terrain.copied(progress)).transpose()?;
             solver.step(&mut terrain, Some(&uplift_m), progress)?;
@@ -176,12 +201,12 @@ impl Operation for FluvialErosion {
         coarser(grid, self.working_grid(grid))
     }
 
-    fn peak_maps(&self, _grid: Grid) -> f64 {
-        3.0 + StreamPowerSolver::MAPS
+    fn peak_maps(&self, grid: Grid) -> f64 {
+        (3.0 + StreamPowerSolver::MAPS) * self.wide(grid).ratio()
     }
 
     fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        self.evaluate_with_rock(context, until, resume, None)
+        self.evaluate_with_rock(self.wide(context.grid), context, until, resume, None)
     }
 
     fn rock_change(
@@ -192,10 +217,12 @@ impl Operation for FluvialErosion {
         sediment_m: &Heightfield,
     ) -> Result<Option<RockChange>, Cancelled> {
         let (grid, progress) = (self.working_grid(context.grid), context.progress);
-        let mesh = self.mesh(grid, progress)?;
-        let mut rock = RiverRock::new(&mesh, sediment_m, progress)?;
+        let wide = self.wide(grid);
+        let mesh = self.mesh(wide, progress)?;
+        let mut rock = RiverRock::new(wide, &mesh, sediment_m, progress)?;
         let on_reference = below(grid)?;
         self.evaluate_with_rock(
+            wide,
             &EvalContext { grid, below: Some(&on_reference), ..*context },
             until,
             None,
@@ -228,9 +255,10 @@ impl Operation for FluvialErosion {
             return below(context.grid);
         }
         let uplift_m = progress.stage(0.0..0.1, || {
-            let grid = terrain.grid();
-            let points = self.mesh(grid, progress)?.at_points(&below(grid)?, progress)?;
-            self.uplift_m(grid, Some(&points), progress)
+            let wide = WideGrid::of(terrain.grid(), context.grid.extent());
+            let below = below(wide.world())?;
+            let points = self.at_points(wide, &self.mesh(wide, progress)?, &below, progress)?;
+            self.uplift_m(terrain.grid().samples(), Some([&below, &points]), progress)
         })?;
         let steps = f64::from(until).to_f32();
         let refinement = StreamPowerRefinement {
@@ -251,6 +279,7 @@ impl Operation for FluvialErosion {
 mod tests {
     use super::super::testing::{evaluated, modified, relative_rms};
     use super::*;
+    use crate::flow::Drainage;
     use crate::heightfield::Extent;
     use crate::inputs::Inputs;
     use crate::operations::faults::Faults;
@@ -277,9 +306,23 @@ mod tests {
         }
     }
 
-    /// The terrain after steps that are long enough to reach a steady state.
+    /// The terrain after steps that are long enough to reach a steady state, without a margin.
     fn steady_state(erosion: &FluvialErosion, terrain: &Heightfield, steps: u32, years: f64) -> Heightfield {
-        evaluated(&FluvialErosion { years, ..erosion.clone() }, terrain.grid(), Some(terrain), steps)
+        let (grid, inputs, progress) = (terrain.grid(), Inputs::default(), Progress::new());
+        let stream = Stream::new(1, 1);
+        let context =
+            EvalContext { grid, below: Some(terrain), stream, inputs: &inputs, progress: &progress, is_coarse: false };
+        let erosion = FluvialErosion { years, ..erosion.clone() };
+        erosion.evaluate_with_rock(WideGrid::new(grid, 0), &context, steps, None, None).expect("not cancelled")
+    }
+
+    /// The drainage of terrain on a grid without a margin.
+    fn drainage(erosion: &FluvialErosion, terrain: &Heightfield) -> Drainage {
+        let progress = Progress::new();
+        let solver = erosion.solver(WideGrid::new(terrain.grid(), 0), &progress).expect("not cancelled");
+        let mut drainage = solver.drainage;
+        drainage.route(terrain, &progress).expect("not cancelled");
+        drainage
     }
 
     fn random_terrain(grid: Grid, height_m: f64) -> Heightfield {
@@ -289,10 +332,8 @@ mod tests {
 
     /// The exponent and the factor of the power law fitted to the slopes of all samples over their drainage areas.
     fn fitted_slope_law(erosion: &FluvialErosion, terrain: &Heightfield) -> [f64; 2] {
-        let (grid, progress) = (terrain.grid(), Progress::new());
-        let mut drainage = erosion.solver(grid, &progress).expect("not cancelled").drainage;
-        drainage.route(terrain, &progress).expect("not cancelled");
-        let areas = drainage.areas_m2(&progress).expect("not cancelled");
+        let (grid, drainage) = (terrain.grid(), drainage(erosion, terrain));
+        let areas = drainage.areas_m2(&Progress::new()).expect("not cancelled");
         let position_m = |sample: usize| [grid.x_m(sample % grid.width()), grid.z_m(sample / grid.width())];
         let mut points = Vec::new();
         for (sample, &receiver) in drainage.receivers().iter().enumerate() {
@@ -370,8 +411,7 @@ mod tests {
         let steepest = |critical_slope_deg| {
             let erosion = FluvialErosion { uplift_mm: 20.0, critical_slope_deg, ..bare_law(0.5, 1.0) };
             let terrain = steady_state(&erosion, &random_terrain(square(65, 4000.0), 1.0), 40, 20_000.0);
-            let mut drainage = erosion.solver(terrain.grid(), &Progress::new()).expect("not cancelled").drainage;
-            drainage.route(&terrain, &Progress::new()).expect("not cancelled");
+            let drainage = drainage(&erosion, &terrain);
             let place = |sample: usize| [sample % 65, sample / 65].map(|at| 62.5 * at as f64);
             let slope = |(from, to): (usize, &u32)| {
                 let ([x, z], [to_x, to_z]) = (place(from), place(*to as usize));
@@ -387,14 +427,14 @@ mod tests {
 
     #[test]
     fn creep_alone_makes_a_parabola() {
-        // D·h″ = −U between the fixed west and the eastern border, which becomes level in such long steps: the last two
-        // samples are equally high.
+        // D·h″ = −U between the fixed west and no flux across the eastern border, half a spacing beyond the last
+        // sample.
         let grid = Grid::new(Extent { width_m: 1000.0, depth_m: 20.0 }, 101, 3);
         let erosion = FluvialErosion { erodibility: 0.0, creep: 0.5, outlets: Outlets::West, ..bare_law(0.5, 1.0) };
         let terrain = steady_state(&erosion, &Heightfield::from_fn(grid, |c, _| c as f32), 60, 1e6);
         for c in 0..101 {
             let x = grid.x_m(c);
-            let expected = 1e-3 / 0.5 * (995.0 * x - 0.5 * x * x);
+            let expected = 1e-3 / 0.5 * (1005.0 * x - 0.5 * x * x);
             let found = f64::from(terrain[(c, 1)]);
             assert!((found - expected).abs() < 0.002 * 1000.0, "{found}, not {expected}, at column {c}");
         }
@@ -477,7 +517,8 @@ mod tests {
         let at = |until, resume| erosion.evaluate(&context, until, resume).expect("not cancelled");
         let seven = at(7, None);
         assert_eq!(at(12, Some(Keyframe { iteration: 7, terrain: &seven })), at(12, None));
-        let points = erosion.mesh(grid, &progress).and_then(|mesh| mesh.at_points(&below, &progress));
+        let wide = WideGrid::around(grid);
+        let points = erosion.mesh(wide, &progress).and_then(|mesh| erosion.at_points(wide, &mesh, &below, &progress));
         assert_eq!(Ok(at(0, None)), points);
     }
 
@@ -504,11 +545,8 @@ mod tests {
 
     /// The positions that drain at least a hundredth of the map.
     fn river_positions(terrain: &Heightfield) -> Vec<[f64; 2]> {
-        let grid = terrain.grid();
-        let progress = Progress::new();
-        let mut drainage = FluvialErosion::default().solver(grid, &progress).expect("not cancelled").drainage;
-        drainage.route(terrain, &progress).expect("not cancelled");
-        let areas = drainage.areas_m2(&progress).expect("not cancelled");
+        let (grid, drainage) = (terrain.grid(), drainage(&FluvialErosion::default(), terrain));
+        let areas = drainage.areas_m2(&Progress::new()).expect("not cancelled");
         let min_area_m2 = (0.01 * grid.extent().width_m * grid.extent().depth_m) as f32;
         (0..grid.samples())
             .filter(|sample| areas[*sample] >= min_area_m2)
@@ -541,11 +579,8 @@ mod tests {
             100.0 - 50.0 * ((distance - 10.0) / 5.0).abs().min(1.0)
         });
         let erosion = FluvialErosion { uplift_mm: 0.0, ..bare_law(0.5, 1.0) };
-        let lake_depth_m = |terrain: &Heightfield| {
-            let mut drainage = erosion.solver(terrain.grid(), &Progress::new()).expect("not cancelled").drainage;
-            drainage.route(terrain, &Progress::new()).expect("not cancelled");
-            drainage.lakes_m().into_iter().fold(0.0, f32::max)
-        };
+        let lake_depth_m =
+            |terrain: &Heightfield| drainage(&erosion, terrain).lakes_m().into_iter().fold(0.0, f32::max);
         assert!(lake_depth_m(&bowl) > 40.0);
         let after = |steps: u32| evaluated(&erosion, bowl.grid(), Some(&bowl), steps);
         assert!(lake_depth_m(&after(1)) < 1.0 && lake_depth_m(&after(20)) < 1.0);

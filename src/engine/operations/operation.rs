@@ -197,8 +197,9 @@ pub trait Operation: Parameters {
         grid
     }
 
-    /// Whether heights on the working grid are at the operation's own points near the samples, rather than at the
-    /// samples. [`Self::upsample`] is then called for every grid, also for the working grid.
+    /// Whether the result of [`Self::evaluate`] is at the operation's own points near the samples of the working grid and
+    /// beyond its border, rather than at the samples. [`Self::upsample`] is then called for every grid, also for the working
+    /// grid.
     fn has_own_points(&self) -> bool {
         false
     }

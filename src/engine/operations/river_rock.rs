@@ -1,7 +1,7 @@
 //! What river steps do to the rock at the points of their mesh.
 
 use super::operation::EvalContext;
-use crate::flow::{Drainage, Mesh};
+use crate::flow::{Drainage, Mesh, WideGrid};
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
 use crate::rock::RockChange;
@@ -21,8 +21,11 @@ pub(super) struct RiverRock {
 
 impl RiverRock {
     /// Before the first step, with the sediment on the terrain below the operation.
-    pub fn new(mesh: &Mesh, sediment_m: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
-        let sediment_m = mesh.at_points(&sediment_m.resampled(mesh.grid(), progress)?, progress)?;
+    pub fn new(wide: WideGrid, mesh: &Mesh, sediment_m: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
+        let sediment_m = wide.extended(&sediment_m.resampled(wide.world(), progress)?, wide.grid(), progress)?;
+        let mut sediment_m = mesh.at_points(&sediment_m, progress)?;
+        // Reflected beyond the border, it can be less than none.
+        sediment_m.heights_mut().iter_mut().for_each(|sediment_m| *sediment_m = sediment_m.max(0.0));
         Ok(Self {
             raised_m: Heightfield::flat(mesh.grid()),
             net_m: sediment_m.copied(progress)?,

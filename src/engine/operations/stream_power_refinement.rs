@@ -10,7 +10,8 @@ use super::operation::TerrainOnGrid;
 use super::stream_power::StreamPowerLaw;
 use crate::cast::{ToFloat, ToInteger};
 use crate::flow::{
-    DrainedTerrain, Hillslopes, Mesh, MeshTerrain, Outlets, Refinement, RoutingOptions, Source, without_depressions,
+    DrainedTerrain, Hillslopes, Mesh, MeshTerrain, Outlets, Refinement, RoutingOptions, Source, WideGrid,
+    without_depressions,
 };
 use crate::heightfield::{Grid, GridPart, Heightfield};
 use crate::progress::{Cancelled, Progress};
@@ -67,7 +68,7 @@ pub(super) struct StreamPowerRefinement<'a> {
 impl StreamPowerRefinement<'_> {
     /// Whether parts of the grid `to` can be computed alone, given the reference grid.
     pub fn has_parts(from: Grid, to: Grid) -> bool {
-        Grids::new(from, to.full(), MIN_LEVELS).blocks().is_some()
+        Grids::new(WideGrid::new(from, 0), to.full(), MIN_LEVELS).blocks().is_some()
     }
 
     /// Peak memory in heightfields of the grid `to`, which can be a part, given the reference grid.
@@ -85,19 +86,20 @@ impl StreamPowerRefinement<'_> {
         const OF_BLOCK: [f64; 2] = [3.5, 1.5];
         let maps = |grid: Grid| grid.samples().to_f64() / to.samples().to_f64();
         let full = to.full();
-        let grids = Grids::new(from, full, MIN_LEVELS);
+        let grids = Grids::new(WideGrid::around(from), full, MIN_LEVELS);
+        let of_level = |level: usize| maps(grids.wide.doubled(level.to_u32()).grid());
         let refined = |mesh: f64, grid: f64| {
             let sampled = SAMPLED[0] * grid + SAMPLED[1] * mesh;
             sampled.max(DRAINED * grid).max(REFINED * mesh)
         };
-        let reference = REFERENCE * maps(from);
+        let reference = REFERENCE * of_level(0);
         let Some(blocks) = grids.blocks() else {
             // The terrain before erosion is held meanwhile.
-            let last = maps(grids.last());
+            let last = of_level(grids.finer.len());
             let sampled = maps(sampled_grid(from, Some(grids.last()), full));
             return refined(last, sampled).max(sampled + REFINED * last).max(sampled + reference);
         };
-        let whole = maps(grids.last_whole());
+        let whole = of_level(grids.whole);
         let side = (blocks.side() + 2 * MARGIN).to_f64();
         let ratio = (grids.last().width() - 1).to_f64() / (full.width() - 1).to_f64();
         let halo = (grids.last().width() / grids.last_whole().width() * grids.halo()).to_f64();
@@ -110,8 +112,9 @@ impl StreamPowerRefinement<'_> {
 
     /// The terrain on a grid, which can be a part of one that has [blocks](Grids::blocks).
     pub fn on_grid(&self, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
-        let from = self.terrain.grid();
-        let grids = Grids::new(from, to.full(), if self.is_coarse { 0 } else { MIN_LEVELS });
+        let wide = WideGrid::of(self.terrain.grid(), to.extent());
+        let from = wide.world();
+        let grids = Grids::new(wide, to.full(), if self.is_coarse { 0 } else { MIN_LEVELS });
         let whole = grids.whole();
         let (coarser, last) = match whole.split_last() {
             Some((last, coarser)) if is_as_fine(*last, to.full()) => (coarser, Some(*last)),
@@ -124,7 +127,7 @@ impl StreamPowerRefinement<'_> {
             |levels: &[Grid]| levels.iter().chain([&from]).map(|grid| grid.samples().to_f32()).sum::<f32>() / total;
         if let Some(blocks) = grids.blocks() {
             let done = share(whole);
-            let terrain = progress.stage(0.0..done, || self.drained(whole, None, progress))?;
+            let terrain = progress.stage(0.0..done, || self.drained(&grids, whole, None, progress))?;
             let block = |part: GridPart, progress: &Progress| self.block(&terrain, &grids, part, progress);
             // The border of an overlap keeps its heights.
             let routing = RoutingOptions { outlets: Outlets::Border, sea_m: self.routing.sea_m };
@@ -134,47 +137,55 @@ impl StreamPowerRefinement<'_> {
         }
         let source = progress.stage(0.0..0.0, || (self.below)(sampled))?;
         let [drained, done] = [share(coarser), share(whole)];
-        let terrain = progress.stage(0.0..drained, || self.drained(coarser, Some(&source), progress))?;
-        let Some(last) = last else { return progress.stage(drained..1.0, || terrain.on_grid(source, progress)) };
-        let refine = || self.refined(&terrain, last, whole.len().to_u32(), Some(&source), progress);
+        let terrain = progress.stage(0.0..drained, || self.drained(&grids, coarser, Some(&source), progress))?;
+        if last.is_none() {
+            return progress.stage(drained..1.0, || terrain.on_grid(source, progress));
+        }
+        let refine = || self.refined(&terrain, grids.points(whole.len()), Some(&source), progress);
         let refined = progress.stage(drained..done, refine)?;
         drop(terrain);
         progress.stage(done..1.0, || refined.on_grid(to, source, progress))
     }
 
-    /// The terrain before erosion on a grid whose samples can be among those of a map that is known.
+    /// The terrain before erosion at the samples near the points of a mesh. Those in the world can be among the samples of a
+    /// map that is known.
     fn uneroded<'b>(
         &self,
-        grid: Grid,
+        MeshPoints { wide, grid: part, .. }: MeshPoints,
         known: Option<&'b Heightfield>,
         progress: &Progress,
     ) -> Result<Cow<'b, Heightfield>, Cancelled> {
-        match known {
-            Some(known) if known.grid() == grid => Ok(Cow::Borrowed(known)),
-            Some(known) if known.grid().has_samples_of(grid) => known.resampled(grid, progress).map(Cow::Owned),
-            _ => (self.below)(grid).map(Cow::Owned),
-        }
+        let grid = wide.inside(part);
+        let inside = match known {
+            Some(known) if known.grid() == grid => Cow::Borrowed(known),
+            Some(known) if known.grid().has_samples_of(grid) => Cow::Owned(known.resampled(grid, progress)?),
+            _ => Cow::Owned((self.below)(grid)?),
+        };
+        if grid == part { Ok(inside) } else { wide.extended(&inside, part, progress).map(Cow::Owned) }
     }
 
     /// The terrain at the points of the last of some levels, or of the reference mesh, without depressions.
     fn drained(
         &self,
+        grids: &Grids,
         levels: &[Grid],
         known: Option<&Heightfield>,
         progress: &Progress,
     ) -> Result<DrainedTerrain, Cancelled> {
-        let from = self.terrain.grid();
+        let from = grids.wide.world();
         let total = levels.iter().chain([&from]).map(|grid| grid.samples().to_f32()).sum::<f32>();
         let mut done = from.samples().to_f32() / total;
-        let mesh = Mesh::new(from, 0, self.randomness, progress)?;
+        let points = grids.points(0);
+        let mesh = points.mesh(self.randomness, progress)?;
         let mut terrain = progress.stage(0.0..done, || {
-            let source = progress.stage(0.0..0.3, || self.source(&mesh, known, progress))?;
+            let source = progress.stage(0.0..0.3, || self.source(points, &mesh, known, progress))?;
             DrainedTerrain::new(mesh, self.terrain, source, self.routing, self.hillslopes(), progress)
         })?;
         for (level, grid) in (1..).zip(levels) {
             let begun = done;
             done += grid.samples().to_f32() / total;
-            let refined = progress.stage(begun..done, || self.refined(&terrain, *grid, level, known, progress))?;
+            let refine = || self.refined(&terrain, grids.points(level), known, progress);
+            let refined = progress.stage(begun..done, refine)?;
             terrain = progress.stage(done..done, || refined.drained(progress))?;
         }
         Ok(terrain)
@@ -190,15 +201,15 @@ impl StreamPowerRefinement<'_> {
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
         let window = part.grown(MARGIN, grids.to);
-        let mut points = covering(part, grids.to, terrain.grid()).grown(grids.halo(), terrain.grid());
+        let mut points = covering(part, grids.to, grids.points(grids.whole).wide).grown(grids.halo(), terrain.grid());
         let to = grids.to.part(window.first, window.size);
         let inside =
             GridPart { first: std::array::from_fn(|axis| part.first[axis] - window.first[axis]), size: part.size };
         let mut terrain = terrain.part(points);
-        for (level, grid) in (1_u32..).zip(&grids.finer).skip(grids.whole) {
+        for (level, grid) in (1..).zip(&grids.finer).skip(grids.whole) {
             points =
                 GridPart { first: points.first.map(|first| 2 * first), size: points.size.map(|size| 2 * size - 1) };
-            let refined = self.refined(&terrain, grid.part(points.first, points.size), level, None, progress)?;
+            let refined = self.refined(&terrain, grids.points(level).part(points), None, progress)?;
             if is_as_fine(*grid, grids.to) {
                 return Ok(refined.on_grid(to, (self.below)(to)?, progress)?.part(inside));
             }
@@ -211,22 +222,28 @@ impl StreamPowerRefinement<'_> {
     fn refined(
         &self,
         terrain: &DrainedTerrain,
-        grid: Grid,
-        level: u32,
+        points: MeshPoints,
         known: Option<&Heightfield>,
         progress: &Progress,
     ) -> Result<MeshTerrain, Cancelled> {
-        let mesh = Mesh::new(grid, level, self.randomness, progress)?;
-        let below = || self.uneroded(grid, known, progress);
+        let mesh = points.mesh(self.randomness, progress)?;
+        let below = || self.uneroded(points, known, progress);
         let source = progress.stage(0.0..0.1, || mesh.at_points(&*below()?, progress))?;
-        progress.stage(0.1..1.0, || terrain.refined(mesh, self.refinement(grid, level), source, progress))
+        let refinement = self.refinement(points.grid, points.level);
+        progress.stage(0.1..1.0, || terrain.refined(mesh, refinement, source, progress))
     }
 
     /// The terrain before erosion and how much of its detail is left: what is left at a point and all its neighbours. Detail
     /// smaller than the spacing raises or lowers single points by chance, and they erode more or less than those around
     /// them.
-    fn source(&self, mesh: &Mesh, known: Option<&Heightfield>, progress: &Progress) -> Result<Source, Cancelled> {
-        let heights = mesh.at_points(&*self.uneroded(mesh.grid(), known, progress)?, progress)?;
+    fn source(
+        &self,
+        points: MeshPoints,
+        mesh: &Mesh,
+        known: Option<&Heightfield>,
+        progress: &Progress,
+    ) -> Result<Source, Cancelled> {
+        let heights = mesh.at_points(&*self.uneroded(points, known, progress)?, progress)?;
         let rise = self.terrain.copied(progress)?.combined(&heights, |terrain, below| terrain - below, progress)?;
         let [_, highest] = rise.min_max();
         let scale = 0.25 * mesh.grid().spacing_x_m().to_f32();
@@ -305,14 +322,15 @@ struct Grids {
     finer: Vec<Grid>,
     /// How many of them cover the whole world at once.
     whole: usize,
-    from: Grid,
+    /// The reference grid and its margin.
+    wide: WideGrid,
 }
 
 impl Grids {
-    /// Those from `from` to the full grid `to`, at least `min_levels`.
-    fn new(from: Grid, to: Grid, min_levels: usize) -> Self {
+    /// Those from the reference grid to the full grid `to`, at least `min_levels`.
+    fn new(wide: WideGrid, to: Grid, min_levels: usize) -> Self {
         let mut finer = Vec::new();
-        let [mut width, mut height] = [from.width(), from.height()];
+        let [mut width, mut height] = [wide.world().width(), wide.world().height()];
         let is_finer = |width: usize, height: usize| {
             (to.width() - 1).to_f64() > MAX_RATIO * (width - 1).to_f64()
                 || (to.height() - 1).to_f64() > MAX_RATIO * (height - 1).to_f64()
@@ -322,7 +340,7 @@ impl Grids {
             finer.push(Grid::new(to.extent(), width, height));
         }
         let whole = finer.partition_point(|grid| grid.width().max(grid.height()) <= MAX_WHOLE_SIDE);
-        Self { to, finer, whole, from }
+        Self { to, finer, whole, wide }
     }
 
     /// The grids of the meshes that cover the whole world at once.
@@ -331,11 +349,17 @@ impl Grids {
     }
 
     fn last_whole(&self) -> Grid {
-        self.whole().last().copied().unwrap_or(self.from)
+        self.whole().last().copied().unwrap_or(self.wide.world())
     }
 
     fn last(&self) -> Grid {
-        self.finer.last().copied().unwrap_or(self.from)
+        self.finer.last().copied().unwrap_or(self.wide.world())
+    }
+
+    /// The points of the reference mesh (level 0) or of a finer one.
+    fn points(&self, level: usize) -> MeshPoints {
+        let wide = self.wide.doubled(level.to_u32());
+        MeshPoints { wide, grid: wide.grid(), level: level.to_u32() }
     }
 
     /// The blocks of the map in which the rest is computed, if there is any.
@@ -358,20 +382,40 @@ impl Grids {
     }
 }
 
+/// The points of a mesh, or of a part of one.
+#[derive(Clone, Copy)]
+struct MeshPoints {
+    /// The grid of the whole mesh.
+    wide: WideGrid,
+    /// Those samples of it near which the points are.
+    grid: Grid,
+    level: u32,
+}
+
+impl MeshPoints {
+    fn part(self, part: GridPart) -> Self {
+        Self { grid: self.grid.part(part.first, part.size), ..self }
+    }
+
+    fn mesh(self, randomness: f32, progress: &Progress) -> Result<Mesh, Cancelled> {
+        Ok(Mesh::new(self.grid, self.level, randomness, progress)?.with_margin(self.wide.margin()))
+    }
+}
+
 /// Whether a grid has at least as many samples per side as another one.
 fn is_as_fine(grid: Grid, other: Grid) -> bool {
     grid.width() >= other.width() && grid.height() >= other.height()
 }
 
-/// The samples of the grid `own` that surround a part of another grid of the same world.
-fn covering(part: GridPart, grid: Grid, own: Grid) -> GridPart {
-    let [cells, own_cells] = [grid, own].map(|grid| [grid.width() - 1, grid.height() - 1]);
+/// The samples of a wide grid that surround a part of another grid of the same world.
+fn covering(part: GridPart, grid: Grid, own: WideGrid) -> GridPart {
+    let [cells, own_cells] = [grid, own.world()].map(|grid| [grid.width() - 1, grid.height() - 1]);
     let first: [usize; 2] = std::array::from_fn(|axis| part.first[axis] * own_cells[axis] / cells[axis]);
     let size = std::array::from_fn(|axis| {
         let last = part.first[axis] + part.size[axis] - 1;
         (last * own_cells[axis]).div_ceil(cells[axis]) + 1 - first[axis]
     });
-    GridPart { first, size }
+    GridPart { first: first.map(|first| first + own.margin()), size }
 }
 
 #[cfg(test)]
@@ -422,27 +466,35 @@ mod tests {
     fn blocks_have_the_heights_of_the_whole_map() {
         let progress = Progress::new();
         let extent = Extent { width_m: 3200.0, depth_m: 2400.0 };
-        let from = Grid::new(extent, 65, 49);
-        let terrain = hills(from);
-        for (outlets, sea_m) in [(Outlets::Hollows, None), (Outlets::Border, None), (Outlets::West, Some(120.0))] {
+        let world = Grid::new(extent, 65, 49);
+        for (outlets, sea_m, margin) in [
+            (Outlets::Hollows, None, 0),
+            (Outlets::Border, None, 0),
+            (Outlets::West, Some(120.0), 0),
+            (Outlets::Hollows, None, 2),
+            (Outlets::West, Some(120.0), 7),
+        ] {
+            let wide = WideGrid::new(world, margin);
+            let terrain = wide.extended(&hills(world), wide.grid(), &progress).expect("not cancelled");
             let below = |grid: Grid| Ok(hills(grid));
             let refinement =
                 StreamPowerRefinement { routing: RoutingOptions { outlets, sea_m }, ..refinement(&terrain, &below) };
             // As fine as the last mesh, between two meshes, and a little finer than the last one.
             for to in [Grid::new(extent, 513, 385), Grid::new(extent, 401, 301), Grid::new(extent, 560, 420)] {
                 let whole = refinement.on_grid(to, &progress).expect("not cancelled");
-                let mesh = Mesh::new(from, 0, 1.0, &progress).expect("not cancelled");
-                let source = refinement.source(&mesh, None, &progress).expect("not cancelled");
+                let reference = Grids::new(wide, to, MIN_LEVELS).points(0);
+                let mesh = reference.mesh(1.0, &progress).expect("not cancelled");
+                let source = refinement.source(reference, &mesh, None, &progress).expect("not cancelled");
                 let mut coarse =
                     DrainedTerrain::new(mesh, &terrain, source, refinement.routing, refinement.hillslopes(), &progress)
                         .expect("not cancelled");
                 // All finer meshes in blocks, or all but the first ones. With 401 samples, the last mesh of the whole world is
                 // then nearly as fine as the map.
                 for in_whole in [0, 1, 2] {
-                    let grids = Grids { whole: in_whole, ..Grids::new(from, to, MIN_LEVELS) };
-                    if let Some((last, level)) = grids.whole().last().zip((1..).nth(in_whole.saturating_sub(1))) {
-                        let refined =
-                            refinement.refined(&coarse, *last, level, None, &progress).expect("not cancelled");
+                    let grids = Grids { whole: in_whole, ..Grids::new(wide, to, MIN_LEVELS) };
+                    if in_whole > 0 {
+                        let points = grids.points(in_whole);
+                        let refined = refinement.refined(&coarse, points, None, &progress).expect("not cancelled");
                         coarse = refined.drained(&progress).expect("not cancelled");
                     }
                     for part in [
@@ -459,7 +511,7 @@ mod tests {
                         let largest = differences.iter().copied().fold(0.0, f32::max);
                         assert!(
                             100 * count <= differences.len() && largest < 0.02,
-                            "{to:?}, {in_whole}, {part:?}, {count} of {}, {largest}, {outlets:?}",
+                            "{to:?}, {in_whole}, {part:?}, {count} of {}, {largest}, {outlets:?}, {margin}",
                             differences.len()
                         );
                     }
@@ -545,7 +597,8 @@ mod tests {
         let below = |grid: Grid| Ok(Heightfield::flat(grid));
         let uplift_m = Some(vec![0.0; grid.samples()]);
         let refinement = StreamPowerRefinement { uplift_m, ..refinement(&terrain, &below) };
-        let Source { left, .. } = refinement.source(&mesh, None, &Progress::new()).expect("not cancelled");
+        let points = Grids::new(WideGrid::new(grid, 0), grid, 0).points(0);
+        let Source { left, .. } = refinement.source(points, &mesh, None, &Progress::new()).expect("not cancelled");
         let is_near = |c: usize, r: usize, of: usize| c.abs_diff(of) <= 1 && r.abs_diff(of) <= 1;
         let expected = Heightfield::from_fn(grid, |c, r| match () {
             () if is_near(c, r, 2) => 0.2,
@@ -558,7 +611,8 @@ mod tests {
     #[test]
     fn large_maps_are_divided_into_blocks() {
         let grid = |side| Grid::new(Extent { width_m: 1e5, depth_m: 1e5 }, side, side);
-        let blocks = |to: usize| Grids::new(grid(257), grid(to), MIN_LEVELS).blocks().map(|blocks| blocks.side());
+        let of_map = |to: usize| Grids::new(WideGrid::around(grid(257)), grid(to), MIN_LEVELS);
+        let blocks = |to: usize| of_map(to).blocks().map(|blocks| blocks.side());
         assert_eq!(blocks(2049), None);
         assert_eq!(blocks(2200), None, "as fine as the last mesh of the whole world");
         let sides = [2300, 4097, 8193, 65_537].map(blocks);
@@ -578,7 +632,7 @@ mod tests {
     fn meshes_double_until_they_are_about_as_fine_as_the_grid() {
         let grid = |width, height| Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, width, height);
         let sides = |to: Grid| {
-            let grids = Grids::new(grid(257, 129), to, 0);
+            let grids = Grids::new(WideGrid::around(grid(257, 129)), to, 0);
             grids.finer.iter().map(|grid| [grid.width(), grid.height()]).collect::<Vec<_>>()
         };
         assert_eq!(sides(grid(200, 100)), [] as [[usize; 2]; 0]);
