@@ -87,7 +87,7 @@ pub struct Changes {
     /// Use another seed.
     #[arg(long, value_name = "S")]
     pub seed: Option<u32>,
-    /// Set any parameter, for example stack.0.count=500; repeatable.
+    /// Set any parameter, for example stack.1.count=500; repeatable.
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
 }

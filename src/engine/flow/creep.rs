@@ -284,4 +284,21 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn lines_satisfy_their_equations() {
+        let before: Vec<f32> = (0..40).map(|i| ((i * 37) % 53) as f32).collect();
+        let is_fixed = |i: usize| [12, 13, 39].contains(&i);
+        for share in [0.1, 3.0, 200.0_f32] {
+            let shares: Vec<f32> = (0..40).map(|i| share_of(is_fixed(i), share)).collect();
+            let mut y = before.clone();
+            Line { heights: &mut y, shares: &shares, lanes: 1 }.solve(&mut [0.0; 40]);
+            for i in 0..40 {
+                // Nothing flows across the ends of the line.
+                let beside = |at: Option<usize>| at.and_then(|at| y.get(at)).map_or(0.0, |other| other - y[i]);
+                let flow = if is_fixed(i) { 0.0 } else { share * (beside(i.checked_sub(1)) + beside(Some(i + 1))) };
+                assert!((y[i] - before[i] - flow).abs() < 1e-4 * (1.0 + share), "{share}, {i}: {y:?}");
+            }
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub(super) struct Sampled {
 
 impl MeshTerrain {
     /// The heights at the samples of a grid, drained along the grid. `source` is the terrain before erosion on that grid, or,
-    /// for a much smaller grid, on the mesh's own one, whose terrain is then resampled.
+    /// for a much smaller grid, on that of the mesh without its margin, whose terrain is then resampled.
     pub fn on_grid(self, to: Grid, source: Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let linear = |place: &Location| place.value(&self.heights);
         let is_own = self.mesh.is_cached() && self.mesh.has_samples(source.grid());
@@ -43,7 +43,7 @@ impl MeshTerrain {
         source: Heightfield,
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
-        let (routing, outlets) = (self.routing, self.ends_on(to));
+        let (routing, ends) = (self.routing, self.ends_on(to));
         let source = routing.sea_m.map(|sea_m| (sea_m, source));
         if let Some((sea_m, source)) = &source {
             flood_inlets(&mut heights, source, *sea_m, progress)?;
@@ -56,7 +56,7 @@ impl MeshTerrain {
         if is_resampled {
             terrain = progress.stage(0.05..0.1, || terrain.resampled(to, progress))?;
         }
-        let drainage = progress.stage(0.1..0.9, || drain(&mut terrain, routing, &outlets, progress))?;
+        let drainage = progress.stage(0.1..0.9, || drain(&mut terrain, routing, &ends, progress))?;
         if !is_resampled {
             progress.stage(0.9..0.95, || drainage.widen_cuts(&mut terrain, FLOOR_SLOPE, progress))?;
         }
@@ -73,7 +73,7 @@ impl MeshTerrain {
         })
     }
 
-    /// As [`Self::sampled`] within the triangles, at the samples of the mesh's own grid: their triangles are cached.
+    /// As [`Self::sampled`] within the triangles, at the samples of the mesh's grid in the world: their triangles are cached.
     fn at_own_samples(&self, source: &Heightfield, progress: &Progress) -> Result<Sampled, Cancelled> {
         let mut terrain = Sampled::on(source.grid());
         let (own_width, margin) = (self.mesh.grid().width(), self.mesh.margin());
@@ -195,26 +195,26 @@ fn flood_inlets(
     }
 }
 
-/// Terrain at the samples of a grid, without depressions. `outlets` are those above the sea, as row-major indices, unless flow
-/// ends at the whole border.
+/// Terrain at the samples of a grid, without depressions. `ends` are the only samples outside the sea at which flow ends, as
+/// row-major indices, unless it ends at the whole border.
 pub(crate) fn without_depressions(
     mut terrain: Heightfield,
     routing: RoutingOptions,
-    outlets: &[u32],
+    ends: &[u32],
     progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
-    drain(&mut terrain, routing, outlets, progress)?;
+    drain(&mut terrain, routing, ends, progress)?;
     Ok(terrain)
 }
 
 fn drain(
     terrain: &mut Heightfield,
     routing: RoutingOptions,
-    outlets: &[u32],
+    ends: &[u32],
     progress: &Progress,
 ) -> Result<Drainage, Cancelled> {
     let mut drainage = Drainage::new(&Mesh::regular(terrain.grid()), routing, progress)?;
-    drainage.set_ends(outlets);
+    drainage.set_ends(ends);
     progress.stage(0.0..0.6, || drainage.route(terrain, progress))?;
     progress.stage(0.6..1.0, || drainage.remove_depressions(terrain, FLOOR_SLOPE, progress))?;
     Ok(drainage)
@@ -225,6 +225,7 @@ mod tests {
     use super::super::options::Outlets;
     use super::super::refinement::Hillslopes;
     use super::super::source::Source;
+    use super::super::wide_grid::WideGrid;
     use super::*;
     use crate::heightfield::Extent;
     use crate::random::Stream;
@@ -254,23 +255,26 @@ mod tests {
     #[test]
     fn cached_triangles_give_the_same_heights() {
         let progress = Progress::new();
-        let grid = Grid::new(Extent { width_m: 500.0, depth_m: 400.0 }, 41, 33);
-        let random = |seed: u32, height_m: f64| {
+        let world = Grid::new(Extent { width_m: 500.0, depth_m: 400.0 }, 41, 33);
+        let random = |grid: Grid, seed: u32, height_m: f64| {
             let mut rng = Stream::new(seed, 1).at(0);
             Heightfield::from_fn(grid, |_, _| (height_m * rng.unit()) as f32)
         };
-        for randomness in [0.3, 1.0] {
-            let mut left = random(1, 1.0);
+        for (randomness, margin) in [(0.3, 0), (1.0, 0), (1.0, 1), (0.7, 5)] {
+            let wide = WideGrid::new(world, margin);
+            let random_points = |seed: u32, height_m: f64| random(wide.grid(), seed, height_m);
+            let mut left = random_points(1, 1.0);
             left.heights_mut().iter_mut().step_by(3).for_each(|left| *left = left.round());
             let terrain = MeshTerrain {
-                mesh: Mesh::new(grid, 0, randomness, &progress).expect("not cancelled"),
-                heights: random(2, 90.0),
-                source: Source { heights: random(3, 90.0), left },
+                mesh: wide.reference_mesh(randomness, &progress).expect("not cancelled"),
+                heights: random_points(2, 90.0),
+                source: Source { heights: random_points(3, 90.0), left },
                 routing: RoutingOptions { outlets: Outlets::Border, sea_m: None },
                 hillslopes: Hillslopes { critical_slope: 1.0, channel_head_m2: 0.0 },
                 outlets: Vec::new(),
             };
-            let source = random(4, 90.0);
+            let source = random(world, 4, 90.0);
+            assert!(terrain.mesh.has_samples(world));
             let linear = |place: &Location| place.value(&terrain.heights);
             let expected = terrain.sampled(linear, &source, &progress).expect("not cancelled");
             assert_eq!(terrain.at_own_samples(&source, &progress).expect("not cancelled"), expected);

@@ -32,8 +32,9 @@ pub(crate) struct Mesh {
     aspect: f32,
 }
 
-/// The most samples of all cached meshes: two of the largest reference grids with their margins, which take 41 MB with their maps.
-const MAX_CACHED_SAMPLES: usize = 2 * 547 * 547;
+/// The most samples of all cached meshes: two of the largest reference grids with their margins, which take 41 MB with their
+/// maps.
+const MAX_CACHED_SAMPLES: usize = 2 * 545 * 545;
 
 /// The meshes that were used last. A preview evaluates a recipe on the same grids again and again, and placing the points
 /// takes as long as a few steps of erosion.
@@ -113,7 +114,8 @@ impl Points {
 }
 
 impl Mesh {
-    /// The points of a level. `randomness` from 0 to 1 scales their displacements. Points on the border stay on it.
+    /// The points of a level. `randomness` from 0 to 1 scales their displacements. Points on the border of
+    /// the grid, which includes the margin, stay on it.
     pub fn new(grid: Grid, level: u32, randomness: f32, progress: &Progress) -> Result<Self, Cancelled> {
         let regular = Self { level, ..Self::regular(grid) };
         let max_offset = MAX_OFFSET * randomness.clamp(0.0, 1.0);

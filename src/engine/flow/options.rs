@@ -4,19 +4,20 @@ use crate::heightfield::Grid;
 use crate::parameters::choices;
 
 choices! {
-    /// Where rivers leave the world.
+    /// Where rivers leave the world. Unless its whole border is fixed, they cross the border, and flow on beyond it to the
+    /// lowest places nearby, on one side if one is chosen.
     pub enum Outlets {
         /// Along the whole border, which keeps its heights; valleys open to it everywhere.
         Border = "border", "Whole border";
-        /// Where valleys lead across the border, as in a section cut out of a larger range.
-        Hollows = "hollows", "Open border";
-        /// At the lowest points of the north side.
+        /// Across any side, as in a section cut out of a larger range.
+        Hollows = "hollows", "Any side";
+        /// Across the north side. Rivers that cross another side flow round the world to it.
         North = "north", "North side";
-        /// At the lowest points of the east side.
+        /// Across the east side. Rivers that cross another side flow round the world to it.
         East = "east", "East side";
-        /// At the lowest points of the south side.
+        /// Across the south side. Rivers that cross another side flow round the world to it.
         South = "south", "South side";
-        /// At the lowest points of the west side.
+        /// Across the west side. Rivers that cross another side flow round the world to it.
         West = "west", "West side";
     }
 }

@@ -126,12 +126,10 @@ impl MeshTerrain {
         if self.mesh.margin() == 0 {
             return self.outlets_on(grid);
         }
-        let (width, height) = (grid.width(), grid.height());
-        let is_end = |sample: &usize| {
-            let (c, r) = (sample % width, sample / width);
-            c == 0 || r == 0 || c + 1 == width || r + 1 == height
-        };
-        (0..grid.samples()).filter(is_end).map(ToInteger::to_u32).collect()
+        let (width, samples) = (grid.width(), grid.samples());
+        let [north, south] = [0..width, samples - width..samples];
+        let sides = (0..samples).step_by(width).flat_map(|west| [west, west + width - 1]);
+        north.chain(south).chain(sides).map(ToInteger::to_u32).collect()
     }
 
     /// The outlets on the grid of another mesh, as row-major indices. They stay where they are, because the lowest points of

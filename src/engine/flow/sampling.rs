@@ -270,7 +270,12 @@ impl GridPlaces {
             (first..first + sides(grid)[axis]).map(move |i| {
                 let (at, share) = place(i, full, full_own - 2 * margin);
                 let at = at + margin - first_own;
-                if at + 1 < count_own { (at, share) } else { (at - 1, share + 1.0) }
+                match () {
+                    // The last sample of the world is the first one of the margin.
+                    () if share == 1.0 && at + 2 < count_own => (at + 1, 0.0),
+                    () if at + 1 < count_own => (at, share),
+                    () => (at - 1, share + 1.0),
+                }
             })
         };
         let (columns, u) = places(0).unzip();
@@ -295,6 +300,7 @@ fn place(i: usize, samples: usize, own: usize) -> (usize, f32) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::wide_grid::WideGrid;
     use super::*;
     use crate::heightfield::Extent;
 
@@ -325,6 +331,25 @@ mod tests {
         let mut samples = Samples::new(&mesh, &progress).expect("not cancelled");
         samples.interpolate(&points, &progress).expect("not cancelled");
         assert_eq!(mesh.sampled(points.heights(), mesh.grid(), &progress), Ok(samples.before));
+    }
+
+    #[test]
+    fn margins_are_not_sampled() {
+        let progress = Progress::new();
+        let (world, margin) = (grid(33, 25), 3);
+        let mesh = WideGrid::new(world, margin).reference_mesh(1.0, &progress).expect("not cancelled");
+        // A plane that is 0 at the north-western corner of the world.
+        let points = Heightfield::from_fn(mesh.grid(), |c, r| {
+            let [east, south] = mesh.offset(c, r);
+            12.5 * (3.0 * (c as f32 - 3.0 + east) - 2.0 * (r as f32 - 3.0 + south))
+        });
+        for samples in [world, grid(97, 49), grid(10, 7), grid(97, 49).part([40, 10], [57, 20])] {
+            let sampled = mesh.sampled(points.heights(), samples, &progress).expect("not cancelled");
+            let expected = plane(samples);
+            let differences = sampled.heights().iter().zip(expected.heights()).map(|(a, b)| (a - b).abs());
+            assert!(differences.fold(0.0, f32::max) < 2e-3, "{samples:?}");
+        }
+        assert!(mesh.has_samples(world) && !mesh.has_samples(mesh.grid()) && !mesh.has_samples(grid(97, 49)));
     }
 
     #[test]

@@ -20,20 +20,27 @@ pub(crate) struct WideGrid {
 }
 
 impl WideGrid {
-    /// The full grid `world` with a margin of so many samples.
+    /// The peak memory of [`Self::change`] in maps of f32.
+    pub const MAPS: f64 = 3.0;
+
+    /// The full grid `world` with `margin` samples beyond each side.
     pub fn new(world: Grid, margin: usize) -> Self {
         Self { world, margin }
     }
 
-    /// The grid `world` with the margin that rivers need.
-    pub fn around(world: Grid) -> Self {
-        /// The margin as a fraction of the longer side.
-        const SHARE: usize = 32;
-        Self { world, margin: (world.width().max(world.height()) - 1).div_ceil(SHARE) }
+    /// The full grid `world` with the margin that rivers need.
+    pub fn with_default_margin(world: Grid) -> Self {
+        /// The longer side divided by the margin.
+        const LONGER_PER_MARGIN: usize = 32;
+        /// The least of the shorter side divided by the margin: narrow worlds do not need much more work than the world.
+        const SHORTER_PER_MARGIN: usize = 8;
+        let [columns, rows] = [world.width() - 1, world.height() - 1];
+        let margin = columns.max(rows).div_ceil(LONGER_PER_MARGIN);
+        Self { world, margin: margin.min(columns.min(rows).div_ceil(SHORTER_PER_MARGIN)) }
     }
 
-    /// The one whose [`Self::grid`] is given, and whose world has that size.
-    pub fn of(grid: Grid, world: Extent) -> Self {
+    /// The wide grid that has all the samples of `grid`, given the size of its world.
+    pub fn from_grid(grid: Grid, world: Extent) -> Self {
         let cells =
             |side: usize, world_m: f64, wide_m: f64| ((side - 1).to_f64() * world_m / wide_m).round().to_usize();
         let wide = grid.extent();
@@ -47,7 +54,7 @@ impl WideGrid {
         Ok(Mesh::new(self.grid(), 0, randomness, progress)?.with_margin(self.margin))
     }
 
-    /// The samples per sample of the world.
+    /// The number of samples divided by that of the world.
     pub fn ratio(self) -> f64 {
         self.grid().samples().to_f64() / self.world.samples().to_f64()
     }
@@ -62,11 +69,11 @@ impl WideGrid {
         self.margin
     }
 
-    /// The one with twice the resolution, `times` times.
-    pub fn doubled(self, times: u32) -> Self {
-        let side = |samples: usize| ((samples - 1) << times) + 1;
+    /// The wide grid of a refinement level, given that of level 0: each level has twice the resolution of the one before.
+    pub fn at_level(self, level: u32) -> Self {
+        let side = |samples: usize| ((samples - 1) << level) + 1;
         let world = Grid::new(self.world.extent(), side(self.world.width()), side(self.world.height()));
-        Self { world, margin: self.margin << times }
+        Self { world, margin: self.margin << level }
     }
 
     /// All samples, as a grid of a wider world.
@@ -84,7 +91,7 @@ impl WideGrid {
     }
 
     /// The samples of a part of the wide grid that are in the world, as a grid of the world.
-    pub fn inside(self, part: Grid) -> Grid {
+    pub fn in_world(self, part: Grid) -> Grid {
         let range = |axis: usize, samples: usize, world: usize| {
             let first = part.first()[axis].max(self.margin).min(self.margin + world - 1);
             let end = (part.first()[axis] + samples).min(self.margin + world);
@@ -96,11 +103,25 @@ impl WideGrid {
     }
 
     /// The samples of the world among those of the wide grid.
-    pub fn world_part(self) -> GridPart {
+    fn world_part(self) -> GridPart {
         GridPart { first: [self.margin; 2], size: [self.world.width(), self.world.height()] }
     }
 
-    /// Changes terrain on the wide grid by what `change` changes in the world.
+    /// The rows of the world in a map on the wide grid.
+    pub fn rows_of_world<T>(self, map: &[T]) -> impl Iterator<Item = &[T]> {
+        self.world_part().rows(self.world.width() + 2 * self.margin).map(|row| &map[row])
+    }
+
+    /// Terrain in the world at the points of a mesh, which go on beyond its border.
+    pub fn at_points(self, mesh: &Mesh, world: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        if self.margin == 0 {
+            return mesh.at_points(world, progress);
+        }
+        mesh.at_points(&self.extended(world, self.grid(), progress)?, progress)
+    }
+
+    /// Runs `change` on the world's samples of terrain on the wide grid, and continues what it changes beyond the border.
+    /// What it changes must not depend on the heights: heights beyond the border are no reflections of those inside.
     pub fn change(
         self,
         terrain: &mut Heightfield,
@@ -110,8 +131,7 @@ impl WideGrid {
         if self.margin == 0 {
             return change(terrain);
         }
-        let rows = self.world_part().rows(terrain.grid().width());
-        let before: Vec<f32> = rows.flat_map(|row| &terrain.heights()[row]).copied().collect();
+        let before: Vec<f32> = self.rows_of_world(terrain.heights()).flatten().copied().collect();
         let mut world = Heightfield::flat(self.world);
         world.heights_mut().copy_from_slice(&before);
         change(&mut world)?;
@@ -119,13 +139,17 @@ impl WideGrid {
         terrain.combine(&self.extended(&world, terrain.grid(), progress)?, |height, change| height + change, progress)
     }
 
-    /// Terrain on a part of the wide grid, given the heights at its samples in the world.
+    /// Terrain on a part of the wide grid, given the heights at its [samples in the world](Self::in_world), which must
+    /// include the mirror images of those beyond the border, unless the world is too narrow for them.
     pub fn extended(self, inside: &Heightfield, part: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
         let across = |axis: usize, samples: usize, count: usize| -> Vec<Place> {
             let first = inside.grid().first()[axis];
             let cells = if axis == 0 { self.world.width() - 1 } else { self.world.height() - 1 };
             let place = |i: usize| reflected(part.first()[axis] + i, self.margin, cells);
-            let own = |at: usize| at.saturating_sub(first).min(count - 1);
+            let own = |at: usize| {
+                debug_assert!((first..first + count).contains(&at), "a mirror image is missing: {at}");
+                at.saturating_sub(first).min(count - 1)
+            };
             (0..samples)
                 .map(place)
                 .map(|place| Place { border: own(place.border), mirror: own(place.mirror) })
@@ -186,23 +210,24 @@ mod tests {
 
     #[test]
     fn the_margin_is_as_dense_as_the_world() {
-        for (columns, rows) in [(257, 257), (257, 9), (5, 3), (2, 2)] {
+        for ([columns, rows], margin) in [([257, 257], 8), ([257, 65], 8), ([257, 33], 4), ([9, 257], 1), ([2, 2], 1)] {
             let world = world(columns, rows);
-            let wide = WideGrid::around(world);
-            assert_eq!(wide.margin(), (columns - 1).div_ceil(32));
+            let wide = WideGrid::with_default_margin(world);
+            assert_eq!(wide.margin(), margin);
+            assert!(wide.ratio() < 2.0 || columns < 9);
             for finer in 0..4 {
-                let wide = wide.doubled(finer);
+                let wide = wide.at_level(finer);
                 let (grid, spacing) = (wide.grid(), 10.0 / f64::from(1_u32 << finer));
                 assert!(
                     (grid.spacing_x_m() - spacing).abs() < 1e-9 && (grid.spacing_z_m() - 1.2 * spacing).abs() < 1e-9
                 );
                 assert_eq!(grid.width() - 2 * wide.margin(), ((columns - 1) << finer) + 1);
-                assert_eq!(WideGrid::of(grid, world.extent()), wide, "known from its grid");
-                assert_eq!(wide.inside(grid), wide.world());
+                assert_eq!(WideGrid::from_grid(grid, world.extent()), wide, "known from its grid");
+                assert_eq!(wide.in_world(grid), wide.world());
             }
         }
         let none = WideGrid::new(world(9, 7), 0);
-        assert_eq!([none.grid(), none.doubled(1).grid()], [world(9, 7), none.doubled(1).world()]);
+        assert_eq!([none.grid(), none.at_level(1).grid()], [world(9, 7), none.at_level(1).world()]);
     }
 
     #[test]
@@ -229,7 +254,7 @@ mod tests {
         let whole = wide.extended(&terrain(wide.world()), wide.grid(), &progress).expect("not cancelled");
         for (first, size) in [([0, 0], [8, 9]), ([4, 5], [6, 6]), ([10, 2], [8, 14])] {
             let part = wide.grid().part(first, size);
-            let extended = wide.extended(&terrain(wide.inside(part)), part, &progress);
+            let extended = wide.extended(&terrain(wide.in_world(part)), part, &progress);
             assert_eq!(extended, Ok(whole.part(GridPart { first, size })));
         }
     }

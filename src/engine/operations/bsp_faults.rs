@@ -295,7 +295,7 @@ fn add_tree(
 
 impl BspFaults {
     fn erosion(&self) -> FaultErosion<'_> {
-        FaultErosion { wind: self.wind.as_ref(), rivers: self.rivers.as_ref(), reads_heights: self.floor_m.is_some() }
+        FaultErosion { wind: self.wind.as_ref(), rivers: self.rivers.as_ref(), floor_m: self.floor_m }
     }
 
     /// The sum of the faults alone on any grid.

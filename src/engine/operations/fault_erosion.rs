@@ -75,7 +75,7 @@ impl FaultRivers {
     }
 }
 
-/// Rivers between faults leave the terrain at the lowest points of its border.
+/// Rivers between faults leave the mesh at the lowest points of its border.
 const ROUTING: RoutingOptions = RoutingOptions { outlets: Outlets::Hollows, sea_m: None };
 
 /// The erosion settings of a fault operation.
@@ -85,8 +85,8 @@ pub(super) struct FaultErosion<'a> {
     pub wind: Option<&'a RecursiveFilter>,
     /// Rivers that run every few faults.
     pub rivers: Option<&'a FaultRivers>,
-    /// Whether a fault depends on the heights below it, as one with a floor does.
-    pub reads_heights: bool,
+    /// The height below which no fault lowers the terrain, metres.
+    pub floor_m: Option<f64>,
 }
 
 impl FaultErosion<'_> {
@@ -105,7 +105,7 @@ impl FaultErosion<'_> {
 
     /// Whether every fault needs the heights at the samples of the grid.
     fn needs_heights(self) -> bool {
-        self.wind.is_some() || self.reads_heights
+        self.wind.is_some() || self.floor_m.is_some()
     }
 
     /// See [`Operation::has_own_points`](super::Operation::has_own_points).
@@ -133,14 +133,16 @@ impl FaultErosion<'_> {
 
     /// See [`Operation::peak_maps`](super::Operation::peak_maps).
     pub fn peak_maps(self, grid: Grid) -> f64 {
-        // With the sums of two groups of faults, or the buffers of a sampler.
-        let of_rivers = if self.rivers.is_some() { StreamPowerSolver::MAPS + GridSampler::MAPS } else { 0.0 };
+        // With the sums of two groups of faults and what continues one of them beyond the border, or the buffers of a
+        // sampler and those that continue a fault.
+        let of_rivers =
+            if self.rivers.is_some() { StreamPowerSolver::MAPS + GridSampler::MAPS + WideGrid::MAPS } else { 0.0 };
         self.wide(grid).ratio() * (2.0 + self.wind.map_or(0.0, RecursiveFilter::extra_maps) + of_rivers)
     }
 
     /// The samples of the working grid, with those beyond the border that rivers need.
     fn wide(self, grid: Grid) -> WideGrid {
-        if self.rivers.is_some() { WideGrid::around(grid) } else { WideGrid::new(grid, 0) }
+        if self.rivers.is_some() { WideGrid::with_default_margin(grid) } else { WideGrid::new(grid, 0) }
     }
 
     /// Evaluates a fault operation: `add_fault` adds the fault of an iteration, then the erosion runs.
@@ -185,7 +187,8 @@ impl FaultErosion<'_> {
         // Most frames of an uplift continue a keyframe without reaching the next river step; they need no solver.
         let has_steps = until / rivers.interval() > done / rivers.interval();
         let solver = has_steps.then(|| rivers.solver(mesh.clone(), progress)).transpose()?;
-        let mut with_rivers = FaultsWithRivers { rivers, wide, mesh, solver, rock, done, until, progress };
+        let mut with_rivers =
+            FaultsWithRivers { erosion: self, rivers, wide, mesh, solver, rock, done, until, progress };
         if !self.needs_heights() {
             with_rivers.evaluate_in_groups(&mut terrain, add_fault)?;
         } else {
@@ -236,7 +239,7 @@ impl FaultErosion<'_> {
             if self.wind.is_none() {
                 return uneroded(grid);
             }
-            let wide = WideGrid::of(terrain.grid(), grid.extent());
+            let wide = WideGrid::from_grid(terrain.grid(), grid.extent());
             return wide.reference_mesh(1.0, progress)?.sampled(terrain.heights(), grid, progress);
         }
         let flat: &TerrainOnGrid = &|grid| Ok(Heightfield::flat(grid));
@@ -255,9 +258,10 @@ impl FaultErosion<'_> {
     }
 }
 
-/// Faults with a river step after every few. Faults and wind work at the samples of the grid, rivers at the points of the
-/// mesh.
+/// Faults with a river step after every few. Faults work at the samples of the world and are continued beyond its border,
+/// wind at the samples of the wide grid, and rivers at the points of the mesh.
 struct FaultsWithRivers<'a> {
+    erosion: FaultErosion<'a>,
     rivers: &'a FaultRivers,
     wide: WideGrid,
     /// The points of the wide grid.
@@ -299,13 +303,12 @@ impl FaultsWithRivers<'_> {
         let mut sum = sum_of_group(first, sum)?;
         while first <= until {
             let last = last_of_group(first);
-            let extended = self.wide.extended(&sum, terrain.grid(), progress)?;
-            self.mesh.add_map(terrain, &extended, None, progress)?;
+            self.mesh.add_map(terrain, &self.wide.extended(&sum, terrain.grid(), progress)?, None, progress)?;
             let solver = self.solver.as_mut().filter(|_| last.is_multiple_of(every));
             let rock = self.rock.as_deref_mut();
             let erode = || {
                 if let Some(solver) = solver {
-                    erode_with_rebound(solver, terrain, rock, progress)?;
+                    erode_with_rebound(solver, self.wide, terrain, rock, progress)?;
                 }
                 (first..=last).try_for_each(|_| counter.add_one())
             };
@@ -329,13 +332,17 @@ impl FaultsWithRivers<'_> {
         let counter = progress.counter((self.until - self.done) as usize);
         for i in self.done + 1..=self.until {
             let change = |samples: &mut Heightfield| {
-                add_fault(i, samples)?;
+                self.wide.change(samples, |world| add_fault(i, world), progress)?;
+                if let Some(floor_m) = self.erosion.floor_m {
+                    // What the floor keeps from sinking depends on the heights, which differ beyond the border.
+                    let floor_m = floor_m.to_f32();
+                    samples.heights_mut().iter_mut().for_each(|height| *height = height.max(floor_m));
+                }
                 wind.as_mut().map_or(Ok(()), |wind| wind.pass(samples, progress))
             };
-            let change_all = |samples: &mut Heightfield| self.wide.change(samples, change, progress);
-            sampler.change(terrain, None, change_all, progress)?;
+            sampler.change(terrain, None, change, progress)?;
             if let Some(solver) = self.solver.as_mut().filter(|_| i.is_multiple_of(self.rivers.interval())) {
-                erode_with_rebound(solver, terrain, self.rock.as_deref_mut(), progress)?;
+                erode_with_rebound(solver, self.wide, terrain, self.rock.as_deref_mut(), progress)?;
             }
             counter.add_one()?;
         }
@@ -343,22 +350,23 @@ impl FaultsWithRivers<'_> {
     }
 }
 
-/// Computes a river step, then raises the whole terrain, outlets included, by the mean height that was eroded, or lowers it
-/// if more was filled.
+/// Computes a river step, then raises the whole terrain, outlets included, by the mean height that was eroded in the world,
+/// or lowers it if more was filled.
 ///
 /// Without the rebound the terrain would sink forever, because faults lift as much as they lower and rivers only
 /// remove. The crust does much the same when relieved of a load, by about 0.8 of it (A. B. Watts, "Isostasy and Flexure
 /// of the Lithosphere", 2001); here the rebound is complete, by convention.
 fn erode_with_rebound(
     solver: &mut StreamPowerSolver,
+    wide: WideGrid,
     terrain: &mut Heightfield,
     rock: Option<&mut RiverRock>,
     progress: &Progress,
 ) -> Result<(), Cancelled> {
     let before = rock.is_some().then(|| terrain.copied(progress)).transpose()?;
-    let before_m = mean_m(terrain);
+    let before_m = mean_m(wide, terrain);
     solver.step(terrain, None, progress)?;
-    let rebound_m = (before_m - mean_m(terrain)).to_f32();
+    let rebound_m = (before_m - mean_m(wide, terrain)).to_f32();
     if let (Some(rock), Some(before)) = (rock, before) {
         rock.note(&before, None, terrain, &solver.drainage);
         rock.note_rebound(rebound_m);
@@ -367,14 +375,10 @@ fn erode_with_rebound(
     Ok(())
 }
 
-/// The mean height. Rows are added in order, so it does not depend on the number of threads.
-fn mean_m(terrain: &Heightfield) -> f64 {
-    sum_of_heights(terrain) / terrain.grid().samples().to_f64()
-}
-
-/// The sum of all heights. Rows are added in order, so it does not depend on the number of threads.
-pub(super) fn sum_of_heights(terrain: &Heightfield) -> f64 {
-    let rows = terrain.heights().par_chunks_exact(terrain.grid().width()).with_min_len(32);
-    let sums: Vec<f64> = rows.map(|row| row.iter().map(|&height| f64::from(height)).sum()).collect();
-    sums.iter().sum()
+/// The mean height in the world. Rows are added in order, so it does not depend on the number of threads.
+fn mean_m(wide: WideGrid, terrain: &Heightfield) -> f64 {
+    let rows: Vec<&[f32]> = wide.rows_of_world(terrain.heights()).collect();
+    let sum = |row: &[f32]| row.iter().map(|&height| f64::from(height)).sum();
+    let sums: Vec<f64> = rows.into_par_iter().with_min_len(32).map(sum).collect();
+    sums.iter().sum::<f64>() / wide.world().samples().to_f64()
 }

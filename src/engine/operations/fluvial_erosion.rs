@@ -62,7 +62,8 @@ parameters! {
         /// How much river courses deviate at random. At 0 rivers run straight down even slopes, along the eight
         /// directions of the grid.
         stray: f64 = 1.0, Spec::number("Flow randomness", 0.0, 1.0);
-        /// Where rivers leave the map.
+        /// Where rivers leave the map. With the whole border, it keeps its heights; otherwise rivers cross the border and flow
+        /// on beyond it, to the chosen side.
         outlets: Outlets = Outlets::Hollows, Spec::new("Outlets");
         /// Height of a sea into which rivers flow. Terrain below it is neither uplifted nor eroded. Off: no sea.
         sea_m: Option<f64> = None,
@@ -93,7 +94,7 @@ impl FluvialErosion {
 
     /// The samples of a grid with those beyond the border that the rivers need. A border that keeps its heights needs none.
     fn wide(&self, grid: Grid) -> WideGrid {
-        if self.outlets == Outlets::Border { WideGrid::new(grid, 0) } else { WideGrid::around(grid) }
+        if self.outlets == Outlets::Border { WideGrid::new(grid, 0) } else { WideGrid::with_default_margin(grid) }
     }
 
     /// The points of the reference grid.
@@ -105,34 +106,18 @@ impl FluvialErosion {
         StreamPowerSolver::new(self.mesh(wide, progress)?, self.routing(), self.law(), self.years, progress)
     }
 
-    /// The terrain below at the points of a mesh.
-    fn at_points(
-        &self,
-        wide: WideGrid,
-        mesh: &Mesh,
-        below: &Heightfield,
-        progress: &Progress,
-    ) -> Result<Heightfield, Cancelled> {
-        mesh.at_points(&wide.extended(below, wide.grid(), progress)?, progress)
-    }
-
-    /// The uplift of each of so many points in one step, metres, given the terrain below on the grid and at the points.
-    fn uplift_m(
-        &self,
-        points: usize,
-        below: Option<[&Heightfield; 2]>,
-        progress: &Progress,
-    ) -> Result<Vec<f32>, Cancelled> {
+    /// The uplift of each point in one step, metres, given the terrain below at the points.
+    fn uplift_m(&self, wide: WideGrid, below: Option<&Heightfield>) -> Vec<f32> {
         let step_m = (self.uplift_mm * 1e-3 * self.years).to_f32();
         match (self.uplift_by, below) {
-            (UpliftBy::Height, Some([below, at_points])) => {
-                let [lowest, high] = below.min_max_cancellable(progress)?;
+            (UpliftBy::Height, Some(below)) => {
+                let [lowest, high] = range(wide.rows_of_world(below.heights()).flatten());
                 let low = self.sea_m.map_or(lowest, |sea_m| lowest.max(sea_m.to_f32())).min(high);
                 let range = high - low;
                 let share = |height: f32| if range > 0.0 { ((height - low) / range).clamp(0.0, 1.0) } else { 1.0 };
-                Ok(at_points.heights().par_iter().with_min_len(1 << 14).map(|&height| step_m * share(height)).collect())
+                below.heights().par_iter().with_min_len(1 << 14).map(|&height| step_m * share(height)).collect()
             }
-            (UpliftBy::Uniform, _) | (UpliftBy::Height, None) => Ok(vec![step_m; points]),
+            (UpliftBy::Uniform, _) | (UpliftBy::Height, None) => vec![step_m; wide.grid().samples()],
         }
     }
 
@@ -147,13 +132,11 @@ impl FluvialErosion {
     ) -> Result<Heightfield, Cancelled> {
         let progress = context.progress;
         let mut solver = self.solver(wide, progress)?;
-        let at_points = |below| self.at_points(wide, solver.mesh(), below, progress);
-        let points = context.below.map(at_points).transpose()?;
-        let of_points = EvalContext { grid: wide.grid(), below: points.as_ref(), ..*context };
+        let below = context.below.map(|below| wide.at_points(solver.mesh(), below, progress)).transpose()?;
+        let of_points = EvalContext { grid: wide.grid(), below: below.as_ref(), ..*context };
         let (done, mut terrain) = of_points.resume_or_below(resume)?;
         let counter = progress.counter((until - done) as usize);
-        let below = context.below.zip(points.as_ref()).map(|(below, points)| [below, points]);
-        let uplift_m = self.uplift_m(terrain.grid().samples(), below, progress)?;
+        let uplift_m = self.uplift_m(wide, below.as_ref());
         for _ in done..until {
             let before = rock.is_some().then(|| terrain.copied(progress)).transpose()?;
             solver.step(&mut terrain, Some(&uplift_m), progress)?;
@@ -164,6 +147,11 @@ impl FluvialErosion {
         }
         Ok(terrain)
     }
+}
+
+/// The lowest and the highest of some heights.
+fn range<'a>(heights: impl Iterator<Item = &'a f32>) -> [f32; 2] {
+    heights.fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], height| [low.min(*height), high.max(*height)])
 }
 
 impl Operation for FluvialErosion {
@@ -255,10 +243,9 @@ impl Operation for FluvialErosion {
             return below(context.grid);
         }
         let uplift_m = progress.stage(0.0..0.1, || {
-            let wide = WideGrid::of(terrain.grid(), context.grid.extent());
-            let below = below(wide.world())?;
-            let points = self.at_points(wide, &self.mesh(wide, progress)?, &below, progress)?;
-            self.uplift_m(terrain.grid().samples(), Some([&below, &points]), progress)
+            let wide = WideGrid::from_grid(terrain.grid(), context.grid.extent());
+            let below = wide.at_points(&self.mesh(wide, progress)?, &below(wide.world())?, progress)?;
+            Ok(self.uplift_m(wide, Some(&below)))
         })?;
         let steps = f64::from(until).to_f32();
         let refinement = StreamPowerRefinement {
@@ -517,8 +504,8 @@ mod tests {
         let at = |until, resume| erosion.evaluate(&context, until, resume).expect("not cancelled");
         let seven = at(7, None);
         assert_eq!(at(12, Some(Keyframe { iteration: 7, terrain: &seven })), at(12, None));
-        let wide = WideGrid::around(grid);
-        let points = erosion.mesh(wide, &progress).and_then(|mesh| erosion.at_points(wide, &mesh, &below, &progress));
+        let wide = WideGrid::with_default_margin(grid);
+        let points = erosion.mesh(wide, &progress).and_then(|mesh| wide.at_points(&mesh, &below, &progress));
         assert_eq!(Ok(at(0, None)), points);
     }
 
@@ -568,6 +555,44 @@ mod tests {
         println!("RMS {:.2} % of the range, river overlap {overlaps:.2?}", 100.0 * rms);
         assert!(rms <= 0.04, "{rms}");
         assert!(overlaps.iter().all(|overlap| *overlap >= 0.7), "{overlaps:?}");
+    }
+
+    /// The mean slope of the terrain across its border, divided by that ten samples inside.
+    fn border_slope(terrain: &Heightfield) -> f64 {
+        let (width, height) = (terrain.grid().width(), terrain.grid().height());
+        let step = |a: [usize; 2], b: [usize; 2]| f64::from((terrain[(a[0], a[1])] - terrain[(b[0], b[1])]).abs());
+        let mean_step = |inside: usize| {
+            let rows = (0..height).flat_map(|r| {
+                [[inside, inside + 1], [width - 1 - inside, width - 2 - inside]].map(|[a, b]| step([a, r], [b, r]))
+            });
+            let columns = (0..width).flat_map(|c| {
+                [[inside, inside + 1], [height - 1 - inside, height - 2 - inside]].map(|[a, b]| step([c, a], [c, b]))
+            });
+            rows.chain(columns).sum::<f64>()
+        };
+        mean_step(0) / mean_step(10)
+    }
+
+    #[test]
+    fn terrain_is_as_steep_at_the_border_as_inside() {
+        let oblong = Grid::new(Extent { width_m: 8192.0, depth_m: 4096.0 }, 257, 129);
+        for (outlets, grid) in
+            [(Outlets::Hollows, oblong), (Outlets::West, oblong), (Outlets::Hollows, square(129, 4096.0))]
+        {
+            let below = evaluated(&Faults { count: 300, zone_m: 240.0, ..Default::default() }, grid, None, 300);
+            let erosion = FluvialErosion { uplift_mm: 1.2, creep: 0.006, outlets, ..Default::default() };
+            let (inputs, progress) = (Inputs::default(), Progress::new());
+            let stream = Stream::new(1, 1);
+            let below = Some(&below);
+            let context = EvalContext { grid, below, stream, inputs: &inputs, progress: &progress, is_coarse: false };
+            let slope = |wide: WideGrid| {
+                let points = erosion.evaluate_with_rock(wide, &context, 20, None, None).expect("not cancelled");
+                border_slope(&erosion.upsample(&points, &context, 20).expect("not cancelled"))
+            };
+            let [with_margin, without] = [WideGrid::with_default_margin(grid), WideGrid::new(grid, 0)].map(slope);
+            println!("{outlets:?}: {with_margin}, without a margin {without}");
+            assert!((0.9..1.1).contains(&with_margin), "{with_margin}");
+        }
     }
 
     #[test]

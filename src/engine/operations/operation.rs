@@ -100,7 +100,7 @@ impl EvalContext<'_> {
 pub struct Keyframe<'a> {
     /// The number of iterations done.
     pub iteration: u32,
-    /// The operation's result after them, before blending, on the working grid.
+    /// The operation's result after them, before blending, on the working grid or at the operation's own points.
     pub terrain: &'a Heightfield,
 }
 
@@ -191,7 +191,8 @@ pub trait Operation: Parameters {
     ///
     /// An operation that moves material from sample to sample returns a grid that depends on the world alone; otherwise
     /// its result would depend on the resolution. The context, the keyframes and the result of [`Self::evaluate`] are
-    /// on the working grid; [`Self::upsample`] brings the result to `grid`. An operation that must process the result
+    /// on the working grid, or at points that belong to it (see [`Self::has_own_points`]); [`Self::upsample`] brings the
+    /// result to `grid`. An operation that must process the result
     /// after resampling, such as the coastline, resamples it itself and keeps the default.
     fn working_grid(&self, grid: Grid) -> Grid {
         grid

@@ -22,8 +22,7 @@ pub(super) struct RiverRock {
 impl RiverRock {
     /// Before the first step, with the sediment on the terrain below the operation.
     pub fn new(wide: WideGrid, mesh: &Mesh, sediment_m: &Heightfield, progress: &Progress) -> Result<Self, Cancelled> {
-        let sediment_m = wide.extended(&sediment_m.resampled(wide.world(), progress)?, wide.grid(), progress)?;
-        let mut sediment_m = mesh.at_points(&sediment_m, progress)?;
+        let mut sediment_m = wide.at_points(mesh, &sediment_m.resampled(wide.world(), progress)?, progress)?;
         // Reflected beyond the border, it can be less than none.
         sediment_m.heights_mut().iter_mut().for_each(|sediment_m| *sediment_m = sediment_m.max(0.0));
         Ok(Self {

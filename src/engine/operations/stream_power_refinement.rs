@@ -59,7 +59,7 @@ pub(super) struct StreamPowerRefinement<'a> {
     /// The terrain before erosion.
     pub below: &'a TerrainOnGrid<'a>,
     /// The uplift during all steps at each point, metres, given the terrain before erosion; `None` if it was the same at all
-    /// points. The highest rise then counts as uplift, so less detail is left where depressions were filled by more.
+    /// points. The highest rise in the world then counts as uplift, so less detail is left where depressions were filled by more.
     pub uplift_m: Option<Vec<f32>>,
     /// Whether a coarse preview is wanted, without finer meshes than it needs.
     pub is_coarse: bool,
@@ -86,8 +86,8 @@ impl StreamPowerRefinement<'_> {
         const OF_BLOCK: [f64; 2] = [3.5, 1.5];
         let maps = |grid: Grid| grid.samples().to_f64() / to.samples().to_f64();
         let full = to.full();
-        let grids = Grids::new(WideGrid::around(from), full, MIN_LEVELS);
-        let of_level = |level: usize| maps(grids.wide.doubled(level.to_u32()).grid());
+        let grids = Grids::new(WideGrid::with_default_margin(from), full, MIN_LEVELS);
+        let of_level = |level: usize| maps(grids.wide.at_level(level.to_u32()).grid());
         let refined = |mesh: f64, grid: f64| {
             let sampled = SAMPLED[0] * grid + SAMPLED[1] * mesh;
             sampled.max(DRAINED * grid).max(REFINED * mesh)
@@ -102,7 +102,7 @@ impl StreamPowerRefinement<'_> {
         let whole = of_level(grids.whole);
         let side = (blocks.side() + 2 * MARGIN).to_f64();
         let ratio = (grids.last().width() - 1).to_f64() / (full.width() - 1).to_f64();
-        let halo = (grids.last().width() / grids.last_whole().width() * grids.halo()).to_f64();
+        let halo = (grids.halo() << (grids.finer.len() - grids.whole)).to_f64();
         let mesh_side = blocks.side().to_f64() * ratio + 2.0 * halo;
         let [of_mesh, of_grid] = [mesh_side, side].map(|side| side * side / to.samples().to_f64());
         let of_block = refined(of_mesh, of_grid) + OF_BLOCK[0] * of_grid + OF_BLOCK[1] * of_mesh;
@@ -112,7 +112,7 @@ impl StreamPowerRefinement<'_> {
 
     /// The terrain on a grid, which can be a part of one that has [blocks](Grids::blocks).
     pub fn on_grid(&self, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
-        let wide = WideGrid::of(self.terrain.grid(), to.extent());
+        let wide = WideGrid::from_grid(self.terrain.grid(), to.extent());
         let from = wide.world();
         let grids = Grids::new(wide, to.full(), if self.is_coarse { 0 } else { MIN_LEVELS });
         let whole = grids.whole();
@@ -155,7 +155,7 @@ impl StreamPowerRefinement<'_> {
         known: Option<&'b Heightfield>,
         progress: &Progress,
     ) -> Result<Cow<'b, Heightfield>, Cancelled> {
-        let grid = wide.inside(part);
+        let grid = wide.in_world(part);
         let inside = match known {
             Some(known) if known.grid() == grid => Cow::Borrowed(known),
             Some(known) if known.grid().has_samples_of(grid) => Cow::Owned(known.resampled(grid, progress)?),
@@ -245,7 +245,7 @@ impl StreamPowerRefinement<'_> {
     ) -> Result<Source, Cancelled> {
         let heights = mesh.at_points(&*self.uneroded(points, known, progress)?, progress)?;
         let rise = self.terrain.copied(progress)?.combined(&heights, |terrain, below| terrain - below, progress)?;
-        let [_, highest] = rise.min_max();
+        let highest = points.wide.rows_of_world(rise.heights()).flatten().copied().fold(f32::NEG_INFINITY, f32::max);
         let scale = 0.25 * mesh.grid().spacing_x_m().to_f32();
         let mut left = rise;
         for (i, left) in left.heights_mut().iter_mut().enumerate() {
@@ -358,7 +358,7 @@ impl Grids {
 
     /// The points of the reference mesh (level 0) or of a finer one.
     fn points(&self, level: usize) -> MeshPoints {
-        let wide = self.wide.doubled(level.to_u32());
+        let wide = self.wide.at_level(level.to_u32());
         MeshPoints { wide, grid: wide.grid(), level: level.to_u32() }
     }
 
@@ -472,7 +472,7 @@ mod tests {
             (Outlets::Border, None, 0),
             (Outlets::West, Some(120.0), 0),
             (Outlets::Hollows, None, 2),
-            (Outlets::West, Some(120.0), 7),
+            (Outlets::Hollows, Some(120.0), 5),
         ] {
             let wide = WideGrid::new(world, margin);
             let terrain = wide.extended(&hills(world), wide.grid(), &progress).expect("not cancelled");
@@ -611,7 +611,7 @@ mod tests {
     #[test]
     fn large_maps_are_divided_into_blocks() {
         let grid = |side| Grid::new(Extent { width_m: 1e5, depth_m: 1e5 }, side, side);
-        let of_map = |to: usize| Grids::new(WideGrid::around(grid(257)), grid(to), MIN_LEVELS);
+        let of_map = |to: usize| Grids::new(WideGrid::with_default_margin(grid(257)), grid(to), MIN_LEVELS);
         let blocks = |to: usize| of_map(to).blocks().map(|blocks| blocks.side());
         assert_eq!(blocks(2049), None);
         assert_eq!(blocks(2200), None, "as fine as the last mesh of the whole world");
@@ -632,7 +632,7 @@ mod tests {
     fn meshes_double_until_they_are_about_as_fine_as_the_grid() {
         let grid = |width, height| Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, width, height);
         let sides = |to: Grid| {
-            let grids = Grids::new(WideGrid::around(grid(257, 129)), to, 0);
+            let grids = Grids::new(WideGrid::with_default_margin(grid(257, 129)), to, 0);
             grids.finer.iter().map(|grid| [grid.width(), grid.height()]).collect::<Vec<_>>()
         };
         assert_eq!(sides(grid(200, 100)), [] as [[usize; 2]; 0]);

@@ -546,8 +546,8 @@ impl Evaluator {
         }
     }
 
-    /// The output of an operation after `until` iterations. `cached` is on the operation's working grid, and `below` is the
-    /// terrain below the step on other grids.
+    /// The output of an operation after `until` iterations. `cached` is on the operation's working grid or at its
+    /// own points, and `below` is the terrain below the step on other grids.
     fn output(
         &mut self,
         operation: &AnyOperation,
