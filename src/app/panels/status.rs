@@ -166,7 +166,8 @@ fn progress_ui(ui: &mut Ui, fraction: f32) -> bool {
     ui.small_button("Cancel").clicked()
 }
 
-/// The sizes of the preview and of the world, whether it is the export's size, and how long it took.
+/// The sizes of the preview and of the world, whether it is a sketch that is about to be refined or has the export's size,
+/// and how long it took.
 fn terrain_text(preview: &Preview, export_samples: Option<u32>) -> String {
     let grid = preview.terrain.grid();
     let extent = grid.extent();
@@ -178,7 +179,8 @@ fn terrain_text(preview: &Preview, export_samples: Option<u32>) -> String {
     let took = preview.elapsed.as_secs_f64() * 1000.0;
     let is_exported = export_samples.is_some_and(|samples| samples as usize == grid.width().max(grid.height()));
     let exported = if is_exported { " (export size)" } else { "" };
-    format!("{} × {}{exported} · {world} · {took:.0} ms", grid.width(), grid.height())
+    let sketch = if preview.coarse { "Sketch of " } else { "" };
+    format!("{sketch}{} × {}{exported} · {world} · {took:.0} ms", grid.width(), grid.height())
 }
 
 /// The position, height, slope and terrain type under the pointer, in columns that do not move.
@@ -191,12 +193,25 @@ fn probe_text(preview: &Preview, x_m: f64, z_m: f64) -> String {
     let names = preview.request.recipe.texture.active().map(|terrain_type| terrain_type.name.chars().count());
     let (longest, terrain_type) = (names.max().unwrap_or_default(), preview.type_at([x_m, z_m]));
     let name = terrain_type.map_or("", |terrain_type| &terrain_type.name);
-    format!("x {x_m:>6.0} m  z {z_m:>6.0} m  height {height:>7.1} m  {slope:>2.0}°  {name:<longest$}")
+    let height = without_sign_of_zero(height);
+    let about = if preview.coarse { '≈' } else { ' ' };
+    format!("x {x_m:>6.0} m  z {z_m:>6.0} m  height{about}{height:>7.1} m  {slope:>2.0}°  {name:<longest$}")
+}
+
+/// A height that is not written as −0.0 with one decimal.
+fn without_sign_of_zero(height_m: f32) -> f32 {
+    if height_m.abs() < 0.05 { 0.0 } else { height_m }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn heights_near_zero_have_no_sign() {
+        let text = |height_m: f32| format!("{:.1}", without_sign_of_zero(height_m));
+        assert_eq!([-0.04, 0.0, -0.05, 0.06].map(text), ["0.0", "0.0", "-0.1", "0.1"]);
+    }
 
     #[test]
     fn notes_disappear_and_errors_and_offers_after_they_were_seen() {
