@@ -103,7 +103,7 @@ impl WideGrid {
     }
 
     /// The samples of the world among those of the wide grid.
-    fn world_part(self) -> GridPart {
+    pub fn world_part(self) -> GridPart {
         GridPart { first: [self.margin; 2], size: [self.world.width(), self.world.height()] }
     }
 

@@ -111,7 +111,7 @@ impl FluvialErosion {
         let step_m = (self.uplift_mm * 1e-3 * self.years).to_f32();
         match (self.uplift_by, below) {
             (UpliftBy::Height, Some(below)) => {
-                let [lowest, high] = range(wide.rows_of_world(below.heights()).flatten());
+                let [lowest, high] = below.part(wide.world_part()).min_max();
                 let low = self.sea_m.map_or(lowest, |sea_m| lowest.max(sea_m.to_f32())).min(high);
                 let range = high - low;
                 let share = |height: f32| if range > 0.0 { ((height - low) / range).clamp(0.0, 1.0) } else { 1.0 };
@@ -147,11 +147,6 @@ impl FluvialErosion {
         }
         Ok(terrain)
     }
-}
-
-/// The lowest and the highest of some heights.
-fn range<'a>(heights: impl Iterator<Item = &'a f32>) -> [f32; 2] {
-    heights.fold([f32::INFINITY, f32::NEG_INFINITY], |[low, high], height| [low.min(*height), high.max(*height)])
 }
 
 impl Operation for FluvialErosion {

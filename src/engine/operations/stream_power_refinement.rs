@@ -245,7 +245,7 @@ impl StreamPowerRefinement<'_> {
     ) -> Result<Source, Cancelled> {
         let heights = mesh.at_points(&*self.uneroded(points, known, progress)?, progress)?;
         let rise = self.terrain.copied(progress)?.combined(&heights, |terrain, below| terrain - below, progress)?;
-        let highest = points.wide.rows_of_world(rise.heights()).flatten().copied().fold(f32::NEG_INFINITY, f32::max);
+        let [_, highest] = rise.part(points.wide.world_part()).min_max();
         let scale = 0.25 * mesh.grid().spacing_x_m().to_f32();
         let mut left = rise;
         for (i, left) in left.heights_mut().iter_mut().enumerate() {
