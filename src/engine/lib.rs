@@ -33,6 +33,7 @@ pub mod groups;
 pub mod heightfield;
 pub mod image;
 pub mod inputs;
+pub mod kept_results;
 pub mod lakes;
 pub mod landforms;
 pub mod level;

@@ -33,6 +33,7 @@ pub fn inputs() -> &'static Inputs {
         Inputs {
             rasters: names.into_iter().map(|name| (name, raster.clone())).collect(),
             swatches: [(TextureName(GRASS.into()), Arc::new(Swatch::new(grass)))].into(),
+            kept: None,
         }
     });
     &INPUTS

@@ -1,8 +1,10 @@
 //! Parts of a grid evaluated separately.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use upthrust::engine::heightfield::GridPart;
+use upthrust::engine::kept_results::{KeptResults, ResultKey};
 use upthrust::engine::mask::{Mask, MaskSource, PaintedStroke};
 use upthrust::engine::operations::faults::Faults;
 use upthrust::engine::operations::fluvial_erosion::FluvialErosion;
@@ -150,4 +152,62 @@ fn only_masks_without_neighbours_are_pointwise() {
     let mut recipe = recipe(Noise::default().into());
     recipe.stack[1].settings.mask = vec![Mask { source: MaskSource::Slope, ..Default::default() }].into();
     assert!(!stack::can_evaluate_parts(&recipe, Grid::new(recipe.world.extent(), 33, 33)));
+}
+
+/// Results by key, and how many of them were loaded.
+#[derive(Debug, Default)]
+struct Results(Mutex<(BTreeMap<String, Vec<u8>>, usize)>);
+
+impl KeptResults for Results {
+    fn has(&self, key: &ResultKey) -> bool {
+        self.0.lock().expect("not poisoned").0.contains_key(&key.to_string())
+    }
+
+    fn load(&self, key: &ResultKey) -> Option<Vec<u8>> {
+        let mut results = self.0.lock().expect("not poisoned");
+        let found = results.0.get(&key.to_string()).cloned();
+        results.1 += usize::from(found.is_some());
+        found
+    }
+
+    fn keep(&self, key: &ResultKey, contents: &[u8]) {
+        self.0.lock().expect("not poisoned").0.insert(key.to_string(), contents.to_vec());
+    }
+
+    fn problem(&self) -> Option<String> {
+        None
+    }
+}
+
+#[test]
+fn kept_results_give_the_same_parts_of_large_maps_with_rivers() {
+    // Long and narrow, so that a large map has few samples.
+    let world = World { width_m: 40_960.0, depth_m: 480.0, ..Default::default() };
+    let rivers = Faults { count: 30, rivers: Some(Default::default()), ..Faults::default() };
+    let erosion = FluvialErosion { count: 5, ..FluvialErosion::default() };
+    for stack in
+        [vec![Step::new(Noise::default()), Step::new(rivers)], vec![Step::new(Noise::default()), Step::new(erosion)]]
+    {
+        let recipe = Recipe { stack, world: world.clone(), ..Default::default() };
+        let grid = Grid::new(world.extent(), 4097, 49);
+        assert!(stack::can_evaluate_parts(&recipe, grid));
+        let whole = terrain(&recipe, grid);
+        let results = Arc::new(Results::default());
+        let kept = Inputs { kept: Some(results.clone()), ..inputs() };
+        // Of one block, of this one and the next, and the same again.
+        let parts = [([200, 0], [300, 49]), ([900, 4], [400, 30]), ([900, 4], [400, 30])];
+        // The terrain at the points of the operation, that of the world, and blocks.
+        for ((first, size), expected) in parts.into_iter().zip([(3, 0), (4, 3), (4, 6)]) {
+            let part = stack::evaluate(&recipe, grid.part(first, size), None, &kept, &Progress::new());
+            let part = part.expect("not cancelled");
+            assert!(part == whole.part(GridPart { first, size }), "{first:?}, {size:?}");
+            let results = results.0.lock().expect("not poisoned");
+            assert_eq!((results.0.len(), results.1), expected, "{first:?}, {size:?}: {:?}", results.0.keys());
+        }
+        // What is damaged is computed again.
+        results.0.lock().expect("not poisoned").0.values_mut().for_each(|bytes| bytes.truncate(40));
+        let (first, size) = parts[1];
+        let part = stack::evaluate(&recipe, grid.part(first, size), None, &kept, &Progress::new());
+        assert!(part.expect("not cancelled") == whole.part(GridPart { first, size }), "damaged");
+    }
 }

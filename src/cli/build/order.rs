@@ -16,8 +16,9 @@ use crate::files::export::{
     ScatterOrder, TextureOrder, WeightsLayout, WeightsOrder,
 };
 use crate::files::formats::heightmap::Encoding;
+use crate::files::io::result_folder::ResultFolder;
 use crate::files::targets::{self, Target};
-use crate::project::ProjectFile;
+use crate::project::{ProjectFile, TERRAIN_VERSION};
 
 /// The order for a build.
 pub fn order(source: &Source, file: ProjectFile, options: &BuildOptions) -> Result<Order, CliError> {
@@ -64,6 +65,11 @@ pub fn order(source: &Source, file: ProjectFile, options: &BuildOptions) -> Resu
     }
     let loaded = order.load_inputs(&files, &Progress::new());
     loaded.map_err(|error| CliError::FileOf(source.to_string(), error))?;
+    if let Some(root) = &options.cache {
+        let Order { recipe, position, inputs, .. } = &mut order;
+        let folder = ResultFolder::open(root, TERRAIN_VERSION, recipe, *position, inputs);
+        inputs.kept = Some(Arc::new(folder.map_err(|error| CliError::Folder(root.clone(), error.to_string()))?));
+    }
     Ok(order)
 }
 

@@ -17,6 +17,7 @@ mod bend_limit;
 mod creep;
 mod depressions;
 mod drainage;
+mod drained_bytes;
 mod edges;
 mod grid;
 mod grid_terrain;

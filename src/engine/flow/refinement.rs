@@ -67,11 +67,11 @@ pub(crate) struct MeshTerrain {
 /// Terrain at the points of a mesh, without depressions, and its drainage.
 #[derive(Debug)]
 pub(crate) struct DrainedTerrain {
-    terrain: MeshTerrain,
+    pub(super) terrain: MeshTerrain,
     /// The row-major index of the point that each drains to; the point itself where flow ends.
-    receivers: Vec<u32>,
+    pub(super) receivers: Vec<u32>,
     /// The points that are channels.
-    is_channel: Vec<bool>,
+    pub(super) is_channel: Vec<bool>,
 }
 
 /// A point of a mesh as the corner of triangles.

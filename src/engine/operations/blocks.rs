@@ -101,20 +101,10 @@ impl Blocks {
         let wanted: [Range<usize>; 2] = std::array::from_fn(|axis| first[axis]..first[axis] + size[axis]);
         let places: [Vec<Place>; 2] =
             std::array::from_fn(|axis| wanted[axis].clone().map(|sample| self.place(axis, sample)).collect());
-        let needed: [Vec<usize>; 2] = std::array::from_fn(|axis| {
-            let is_needed = |block: &usize| {
-                let range = self.range(axis, *block);
-                range.start < wanted[axis].end && wanted[axis].start < range.end
-            };
-            (0..self.counts[axis]).filter(is_needed).collect()
-        });
-        let blocks: Vec<[usize; 2]> =
-            needed[1].iter().flat_map(|row| needed[0].iter().map(move |column| [*column, *row])).collect();
+        let blocks = self.needed(part);
         // Allocated before the blocks, between whose buffers they would leave gaps of free memory.
-        let frame = |block: [usize; 2]| {
-            let is_needed = needed[0].contains(&block[0]) && needed[1].contains(&block[1]);
-            Mutex::new(if is_needed { self.frame(block) } else { Frame(Vec::new()) })
-        };
+        let frame =
+            |block: [usize; 2]| Mutex::new(if blocks.contains(&block) { self.frame(block) } else { Frame(Vec::new()) });
         let [columns, rows] = self.counts;
         let frames: Vec<Mutex<Frame>> =
             (0..rows).flat_map(|row| (0..columns).map(move |column| [column, row])).map(frame).collect();
@@ -146,6 +136,23 @@ impl Blocks {
             counter.add_one()
         })?;
         Ok(terrain.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The blocks that have samples of a part of the grid, row by row.
+    fn needed(&self, part: GridPart) -> Vec<[usize; 2]> {
+        let [columns, rows]: [Vec<usize>; 2] = std::array::from_fn(|axis| {
+            let is_needed = |block: &usize| {
+                let range = self.range(axis, *block);
+                range.start < part.first[axis] + part.size[axis] && part.first[axis] < range.end
+            };
+            (0..self.counts[axis]).filter(is_needed).collect()
+        });
+        rows.iter().flat_map(|row| columns.iter().map(move |column| [*column, *row])).collect()
+    }
+
+    /// The samples of each block that has some of a part of the grid: what [`Self::heights`] computes.
+    pub fn of_part(&self, part: GridPart) -> impl Iterator<Item = GridPart> {
+        self.needed(part).into_iter().map(|block| self.part(block))
     }
 
     fn index(&self, [column, row]: [usize; 2]) -> usize {

@@ -252,6 +252,7 @@ impl Operation for FluvialErosion {
             below,
             uplift_m: Some(uplift_m.into_iter().map(|uplift_m| steps * uplift_m).collect()),
             is_coarse: context.is_coarse,
+            kept: context.inputs.kept.as_deref(),
         };
         progress.stage(0.1..1.0, || refinement.on_grid(context.grid, progress))
     }

@@ -14,6 +14,7 @@ use crate::flow::{
     without_depressions,
 };
 use crate::heightfield::{Grid, GridPart, Heightfield};
+use crate::kept_results::{Hash, KeptResults, ResultKey, bytes_of, kept_or_computed, take};
 use crate::progress::{Cancelled, Progress};
 
 /// The longest side, in samples, of the meshes that are refined.
@@ -63,6 +64,8 @@ pub(super) struct StreamPowerRefinement<'a> {
     pub uplift_m: Option<Vec<f32>>,
     /// Whether a coarse preview is wanted, without finer meshes than it needs.
     pub is_coarse: bool,
+    /// Where the terrain of large maps is kept.
+    pub kept: Option<&'a dyn KeptResults>,
 }
 
 impl StreamPowerRefinement<'_> {
@@ -127,8 +130,31 @@ impl StreamPowerRefinement<'_> {
             |levels: &[Grid]| levels.iter().chain([&from]).map(|grid| grid.samples().to_f32()).sum::<f32>() / total;
         if let Some(blocks) = grids.blocks() {
             let done = share(whole);
-            let terrain = progress.stage(0.0..done, || self.drained(&grids, whole, None, progress))?;
-            let block = |part: GridPart, progress: &Progress| self.block(&terrain, &grids, part, progress);
+            let hash = self.hash(whole);
+            let key = |part: GridPart| ResultKey { what: "block", hash: hash.with(&(to.full(), part)) };
+            let is_kept = |part: GridPart| self.kept.is_some_and(|kept| kept.has(&key(part)));
+            let terrain = progress.stage(0.0..done, || {
+                let is_needed = blocks.of_part(to.as_part()).any(|part| !is_kept(part));
+                is_needed.then(|| self.whole_drained(&grids, hash, progress)).transpose()
+            })?;
+            let computed = |part: GridPart, progress: &Progress| match &terrain {
+                Some(terrain) => self.block(terrain, &grids, part, progress),
+                // It was kept a moment ago.
+                None => self.block(&self.whole_drained(&grids, hash, progress)?, &grids, part, progress),
+            };
+            let block = |part: GridPart, progress: &Progress| {
+                let read = |mut bytes: &[u8]| {
+                    let grid = to.full().part(part.first, part.size);
+                    Heightfield::from_heights(grid, take(&mut bytes, grid.samples(), f32::from_le_bytes)?)
+                };
+                let results = self.kept.map(|kept| (kept, key(part)));
+                kept_or_computed(
+                    results,
+                    read,
+                    || computed(part, progress),
+                    |block| bytes_of(block.heights()).collect(),
+                )
+            };
             // The border of an overlap keeps its heights.
             let routing = RoutingOptions { outlets: Outlets::Border, sea_m: self.routing.sea_m };
             let finish =
@@ -145,6 +171,22 @@ impl StreamPowerRefinement<'_> {
         let refined = progress.stage(drained..done, refine)?;
         drop(terrain);
         progress.stage(done..1.0, || refined.on_grid(to, source, progress))
+    }
+
+    /// A hash of all that the terrain of some levels depends on, apart from the terrain before erosion.
+    fn hash(&self, levels: &[Grid]) -> Hash {
+        let Self { terrain, randomness, routing, law, years, uplift_m, .. } = self;
+        let hash = Hash::new().with(&(randomness, routing, law, years, levels, terrain.grid()));
+        hash.with_numbers(terrain.heights()).with_numbers(uplift_m.as_deref().unwrap_or_default())
+    }
+
+    /// The terrain at the points of the last mesh that covers the whole world, given the [hash](Self::hash) of its levels.
+    fn whole_drained(&self, grids: &Grids, hash: Hash, progress: &Progress) -> Result<DrainedTerrain, Cancelled> {
+        let mesh = grids.points(grids.whole).mesh(self.randomness, progress)?;
+        let results = self.kept.map(|kept| (kept, ResultKey { what: "world", hash }));
+        let read = |bytes: &[u8]| DrainedTerrain::from_bytes(mesh, self.routing, self.hillslopes(), bytes);
+        let compute = || self.drained(grids, grids.whole(), None, progress);
+        kept_or_computed(results, read, compute, DrainedTerrain::to_bytes)
     }
 
     /// The terrain before erosion at the samples near the points of a mesh. Those in the world can be among the samples of a
@@ -446,6 +488,7 @@ mod tests {
             below: &|grid| Ok(Heightfield::flat(grid)),
             uplift_m: Some(vec![1e4; coarse.samples()]),
             is_coarse: false,
+            kept: None,
         };
         let terrain = refinement.on_grid(fine, &Progress::new()).expect("not cancelled");
         let bend = |r: usize, c: usize| terrain[(c - 1, r)] - 2.0 * terrain[(c, r)] + terrain[(c + 1, r)];
@@ -541,6 +584,7 @@ mod tests {
             below,
             uplift_m: None,
             is_coarse: false,
+            kept: None,
         }
     }
 

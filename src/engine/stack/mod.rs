@@ -10,6 +10,7 @@
 
 mod below_groups;
 mod cached_output;
+mod kept_output;
 pub mod memory;
 mod rock_log;
 mod terrain_below;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 use self::below_groups::BelowGroups;
 use self::cached_output::{CachedOutput, resumed};
+use self::kept_output::kept_output;
 use self::rock_log::{ChangedTerrain, RockLog};
 use self::terrain_below::{Method, TerrainBelow};
 use super::blending::blend;
@@ -605,7 +607,7 @@ impl Evaluator {
         }
         self.evaluated += 1;
         if !self.is_caching {
-            return operation.evaluate(context, until, None).map(Arc::new);
+            return kept_output(operation, context, until).map(Arc::new);
         }
         let affordable = |sample_bytes: usize, max: usize| {
             (self.keyframe_bytes / (sample_bytes * context.grid.samples())).clamp(1, max)

@@ -92,8 +92,10 @@ pub fn stage(
         false => evaluator.evaluate(recipe, grid, order.position, inputs, progress).map(|heights| (heights, None)),
     };
     let (heights, rock) = progress.stage(0.0..EVALUATION_SHARE, evaluation)?;
+    let problem = inputs.kept.as_ref().and_then(|kept| kept.problem());
+    let problem = problem.map(|problem| format!("the cache could not be used: {problem}"));
     let own_m = own_range_m(plan, &heights, progress)?;
-    let notes = order.recipe.warnings().iter().map(ToString::to_string).collect();
+    let notes = order.recipe.warnings().iter().map(ToString::to_string).chain(problem).collect();
     let report = BuildReport { steps: import_steps(plan, own_m), notes, ..BuildReport::default() };
     let mut staging = Staging {
         plan,

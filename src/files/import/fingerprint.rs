@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::inputs::{DecodedFiles, InputFiles};
+use crate::engine::kept_results::Hash;
 use crate::engine::{Grid, Progress, Recipe, stack};
 
 /// The samples along the longer side of the terrain that is compared.
@@ -39,16 +40,8 @@ fn fingerprint_within(limit: Duration, recipe: &Recipe, files: &InputFiles) -> O
         // Saving goes on without a fingerprint if an operation fails.
         let terrain = catch_unwind(AssertUnwindSafe(evaluate)).ok().flatten();
         drop(done);
-        terrain.map(|terrain| hash(terrain.heights()))
+        terrain.map(|terrain| Hash::new().with_numbers(terrain.heights()).value())
     })
-}
-
-/// FNV-1a (G. Fowler, L. C. Noll and K.-P. Vo, 1991) of the bits of the heights.
-fn hash(heights: &[f32]) -> u64 {
-    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0100_0000_01b3;
-    let bytes = heights.iter().flat_map(|height| height.to_le_bytes());
-    bytes.fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 
 #[cfg(test)]
@@ -74,12 +67,5 @@ mod tests {
             ..Default::default()
         };
         assert_eq!(fingerprint_within(Duration::from_millis(1), &endless, &InputFiles::new()), None);
-    }
-
-    #[test]
-    fn the_hash_is_fnv_1a() {
-        // Published values: of the empty text and of "foob".
-        assert_eq!(hash(&[]), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(hash(&[f32::from_le_bytes(*b"foob")]), 0xdd12_0e79_0c25_12af);
     }
 }

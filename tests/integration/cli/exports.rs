@@ -57,6 +57,33 @@ fn tiles_of_textures_and_maps_are_computed_alone() {
 }
 
 #[test]
+fn tiles_take_the_terrain_of_rivers_from_the_cache() {
+    let sandbox = Sandbox::new();
+    // Long and narrow, so that a large map has few samples.
+    let recipe = json!({
+        "world": {"width_m": 40960, "depth_m": 480},
+        "stack": [{"operation": "noise"}, {"operation": "fluvial_erosion", "count": 3}]
+    });
+    sandbox.write("p.upthrust.json", json!({"format": 1, "recipe": recipe}).to_string());
+    let build = |tile: u32, cache: &str| {
+        let heights = "--size 4097x49 --tiles 8x1 --heightmap h.r32 --force";
+        sandbox.succeed(&format!("build p.upthrust.json {heights} --tile {tile},0 {cache}"));
+        sandbox.read(&format!("h_x{tile}_y0.r32"))
+    };
+    let files =
+        || std::fs::read_dir(sandbox.path("cache")).expect("a folder").map(|entry| entry.expect("entry").path());
+    let results = || -> usize { files().map(|folder| std::fs::read_dir(folder).expect("a folder").count()).sum() };
+    let tiles = [2, 4].map(|tile| build(tile, ""));
+    assert!(build(2, "--cache cache") == tiles[0]);
+    let count = results();
+    assert!(build(4, "--cache cache") == tiles[1] && results() > count && count > 2, "{count}");
+    assert!(build(4, "--cache cache") == tiles[1] && build(2, "--cache cache") == tiles[0], "from the cache");
+    assert_eq!(files().count(), 1);
+    sandbox.write("q.upthrust.json", painted_project());
+    sandbox.fail("build q.upthrust.json --size 65x49 --heightmap a.r32 --cache p.upthrust.json", 1, "cannot create");
+}
+
+#[test]
 fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
     let sandbox = Sandbox::new();
     // Without a reason, the tile is computed alone.
