@@ -24,9 +24,6 @@ const BANDS_AT_ONCE: usize = 16;
 /// Bytes that are compressed between two checks for cancellation.
 const CHUNK: usize = 1 << 16;
 
-/// The compression level. Higher levels take longer and gain nothing on terrain.
-const LEVEL: u32 = 6;
-
 /// The header of a stream of RFC 1950: deflate, a window of 32 KiB, the default level.
 const STREAM_HEADER: [u8; 2] = [0x78, 0x9C];
 
@@ -119,6 +116,14 @@ impl Layout {
                 &[Filter::Sub, Filter::Up, Filter::Average, Filter::Paeth]
             }
         }
+    }
+}
+
+impl Layout {
+    /// The level of compression. For a texture of Alpine range with 8192² pixels, level 6 takes a fifth longer in all and
+    /// saves 1 %; for its heights, it takes a third longer than level 4 and saves 1.3 %.
+    fn compression(self) -> Compression {
+        Compression::new(if self.is_srgb { 2 } else { 4 })
     }
 }
 
@@ -283,7 +288,7 @@ impl Workspace {
             tried: row(),
             best: row(),
             filtered: Vec::new(),
-            deflate: Compress::new(Compression::new(LEVEL), false),
+            deflate: Compress::new(layout.compression(), false),
         }
     }
 
