@@ -118,10 +118,18 @@ pub fn stage(
     Ok((staging.staged, staging.report))
 }
 
-/// The range of the heights: of the complete terrain, or of the tile if only its surroundings were evaluated.
+/// The range of the heights: of the complete terrain, or of the tile if only its surroundings were evaluated and no earlier
+/// build has kept the range of all.
 fn own_range_m(plan: &Plan, heights: &Heightfield, progress: &Progress) -> Result<Band, FileError> {
-    let tile = plan.heightmaps.iter().flatten().next().filter(|_| matches!(plan.part, Some(Ok(_))));
-    let of_tile = tile.map(|file| {
+    if !matches!(plan.part, Some(Ok(_))) {
+        let range_m = height_range_m(heights, None, progress)?;
+        plan.order().keep_range_m(range_m);
+        return Ok(range_m);
+    }
+    if let Some(range_m) = plan.order().kept_range_m() {
+        return Ok(range_m);
+    }
+    let of_tile = plan.heightmaps.iter().flatten().next().map(|file| {
         let Region { first, size } = evaluated_region(file, heights);
         heights.part(GridPart { first, size })
     });

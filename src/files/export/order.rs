@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::import_guide::ImportGuide;
 use super::tiles::Tiles;
 use crate::engine::heightfield::Extent;
+use crate::engine::kept_results::{Hash, ResultKey};
 use crate::engine::level::Marker;
 use crate::engine::light::Light;
 use crate::engine::parameters::Band;
@@ -347,6 +348,24 @@ impl Order {
     /// The light that is baked into the texture, if there is a texture and baking is on.
     pub(super) fn baked_light(&self) -> Option<&Light> {
         Some(&self.recipe.light).filter(|light| light.bake && self.has_texture())
+    }
+
+    /// The range of the complete terrain, if an earlier build has found and kept it.
+    pub(super) fn kept_range_m(&self) -> Option<Band> {
+        let bytes = self.inputs.kept.as_ref()?.load(&self.range_key())?;
+        let (min, max) = (bytes.first_chunk()?, bytes.last_chunk()?);
+        (bytes.len() == 16).then(|| Band { min: f64::from_le_bytes(*min), max: f64::from_le_bytes(*max) })
+    }
+
+    /// Keeps the range of the complete terrain for later builds of single tiles.
+    pub(super) fn keep_range_m(&self, Band { min, max }: Band) {
+        if let Some(kept) = &self.inputs.kept {
+            kept.keep(&self.range_key(), &[min.to_le_bytes(), max.to_le_bytes()].concat());
+        }
+    }
+
+    fn range_key(&self) -> ResultKey {
+        ResultKey { what: "range", hash: Hash::new().with(&self.grid) }
     }
 
     /// The fixed range of heights, if there is one.

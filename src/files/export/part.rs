@@ -62,17 +62,20 @@ fn check_heights(order: &Order) -> Result<(), &'static str> {
         let format = WrittenFormat::from_path(&heightmap.path).ok();
         format.is_some_and(|format| matches!(format.samples(heightmap.encoding), Samples::Metres { .. }))
     };
-    if order.fixed_range_m().is_some() || order.heightmaps.iter().all(is_in_metres) {
+    if order.fixed_range_m().or_else(|| order.kept_range_m()).is_some() || order.heightmaps.iter().all(is_in_metres) {
         Ok(())
     } else {
-        Err("integers need the height range of all tiles, which --range or the project can fix")
+        Err(
+            "integers need the height range of all tiles; fix it with --range or in the project, or keep it with --cache",
+        )
     }
 }
 
 /// Whether terrain types depend on the heights and slopes around each place alone.
 fn check_painting(order: &Order) -> Result<(), &'static str> {
     let recipe = &order.recipe.texture;
-    if order.recipe.world.height_range_m.is_none() && recipe.settings.unit != Unit::Metres {
+    let range_m = order.recipe.world.height_range_m.or_else(|| order.kept_range_m());
+    if range_m.is_none() && recipe.settings.unit != Unit::Metres {
         Err("elevations of terrain types in percent need a fixed height range of the world")
     } else if order.weights.as_ref().is_some_and(|weights| weights.points == Points::Samples) {
         Err("weights at samples cannot be computed from the surroundings of a tile")

@@ -79,6 +79,16 @@ fn tiles_take_the_terrain_of_rivers_from_the_cache() {
     assert!(build(4, "--cache cache") == tiles[1] && results() > count && count > 2, "{count}");
     assert!(build(4, "--cache cache") == tiles[1] && build(2, "--cache cache") == tiles[0], "from the cache");
     assert_eq!(files().count(), 1);
+    // Integers span the range of all tiles, which the first build finds.
+    let build = |tile: u32, cache: &str| {
+        let heights = "--size 4097x49 --tiles 8x1 --heightmap h.png --force";
+        let output = sandbox.run(&format!("build p.upthrust.json {heights} --tile {tile},0 {cache}"));
+        let is_complete = String::from_utf8_lossy(&output.stderr).contains("the complete terrain was computed");
+        (sandbox.read(&format!("h_x{tile}_y0.png")), is_complete)
+    };
+    let tiles = [2, 4].map(|tile| build(tile, "").0);
+    assert!(build(2, "--cache cache") == (tiles[0].clone(), true));
+    assert!(build(4, "--cache cache") == (tiles[1].clone(), false), "alone");
     sandbox.write("q.upthrust.json", painted_project());
     sandbox.fail("build q.upthrust.json --size 65x49 --heightmap a.r32 --cache p.upthrust.json", 1, "cannot create");
 }
