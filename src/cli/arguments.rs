@@ -208,9 +208,9 @@ pub struct BuildOptions {
     /// named.
     #[arg(long, value_name = "C,R", requires = "tiles", allow_hyphen_values = true)]
     pub tile: Option<TileIndex>,
-    /// Keep the terrain of large maps with rivers in this folder, for other tiles and for later builds of the same terrain.
-    /// The folder is created if it does not exist, takes 5 bytes per sample of the maps, and can be deleted at any time.
-    #[arg(long, value_name = "DIR")]
+    /// Keep the height range, and the terrain of large maps with rivers, in this folder, for other tiles and for later builds of
+    /// the same terrain. It takes 65 MB and 4 to 5 bytes per sample for each terrain, and can be deleted at any time.
+    #[arg(long, value_name = "DIR", conflicts_with = "watch")]
     pub cache: Option<PathBuf>,
     /// Build again whenever the project or a file that it reads is saved, until interrupted. Later builds replace the
     /// files that earlier ones of this run have written, and no others without --force; those that would not change are

@@ -141,6 +141,7 @@ mod tests {
                 inputs: &inputs,
                 progress: &progress,
                 is_coarse: false,
+                cache: None,
             };
             let found = blend(&context, Arc::new(own.clone()), &settings, &MaskReferences::none());
             assert_eq!(found.expect("not cancelled").heights(), expected, "{blend_by:?}");

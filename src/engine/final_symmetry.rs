@@ -124,6 +124,7 @@ impl FinalSymmetry {
                     inputs,
                     progress,
                     is_coarse: false,
+                    cache: None,
                 };
                 progress.stage(0.9..1.0, || blend(&context, Arc::new(means), &settings, &recipe.mask_references(..)))
             })?;

@@ -1,10 +1,8 @@
-//! The contents of the files that a recipe names, and results of earlier runs. The caller reads them, because the engine does
-//! not access files.
+//! The contents of the files that a recipe names. The caller reads them, because the engine does not access files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::kept_results::KeptResults;
 use super::parameters::{FileName, TextureName};
 use super::texture::Swatch;
 
@@ -40,8 +38,6 @@ pub struct Inputs {
     pub rasters: BTreeMap<FileName, Arc<Raster>>,
     /// Tileable textures of terrain types.
     pub swatches: BTreeMap<TextureName, Arc<Swatch>>,
-    /// Where results of the recipe with these files are kept between runs, if they are.
-    pub kept: Option<Arc<dyn KeptResults>>,
 }
 
 impl Inputs {

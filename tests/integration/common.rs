@@ -33,7 +33,6 @@ pub fn inputs() -> &'static Inputs {
         Inputs {
             rasters: names.into_iter().map(|name| (name, raster.clone())).collect(),
             swatches: [(TextureName(GRASS.into()), Arc::new(Swatch::new(grass)))].into(),
-            kept: None,
         }
     });
     &INPUTS

@@ -61,6 +61,7 @@ fn fault_trees() {
         inputs: &inputs,
         progress: &progress,
         is_coarse: false,
+        cache: None,
     };
     let ours = step.evaluate(&context, 60, None).expect("not cancelled");
     let off = ours.heights().iter().zip(&plain).filter(|(a, b)| (*a - *b).abs() > 0.01).count();

@@ -73,6 +73,7 @@ fn built(route: &[[f64; 2]]) -> (Heightfield, Heightfield, Vec<[f64; 2]>) {
         inputs: &Inputs::default(),
         progress: &Progress::new(),
         is_coarse: false,
+        cache: None,
     };
     let road = recipe.stack[0].operation.evaluate(&context, 0, None).expect("not cancelled");
     (below, road, points)

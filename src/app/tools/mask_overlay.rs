@@ -97,6 +97,7 @@ fn image(OverlaySource { mask, extent, colour }: &OverlaySource) -> Option<Color
         inputs: &inputs,
         progress: &progress,
         is_coarse: false,
+        cache: None,
     };
     let evaluated = EvaluatedMasks::new(std::slice::from_ref(mask), &MaskReferences::none(), &context).ok()?;
     let mut row = MaskRow::new(SIDE);

@@ -12,11 +12,10 @@ use crate::engine::parameters::nearest_name;
 use crate::engine::texture::{AnalysisMap, Points};
 use crate::engine::{Progress, Recipe};
 use crate::files::export::{
-    BitDepth, FramesOrder, HeightmapOrder, MapOrder, MeshDetail, MeshOrder, Order, RiversOrder, ScatterAxes,
-    ScatterOrder, TextureOrder, WeightsLayout, WeightsOrder,
+    BitDepth, CacheFolder, FramesOrder, HeightmapOrder, MapOrder, MeshDetail, MeshOrder, Order, RiversOrder,
+    ScatterAxes, ScatterOrder, TextureOrder, WeightsLayout, WeightsOrder,
 };
 use crate::files::formats::heightmap::Encoding;
-use crate::files::io::result_folder::ResultFolder;
 use crate::files::targets::{self, Target};
 use crate::project::{ProjectFile, TERRAIN_VERSION};
 
@@ -66,9 +65,8 @@ pub fn order(source: &Source, file: ProjectFile, options: &BuildOptions) -> Resu
     let loaded = order.load_inputs(&files, &Progress::new());
     loaded.map_err(|error| CliError::FileOf(source.to_string(), error))?;
     if let Some(root) = &options.cache {
-        let Order { recipe, position, inputs, .. } = &mut order;
-        let folder = ResultFolder::open(root, TERRAIN_VERSION, recipe, *position, inputs);
-        inputs.kept = Some(Arc::new(folder.map_err(|error| CliError::Folder(root.clone(), error.to_string()))?));
+        let folder = CacheFolder::new(root, TERRAIN_VERSION, &order);
+        order.cache = Some(Arc::new(folder.map_err(|error| CliError::Folder(root.clone(), error.to_string()))?));
     }
     Ok(order)
 }

@@ -1,4 +1,4 @@
-//! Drained terrain as bytes, to be kept between runs.
+//! Drained terrain as bytes, for the cache of results.
 
 use super::grid::{END, NEIGHBOURS};
 use super::mesh::Mesh;
@@ -7,7 +7,7 @@ use super::refinement::{DrainedTerrain, Hillslopes, MeshTerrain};
 use super::source::Source;
 use crate::cast::ToInteger;
 use crate::heightfield::Heightfield;
-use crate::kept_results::{bytes_of, take};
+use crate::result_cache::{bytes_of, take};
 
 /// The bit of a point's byte that says whether it is a channel. The others are the direction to its receiver.
 const CHANNEL: u8 = 1 << 4;

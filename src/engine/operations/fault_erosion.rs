@@ -253,7 +253,7 @@ impl FaultErosion<'_> {
             below,
             uplift_m: None,
             is_coarse: context.is_coarse,
-            kept: context.inputs.kept.as_deref(),
+            cache: context.cache,
         };
         refinement.on_grid(grid, progress)
     }

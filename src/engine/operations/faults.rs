@@ -494,8 +494,15 @@ mod tests {
         let faults = Faults { count: 40, ..Default::default() };
         let grid = Grid::new(Extent { width_m: 900.0, depth_m: 700.0 }, 37, 29);
         let (inputs, progress) = (Inputs::default(), Progress::new());
-        let context =
-            EvalContext { grid, below: None, stream: stream(), inputs: &inputs, progress: &progress, is_coarse: false };
+        let context = EvalContext {
+            grid,
+            below: None,
+            stream: stream(),
+            inputs: &inputs,
+            progress: &progress,
+            is_coarse: false,
+            cache: None,
+        };
         let at = |until, from| faults.accumulate(&context, until, from).expect("a sum").expect("not cancelled");
         let (_, thirty) = at(30, None);
         for until in [0, 7, 29, 30, 31, 40] {
@@ -561,6 +568,7 @@ mod tests {
                 inputs: &inputs,
                 progress: &progress,
                 is_coarse: false,
+                cache: None,
             };
             let eroded = evaluated(&faults, faults.working_grid(grid), None, 200);
             faults.upsample(&eroded, &context, 200).expect("not cancelled")

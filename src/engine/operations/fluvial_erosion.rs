@@ -252,7 +252,7 @@ impl Operation for FluvialErosion {
             below,
             uplift_m: Some(uplift_m.into_iter().map(|uplift_m| steps * uplift_m).collect()),
             is_coarse: context.is_coarse,
-            kept: context.inputs.kept.as_deref(),
+            cache: context.cache,
         };
         progress.stage(0.1..1.0, || refinement.on_grid(context.grid, progress))
     }
@@ -293,8 +293,15 @@ mod tests {
     fn steady_state(erosion: &FluvialErosion, terrain: &Heightfield, steps: u32, years: f64) -> Heightfield {
         let (grid, inputs, progress) = (terrain.grid(), Inputs::default(), Progress::new());
         let stream = Stream::new(1, 1);
-        let context =
-            EvalContext { grid, below: Some(terrain), stream, inputs: &inputs, progress: &progress, is_coarse: false };
+        let context = EvalContext {
+            grid,
+            below: Some(terrain),
+            stream,
+            inputs: &inputs,
+            progress: &progress,
+            is_coarse: false,
+            cache: None,
+        };
         let erosion = FluvialErosion { years, ..erosion.clone() };
         erosion.evaluate_with_rock(WideGrid::new(grid, 0), &context, steps, None, None).expect("not cancelled")
     }
@@ -452,6 +459,7 @@ mod tests {
             inputs: &inputs,
             progress: &progress,
             is_coarse: false,
+            cache: None,
         };
         let terrain = erosion.upsample(&points, &context, 10).expect("not cancelled");
         let mut eroded = 0;
@@ -496,6 +504,7 @@ mod tests {
             inputs: &inputs,
             progress: &progress,
             is_coarse: false,
+            cache: None,
         };
         let at = |until, resume| erosion.evaluate(&context, until, resume).expect("not cancelled");
         let seven = at(7, None);
@@ -522,6 +531,7 @@ mod tests {
             inputs: &inputs,
             progress: &progress,
             is_coarse: false,
+            cache: None,
         };
         erosion.upsample(&eroded, &context, erosion.count).expect("not cancelled")
     }
@@ -580,7 +590,15 @@ mod tests {
             let (inputs, progress) = (Inputs::default(), Progress::new());
             let stream = Stream::new(1, 1);
             let below = Some(&below);
-            let context = EvalContext { grid, below, stream, inputs: &inputs, progress: &progress, is_coarse: false };
+            let context = EvalContext {
+                grid,
+                below,
+                stream,
+                inputs: &inputs,
+                progress: &progress,
+                is_coarse: false,
+                cache: None,
+            };
             let slope = |wide: WideGrid| {
                 let points = erosion.evaluate_with_rock(wide, &context, 20, None, None).expect("not cancelled");
                 border_slope(&erosion.upsample(&points, &context, 20).expect("not cancelled"))

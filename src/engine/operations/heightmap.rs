@@ -138,6 +138,7 @@ mod tests {
             inputs: &inputs,
             progress: &progress,
             is_coarse: false,
+            cache: None,
         };
         heightmap.evaluate(&context, 0, None).expect("not cancelled")
     }
@@ -186,6 +187,7 @@ mod tests {
             inputs: &Inputs::default(),
             progress: &progress,
             is_coarse: false,
+            cache: None,
         };
         assert_eq!(Heightmap::default().evaluate(&context, 0, None), Ok(Heightfield::flat(grid)));
     }

@@ -379,6 +379,7 @@ mod tests {
             inputs: &inputs,
             progress: &progress,
             is_coarse: false,
+            cache: None,
         };
         // Quantized, so that adding units loses nothing to rounding.
         let mut eroded =

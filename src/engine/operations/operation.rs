@@ -10,6 +10,7 @@ use crate::inputs::Inputs;
 use crate::parameters::{ParameterError, Parameters};
 use crate::progress::{Cancelled, Progress};
 use crate::random::Stream;
+use crate::result_cache::StepCache;
 use crate::rock::{RockChange, RockEffect};
 
 /// The role of an operation: whether it creates or changes terrain.
@@ -39,6 +40,8 @@ pub struct EvalContext<'a> {
     pub progress: &'a Progress,
     /// Whether a coarse preview is wanted, which may lack detail.
     pub is_coarse: bool,
+    /// The cache that later runs can share, if there is one.
+    pub cache: Option<StepCache<'a>>,
 }
 
 impl EvalContext<'_> {

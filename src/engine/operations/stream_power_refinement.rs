@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use super::blocks::Blocks;
 use super::operation::TerrainOnGrid;
 use super::stream_power::StreamPowerLaw;
@@ -13,9 +15,10 @@ use crate::flow::{
     DrainedTerrain, Hillslopes, Mesh, MeshTerrain, Outlets, Refinement, RoutingOptions, Source, WideGrid,
     without_depressions,
 };
+use crate::hash::Hash;
 use crate::heightfield::{Grid, GridPart, Heightfield};
-use crate::kept_results::{Hash, KeptResults, ResultKey, bytes_of, kept_or_computed, take};
 use crate::progress::{Cancelled, Progress};
+use crate::result_cache::{ResultKey, StepCache, bytes_of, cached_or_computed, take};
 
 /// The longest side, in samples, of the meshes that are refined.
 const MAX_SIDE: usize = 4097;
@@ -64,8 +67,8 @@ pub(super) struct StreamPowerRefinement<'a> {
     pub uplift_m: Option<Vec<f32>>,
     /// Whether a coarse preview is wanted, without finer meshes than it needs.
     pub is_coarse: bool,
-    /// Where the terrain of large maps is kept.
-    pub kept: Option<&'a dyn KeptResults>,
+    /// The cache for the terrain of large maps.
+    pub cache: Option<StepCache<'a>>,
 }
 
 impl StreamPowerRefinement<'_> {
@@ -129,37 +132,7 @@ impl StreamPowerRefinement<'_> {
         let share =
             |levels: &[Grid]| levels.iter().chain([&from]).map(|grid| grid.samples().to_f32()).sum::<f32>() / total;
         if let Some(blocks) = grids.blocks() {
-            let done = share(whole);
-            let hash = self.hash(whole);
-            let key = |part: GridPart| ResultKey { what: "block", hash: hash.with(&(to.full(), part)) };
-            let is_kept = |part: GridPart| self.kept.is_some_and(|kept| kept.has(&key(part)));
-            let terrain = progress.stage(0.0..done, || {
-                let is_needed = blocks.of_part(to.as_part()).any(|part| !is_kept(part));
-                is_needed.then(|| self.whole_drained(&grids, hash, progress)).transpose()
-            })?;
-            let computed = |part: GridPart, progress: &Progress| match &terrain {
-                Some(terrain) => self.block(terrain, &grids, part, progress),
-                // It was kept a moment ago.
-                None => self.block(&self.whole_drained(&grids, hash, progress)?, &grids, part, progress),
-            };
-            let block = |part: GridPart, progress: &Progress| {
-                let read = |mut bytes: &[u8]| {
-                    let grid = to.full().part(part.first, part.size);
-                    Heightfield::from_heights(grid, take(&mut bytes, grid.samples(), f32::from_le_bytes)?)
-                };
-                let results = self.kept.map(|kept| (kept, key(part)));
-                kept_or_computed(
-                    results,
-                    read,
-                    || computed(part, progress),
-                    |block| bytes_of(block.heights()).collect(),
-                )
-            };
-            // The border of an overlap keeps its heights.
-            let routing = RoutingOptions { outlets: Outlets::Border, sea_m: self.routing.sea_m };
-            let finish =
-                |overlap: Heightfield, progress: &Progress| without_depressions(overlap, routing, &[], progress);
-            return progress.stage(done..1.0, || blocks.heights(to.as_part(), block, finish, progress));
+            return self.in_blocks(&grids, blocks, to, share(whole), progress);
         }
         let source = progress.stage(0.0..0.0, || (self.below)(sampled))?;
         let [drained, done] = [share(coarser), share(whole)];
@@ -173,20 +146,56 @@ impl StreamPowerRefinement<'_> {
         progress.stage(done..1.0, || refined.on_grid(to, source, progress))
     }
 
-    /// A hash of all that the terrain of some levels depends on, apart from the terrain before erosion.
-    fn hash(&self, levels: &[Grid]) -> Hash {
-        let Self { terrain, randomness, routing, law, years, uplift_m, .. } = self;
-        let hash = Hash::new().with(&(randomness, routing, law, years, levels, terrain.grid()));
-        hash.with_numbers(terrain.heights()).with_numbers(uplift_m.as_deref().unwrap_or_default())
+    /// The heights on a part of the map in blocks. `done` is the share of the progress at which the terrain of the world is.
+    fn in_blocks(
+        &self,
+        grids: &Grids,
+        blocks: Blocks,
+        to: Grid,
+        done: f32,
+        progress: &Progress,
+    ) -> Result<Heightfield, Cancelled> {
+        let hash = self.hash();
+        let cached = |part: GridPart| {
+            self.cache.map(|StepCache { cache, .. }| (cache, ResultKey { kind: "block", hash: hash.with(&part) }))
+        };
+        let read = |part: GridPart, mut bytes: &[u8]| {
+            let grid = to.full().part(part.first, part.size);
+            let heights = take(&mut bytes, grid.samples(), f32::from_le_bytes)?;
+            Heightfield::from_heights(grid, heights).filter(|_| bytes.is_empty())
+        };
+        let known = |part: GridPart| cached(part).and_then(|(cache, key)| read(part, &cache.get(&key)?));
+        let is_missing = blocks.of_part(to.as_part()).par_bridge().any(|part| known(part).is_none());
+        let terrain = is_missing.then(|| progress.stage(0.0..done, || self.whole_drained(grids, progress)));
+        let terrain = terrain.transpose()?;
+        let computed = |part: GridPart, progress: &Progress| match &terrain {
+            Some(terrain) => self.block(terrain, grids, part, progress),
+            // The block was deleted since.
+            None => self.block(&self.whole_drained(grids, progress)?, grids, part, progress),
+        };
+        let block = |part: GridPart, progress: &Progress| {
+            let bytes = |block: &Heightfield| bytes_of(block.heights()).collect();
+            cached_or_computed(cached(part), |bytes| read(part, bytes), || computed(part, progress), bytes)
+        };
+        // The border of an overlap keeps its heights.
+        let routing = RoutingOptions { outlets: Outlets::Border, sea_m: self.routing.sea_m };
+        let finish = |overlap: Heightfield, progress: &Progress| without_depressions(overlap, routing, &[], progress);
+        progress.stage(done..1.0, || blocks.heights(to.as_part(), block, finish, progress))
     }
 
-    /// The terrain at the points of the last mesh that covers the whole world, given the [hash](Self::hash) of its levels.
-    fn whole_drained(&self, grids: &Grids, hash: Hash, progress: &Progress) -> Result<DrainedTerrain, Cancelled> {
+    /// A hash of what the terrain depends on, given the step and the size of the map.
+    fn hash(&self) -> Hash {
+        let hash = self.cache.map_or(Hash::new(), |StepCache { hash, .. }| hash);
+        hash.with(&(self.years, self.terrain.grid())).with_numbers(self.terrain.heights())
+    }
+
+    /// The terrain at the points of the last mesh that covers the whole world.
+    fn whole_drained(&self, grids: &Grids, progress: &Progress) -> Result<DrainedTerrain, Cancelled> {
         let mesh = grids.points(grids.whole).mesh(self.randomness, progress)?;
-        let results = self.kept.map(|kept| (kept, ResultKey { what: "world", hash }));
+        let cached = self.cache.map(|StepCache { cache, .. }| (cache, ResultKey { kind: "world", hash: self.hash() }));
         let read = |bytes: &[u8]| DrainedTerrain::from_bytes(mesh, self.routing, self.hillslopes(), bytes);
         let compute = || self.drained(grids, grids.whole(), None, progress);
-        kept_or_computed(results, read, compute, DrainedTerrain::to_bytes)
+        cached_or_computed(cached, read, compute, DrainedTerrain::to_bytes)
     }
 
     /// The terrain before erosion at the samples near the points of a mesh. Those in the world can be among the samples of a
@@ -488,7 +497,7 @@ mod tests {
             below: &|grid| Ok(Heightfield::flat(grid)),
             uplift_m: Some(vec![1e4; coarse.samples()]),
             is_coarse: false,
-            kept: None,
+            cache: None,
         };
         let terrain = refinement.on_grid(fine, &Progress::new()).expect("not cancelled");
         let bend = |r: usize, c: usize| terrain[(c - 1, r)] - 2.0 * terrain[(c, r)] + terrain[(c + 1, r)];
@@ -584,7 +593,7 @@ mod tests {
             below,
             uplift_m: None,
             is_coarse: false,
-            kept: None,
+            cache: None,
         }
     }
 

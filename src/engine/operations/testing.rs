@@ -21,7 +21,8 @@ pub(super) fn evaluated_with(
     resume: Option<Keyframe>,
 ) -> Heightfield {
     let (inputs, progress) = (Inputs::default(), Progress::new());
-    let context = EvalContext { grid, below, stream, inputs: &inputs, progress: &progress, is_coarse: false };
+    let context =
+        EvalContext { grid, below, stream, inputs: &inputs, progress: &progress, is_coarse: false, cache: None };
     operation.evaluate(&context, until, resume).expect("not cancelled")
 }
 

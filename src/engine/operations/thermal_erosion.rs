@@ -340,6 +340,7 @@ mod tests {
             inputs: &inputs,
             progress: &progress,
             is_coarse: false,
+            cache: None,
         };
         thermal.upsample(&terrain, &context, thermal.count).expect("not cancelled")
     }

@@ -10,9 +10,9 @@
 
 mod below_groups;
 mod cached_output;
-mod kept_output;
 pub mod memory;
 mod rock_log;
+mod shared_output;
 mod terrain_below;
 
 use std::collections::BTreeSet;
@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use self::below_groups::BelowGroups;
 use self::cached_output::{CachedOutput, resumed};
-use self::kept_output::kept_output;
 use self::rock_log::{ChangedTerrain, RockLog};
+use self::shared_output::{base_context, of_step, shared_output};
 use self::terrain_below::{Method, TerrainBelow};
 use super::blending::blend;
 use super::discarded::discarded;
@@ -36,8 +36,8 @@ use super::operations::group::Start;
 use super::operations::symmetry::Symmetry;
 use super::operations::{AnyOperation, EvalContext, PartReport, TerrainOnGrid, symmetry_report};
 use super::progress::{Cancelled, Progress};
-use super::random::Stream;
 use super::recipe::{Blend, Recipe, StepSettings};
+use super::result_cache::ResultCache;
 use super::rock::Rock;
 use super::step::Step;
 use crate::cast::{ToFloat, ToInteger};
@@ -104,6 +104,8 @@ pub struct Evaluator {
     evaluated: usize,
     /// Where to note what the steps do to the rock. Only for an evaluation without a cache, which visits every step.
     rock: Option<RockLog>,
+    /// The cache of an evaluation without one of its own.
+    shared: Option<Arc<dyn ResultCache>>,
 }
 
 /// The terrain after a step.
@@ -186,6 +188,7 @@ impl Evaluator {
             edited: 0,
             evaluated: 0,
             rock: None,
+            shared: None,
         }
     }
 
@@ -258,6 +261,11 @@ impl Evaluator {
         Self { is_caching: false, ..Self::new() }
     }
 
+    /// Shares results with later runs, if the recipe can be evaluated in [parts](can_evaluate_parts).
+    pub fn share(&mut self, cache: Option<Arc<dyn ResultCache>>) {
+        self.shared = cache;
+    }
+
     /// The number of operations evaluated so far; results from the cache do not count.
     pub fn evaluated(&self) -> usize {
         self.evaluated
@@ -295,7 +303,8 @@ impl Evaluator {
             return Ok(vec![symmetry_report(removed_m, is_partial, &discarded(recipe, step))]);
         }
         let (below, stream) = (below.as_deref(), reported.stream(recipe.seed));
-        let context = EvalContext { grid: *grid, below, stream, inputs, progress, is_coarse: self.is_coarse };
+        let context =
+            EvalContext { grid: *grid, below, stream, inputs, progress, is_coarse: self.is_coarse, cache: None };
         let mut reports = reported.operation.reports(&context)?;
         let is_in_group = recipe.placements()[step].parent.is_some();
         let last = recipe.stack.len() - 1;
@@ -336,9 +345,9 @@ impl Evaluator {
         if start < recipe.stack.len() {
             self.edited = unchanged.min(recipe.stack.len() - 1);
         }
-        let base =
-            EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs, progress, is_coarse: self.is_coarse };
-        let context_of = |step: &Step| EvalContext { stream: step.stream(recipe.seed), ..base };
+        let shared = self.shared.clone().filter(|_| !self.is_caching && can_evaluate_parts(recipe, grid.full()));
+        let base = base_context(grid, inputs, progress, self.is_coarse, shared.as_deref());
+        let context_of = |step: &Step| of_step(&base, step, recipe.seed);
         let output_ahead = |i: usize| {
             let step = &recipe.stack[i];
             progress.stage(0.0..stages.share(1), || self.output_ahead(&step.operation, &context_of(step), positions[i]))
@@ -607,7 +616,7 @@ impl Evaluator {
         }
         self.evaluated += 1;
         if !self.is_caching {
-            return kept_output(operation, context, until).map(Arc::new);
+            return shared_output(operation, context, until).map(Arc::new);
         }
         let affordable = |sample_bytes: usize, max: usize| {
             (self.keyframe_bytes / (sample_bytes * context.grid.samples())).clamp(1, max)

@@ -66,6 +66,7 @@ fn coarse_evaluation_uses_preview_grids_of_slow_operations_only() {
         inputs: &inputs,
         progress: &progress,
         is_coarse: true,
+        cache: None,
     };
     let points = step.operation.evaluate(&context, 40, None).expect("not cancelled");
     assert_eq!(Ok(&*found), step.operation.upsample(&points, &context, 40).as_ref());

@@ -93,6 +93,7 @@ pub fn mask_weights(
         inputs,
         progress,
         is_coarse: false,
+        cache: None,
     };
     let masks = EvaluatedMasks::new(mask, references, &context)?;
     let mut weights = Heightfield::flat(grid);

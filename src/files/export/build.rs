@@ -84,6 +84,7 @@ pub fn stage(
     require_memory(memory_needed(plan))?;
     let order = plan.order();
     let (recipe, grid, inputs) = (&order.recipe, plan.evaluated_grid(), &order.inputs);
+    evaluator.share(order.cache.clone());
     let evaluation = || match order.needs_rock() {
         true => {
             let with_rock = evaluate_with_rock(recipe, grid, order.position, inputs, progress);
@@ -92,10 +93,8 @@ pub fn stage(
         false => evaluator.evaluate(recipe, grid, order.position, inputs, progress).map(|heights| (heights, None)),
     };
     let (heights, rock) = progress.stage(0.0..EVALUATION_SHARE, evaluation)?;
-    let problem = inputs.kept.as_ref().and_then(|kept| kept.problem());
-    let problem = problem.map(|problem| format!("the cache could not be used: {problem}"));
     let own_m = own_range_m(plan, &heights, progress)?;
-    let notes = order.recipe.warnings().iter().map(ToString::to_string).chain(problem).collect();
+    let notes = order.recipe.warnings().iter().map(ToString::to_string).collect();
     let report = BuildReport { steps: import_steps(plan, own_m), notes, ..BuildReport::default() };
     let mut staging = Staging {
         plan,
@@ -115,18 +114,20 @@ pub fn stage(
     staging.scatter()?;
     staging.georeference()?;
     staging.manifest()?;
+    let problem = order.cache.as_ref().and_then(|cache| cache.problem());
+    staging.report.notes.extend(problem.map(|problem| format!("not all results could be cached: {problem}")));
     Ok((staging.staged, staging.report))
 }
 
-/// The range of the heights: of the complete terrain, or of the tile if only its surroundings were evaluated and no earlier
-/// build has kept the range of all.
+/// The range of the heights: of the complete terrain, or of the tile if only its surroundings were evaluated and the cache
+/// does not have the range of all.
 fn own_range_m(plan: &Plan, heights: &Heightfield, progress: &Progress) -> Result<Band, FileError> {
     if !matches!(plan.part, Some(Ok(_))) {
         let range_m = height_range_m(heights, None, progress)?;
-        plan.order().keep_range_m(range_m);
+        plan.order().cache_range_m(range_m);
         return Ok(range_m);
     }
-    if let Some(range_m) = plan.order().kept_range_m() {
+    if let Some(range_m) = plan.cached_range_m {
         return Ok(range_m);
     }
     let of_tile = plan.heightmaps.iter().flatten().next().map(|file| {

@@ -1,6 +1,7 @@
 //! Exports: plan an order, then build the plan.
 
 mod build;
+mod cache_folder;
 mod channels;
 mod cost;
 mod frames;
@@ -26,6 +27,7 @@ mod tiles;
 mod weights;
 
 pub use self::build::{build, build_plan, commit, stage};
+pub use self::cache_folder::CacheFolder;
 pub use self::cost::CostEstimate;
 pub use self::heightmap::write_heightmap;
 pub use self::import_guide::{HelperFile, ImportFacts, ImportGuide};

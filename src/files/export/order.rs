@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::import_guide::ImportGuide;
 use super::tiles::Tiles;
+use crate::engine::hash::Hash;
 use crate::engine::heightfield::Extent;
-use crate::engine::kept_results::{Hash, ResultKey};
 use crate::engine::level::Marker;
 use crate::engine::light::Light;
 use crate::engine::parameters::Band;
+use crate::engine::result_cache::{ResultCache, ResultKey};
 use crate::engine::texture::{AnalysisMap, Points, TerrainType};
 use crate::engine::{Grid, Inputs, Origin, Progress, Recipe};
 use crate::files::formats::heightmap::Encoding;
@@ -33,6 +35,8 @@ pub struct Order {
     pub position: Option<u32>,
     /// The decoded input files of the recipe that the order needs; see [`Self::load_inputs`].
     pub inputs: Inputs,
+    /// The cache that later builds can share, if there is one.
+    pub cache: Option<Arc<dyn ResultCache>>,
     /// The heightmaps to write, each with a sidecar.
     pub heightmaps: Vec<HeightmapOrder>,
     /// The texture to write.
@@ -279,6 +283,7 @@ impl Order {
             markers: Vec::new(),
             position: None,
             inputs: Inputs::default(),
+            cache: None,
             heightmaps: Vec::new(),
             texture: None,
             weights: None,
@@ -350,22 +355,22 @@ impl Order {
         Some(&self.recipe.light).filter(|light| light.bake && self.has_texture())
     }
 
-    /// The range of the complete terrain, if an earlier build has found and kept it.
-    pub(super) fn kept_range_m(&self) -> Option<Band> {
-        let bytes = self.inputs.kept.as_ref()?.load(&self.range_key())?;
+    /// The range of the complete terrain, if it is in the cache.
+    pub(super) fn cached_range_m(&self) -> Option<Band> {
+        let bytes = self.cache.as_ref()?.get(&self.range_key())?;
         let (min, max) = (bytes.first_chunk()?, bytes.last_chunk()?);
         (bytes.len() == 16).then(|| Band { min: f64::from_le_bytes(*min), max: f64::from_le_bytes(*max) })
     }
 
-    /// Keeps the range of the complete terrain for later builds of single tiles.
-    pub(super) fn keep_range_m(&self, Band { min, max }: Band) {
-        if let Some(kept) = &self.inputs.kept {
-            kept.keep(&self.range_key(), &[min.to_le_bytes(), max.to_le_bytes()].concat());
+    /// Stores the range of the complete terrain in the cache, for later builds of single tiles.
+    pub(super) fn cache_range_m(&self, Band { min, max }: Band) {
+        if let Some(cache) = &self.cache {
+            cache.put(&self.range_key(), &[min.to_le_bytes(), max.to_le_bytes()].concat());
         }
     }
 
     fn range_key(&self) -> ResultKey {
-        ResultKey { what: "range", hash: Hash::new().with(&self.grid) }
+        ResultKey { kind: "range", hash: Hash::new().with(&self.grid) }
     }
 
     /// The fixed range of heights, if there is one.

@@ -3,17 +3,22 @@
 use super::order::{HeightmapOrder, Order};
 use super::tiles::{PlannedMaps, TileFile};
 use crate::engine::heightfield::GridPart;
+use crate::engine::parameters::Band;
 use crate::engine::stack;
 use crate::engine::texture::{AnalysisMap, PixelRegion, Points, RequiredMaps, Unit};
 use crate::files::formats::heightmap::{Samples, WrittenFormat};
 use crate::files::formats::region::Region;
 
 /// The samples that are evaluated for the only tile of an order. The error is the reason why all are.
-pub(super) fn part_of_tile(order: &Order, planned: &PlannedMaps) -> Result<GridPart, &'static str> {
+pub(super) fn part_of_tile(
+    order: &Order,
+    planned: &PlannedMaps,
+    cached_range_m: Option<Band>,
+) -> Result<GridPart, &'static str> {
     check_outputs(order)?;
-    check_heights(order)?;
+    check_heights(order, cached_range_m)?;
     if order.needs_painting() {
-        check_painting(order)?;
+        check_painting(order, cached_range_m)?;
     }
     if !stack::can_evaluate_parts(&order.recipe, order.grid) {
         return Err("its steps depend on the complete terrain, or it has too few samples for parts");
@@ -57,26 +62,26 @@ fn check_outputs(order: &Order) -> Result<(), &'static str> {
 }
 
 /// Whether integers of the heightmaps, if there are any, do not depend on the range of the complete terrain.
-fn check_heights(order: &Order) -> Result<(), &'static str> {
+fn check_heights(order: &Order, cached_range_m: Option<Band>) -> Result<(), &'static str> {
     let is_in_metres = |heightmap: &HeightmapOrder| {
         let format = WrittenFormat::from_path(&heightmap.path).ok();
         format.is_some_and(|format| matches!(format.samples(heightmap.encoding), Samples::Metres { .. }))
     };
-    if order.fixed_range_m().or_else(|| order.kept_range_m()).is_some() || order.heightmaps.iter().all(is_in_metres) {
+    if order.fixed_range_m().or(cached_range_m).is_some() || order.heightmaps.iter().all(is_in_metres) {
         Ok(())
+    } else if order.cache.is_some() {
+        Err("integers need the height range of all tiles, which is now in the cache")
     } else {
-        Err(
-            "integers need the height range of all tiles; fix it with --range or in the project, or keep it with --cache",
-        )
+        Err("integers need the height range of all tiles; fix it with --range or in the project, or use --cache")
     }
 }
 
 /// Whether terrain types depend on the heights and slopes around each place alone.
-fn check_painting(order: &Order) -> Result<(), &'static str> {
+fn check_painting(order: &Order, cached_range_m: Option<Band>) -> Result<(), &'static str> {
     let recipe = &order.recipe.texture;
-    let range_m = order.recipe.world.height_range_m.or_else(|| order.kept_range_m());
+    let range_m = order.recipe.world.height_range_m.or(cached_range_m);
     if range_m.is_none() && recipe.settings.unit != Unit::Metres {
-        Err("elevations of terrain types in percent need a fixed height range of the world")
+        Err("elevations of terrain types in percent need a fixed height range of the world, or one in the cache")
     } else if order.weights.as_ref().is_some_and(|weights| weights.points == Points::Samples) {
         Err("weights at samples cannot be computed from the surroundings of a tile")
     } else if order.texture.as_ref().is_some_and(|texture| texture.patches.is_some()) {

@@ -9,6 +9,7 @@ use super::part::part_of_tile;
 use super::tiles::{PlannedMaps, TileFile};
 use super::{frames, georeference, heightmap, maps, mesh, rivers, scatter, texture, weights};
 use crate::engine::heightfield::GridPart;
+use crate::engine::parameters::Band;
 use crate::engine::{Grid, Progress};
 use crate::files::formats::sidecar::sidecar_path;
 use crate::files::import::InputFiles;
@@ -92,6 +93,8 @@ pub struct Plan {
     pub(super) frame_positions: Vec<u32>,
     /// The samples that are evaluated for the only tile; `None`: all.
     pub(super) part: Option<Result<GridPart, &'static str>>,
+    /// The range of the complete terrain, if a single tile is written and the cache has it.
+    pub(super) cached_range_m: Option<Band>,
 }
 
 impl Plan {
@@ -152,21 +155,31 @@ impl Plan {
         }
         let planned = PlannedMaps { heightmaps: &heightmaps, texture: &texture, weights: &weights, maps: &maps };
         let georeference = georeference::plan(&order, &planned);
-        let georeference_files = georeference
-            .iter()
-            .map(|(path, text)| file(path.clone(), FileKind::Georeference, None, Some(text.len() as u64)));
-        files.extend(georeference_files);
+        let of_length =
+            |path: PathBuf, kind: FileKind, contents: &str| file(path, kind, None, Some(contents.len() as u64));
+        files.extend(georeference.iter().map(|(path, text)| of_length(path.clone(), FileKind::Georeference, text)));
         if let Some(manifest) = &order.manifest {
-            for (path, contents) in order.helper_files() {
-                files.push(file(path, FileKind::Helper, None, Some(contents.len() as u64)));
-            }
+            files.extend(order.helper_files().map(|(path, contents)| of_length(path, FileKind::Helper, contents)));
             let listed = files.len() + order.recipe.texture.active().count();
             let max_bytes = OVERHEAD_BYTES * 2 + ENTRY_BYTES * listed as u64;
             files.push(file(manifest.path.clone(), FileKind::Manifest, None, Some(max_bytes)));
         }
         let is_single = order.tiles.is_some_and(|tiles| tiles.only.is_some());
-        let part = is_single.then(|| part_of_tile(&order, &planned));
-        Ok(Self { order, files, heightmaps, texture, weights, maps, densities, georeference, frame_positions, part })
+        let cached_range_m = if is_single { order.cached_range_m() } else { None };
+        let part = is_single.then(|| part_of_tile(&order, &planned, cached_range_m));
+        Ok(Self {
+            order,
+            files,
+            heightmaps,
+            texture,
+            weights,
+            maps,
+            densities,
+            georeference,
+            frame_positions,
+            part,
+            cached_range_m,
+        })
     }
 
     /// The order.

@@ -295,8 +295,8 @@ fn tiles_are_parts_of_the_map_with_one_range_and_shared_edges() {
     assert_eq!(alone.files.len(), 4);
     assert_eq!(
         alone.notes[0],
-        "the complete terrain was computed to write tile 1,2: integers need the height range of all tiles, which --range \
-         or the project can fix"
+        "the complete terrain was computed to write tile 1,2: integers need the height range of all tiles; fix it \
+         with --range or in the project, or use --cache"
     );
     assert_eq!(files.map(all), before);
     let metres = |order: &mut Order| drop(order.heightmaps.remove(0));

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::inputs::{DecodedFiles, InputFiles};
-use crate::engine::kept_results::Hash;
+use crate::engine::hash::Hash;
 use crate::engine::{Grid, Progress, Recipe, stack};
 
 /// The samples along the longer side of the terrain that is compared.

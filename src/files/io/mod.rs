@@ -10,7 +10,6 @@ pub mod guard;
 pub mod memory;
 pub mod process;
 pub mod read;
-pub mod result_folder;
 pub mod temp_files;
 pub mod terminal;
 

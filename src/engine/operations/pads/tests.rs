@@ -114,6 +114,7 @@ fn banks_end_at_their_reach() {
             inputs: &inputs,
             progress: &progress,
             is_coarse: false,
+            cache: None,
         };
         pads.reports(&context).expect("not cancelled")[0].warning.clone()
     };

@@ -1,94 +1,64 @@
-//! Results of long computations that are kept between runs.
+//! A cache of long computations, which later runs of the program can share.
 //!
-//! Parts of large terrain are often computed one after another, each by a process of its own. Rivers need the same coarse
-//! terrain for each of them, and blocks of which two parts have samples. The caller keeps these results, because the engine does
+//! Tiles of large terrain are often computed one after another, each by a process of its own. Rivers need the same coarse
+//! terrain for each of them, and blocks of which two tiles have samples. The caller stores these results, because the engine does
 //! not access files. Without them, or if some are lost, the terrain is the same.
 
 use std::fmt::{self, Debug, Display, Formatter};
 
 use super::cast::ToInteger;
+use super::hash::Hash;
 use super::heightfield::{Extent, Grid, Heightfield};
 use super::progress::Cancelled;
 
-/// Where results are kept.
-pub trait KeptResults: Debug + Send + Sync {
-    /// Whether there is a result.
-    fn has(&self, key: &ResultKey) -> bool;
-    /// A result, as it was kept; `None` if there is none.
-    fn load(&self, key: &ResultKey) -> Option<Vec<u8>>;
-    /// Keeps a result, unless there is a [problem](Self::problem).
-    fn keep(&self, key: &ResultKey, contents: &[u8]);
-    /// Why a result could not be kept, as a sentence. The next run has to compute it again.
+/// Stores the results of one recipe with its files. It may lose them.
+pub trait ResultCache: Debug + Send + Sync {
+    /// A result as it was stored; `None` if there is none.
+    fn get(&self, key: &ResultKey) -> Option<Vec<u8>>;
+    /// Stores a result, unless there is a [problem](Self::problem).
+    fn put(&self, key: &ResultKey, contents: &[u8]);
+    /// Why a result could not be stored, as a sentence. The next run has to compute it again.
     fn problem(&self) -> Option<String>;
-}
-
-/// A 64-bit hash: FNV-1a (G. Fowler, L. C. Noll and K.-P. Vo, 1991). It is the same in every version of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hash(u64);
-
-impl Hash {
-    /// The hash of no bytes.
-    pub fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    /// The hash of the bytes before and these.
-    pub fn with_bytes(self, bytes: impl IntoIterator<Item = u8>) -> Self {
-        const PRIME: u64 = 0x0100_0000_01b3;
-        Self(bytes.into_iter().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME)))
-    }
-
-    /// The hash of what was before and the text of a value.
-    pub fn with(self, value: &impl Debug) -> Self {
-        self.with_bytes(format!("{value:?}").into_bytes())
-    }
-
-    /// The hash of what was before and the bits of these numbers.
-    pub fn with_numbers(self, numbers: &[f32]) -> Self {
-        self.with_bytes(bytes_of(numbers))
-    }
-
-    /// The number.
-    pub fn value(self) -> u64 {
-        self.0
-    }
-}
-
-impl Default for Hash {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 /// What a result is and what it depends on, apart from the recipe and its files. As text, a file name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultKey {
     /// What the result is.
-    pub what: &'static str,
+    pub kind: &'static str,
     /// A hash of all that it depends on.
     pub hash: Hash,
 }
 
 impl Display for ResultKey {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        write!(f, "{}-{:016x}", self.what, self.hash.value())
+        write!(f, "{}-{:016x}", self.kind, self.hash.value())
     }
 }
 
-/// A result from those that are kept, or computed and kept then. `read` returns it from its bytes, or `None` if they are those
-/// of something else.
-pub(crate) fn kept_or_computed<T>(
-    results: Option<(&dyn KeptResults, ResultKey)>,
+/// The cache for one step of the recipe.
+#[derive(Clone, Copy, Debug)]
+pub struct StepCache<'a> {
+    /// The cache.
+    pub cache: &'a dyn ResultCache,
+    /// A hash of the step, its random numbers and the size of the map.
+    pub hash: Hash,
+}
+
+/// A result from the cache, or computed and stored then. `read` returns it from its bytes, or `None` if they are those of
+/// something else.
+pub(crate) fn cached_or_computed<T>(
+    cache: Option<(&dyn ResultCache, ResultKey)>,
     read: impl FnOnce(&[u8]) -> Option<T>,
     compute: impl FnOnce() -> Result<T, Cancelled>,
     bytes: impl FnOnce(&T) -> Vec<u8>,
 ) -> Result<T, Cancelled> {
-    let Some((results, key)) = results else { return compute() };
-    if let Some(known) = results.load(&key).and_then(|bytes| read(&bytes)) {
+    let Some((cache, key)) = cache else { return compute() };
+    if let Some(known) = cache.get(&key).and_then(|bytes| read(&bytes)) {
         return Ok(known);
     }
     let computed = compute()?;
-    results.keep(&key, &bytes(&computed));
+    cache.put(&key, &bytes(&computed));
     Ok(computed)
 }
 
@@ -141,12 +111,8 @@ mod tests {
     }
 
     #[test]
-    fn hashes_are_those_of_the_published_function() {
-        assert_eq!(Hash::new().value(), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(Hash::new().with_numbers(&[f32::from_le_bytes(*b"foob")]).value(), 0xdd12_0e79_0c25_12af);
-        assert_eq!(Hash::new().with_bytes(*b"foobar").value(), 0x8594_4171_f739_67e8);
-        let key = ResultKey { what: "block", hash: Hash::new().with_bytes(*b"a") };
+    fn keys_are_file_names() {
+        let key = ResultKey { kind: "block", hash: Hash::new().with_bytes(*b"a") };
         assert_eq!(key.to_string(), "block-af63dc4c8601ec8c");
-        assert_ne!(Hash::new().with_numbers(&[0.0]), Hash::new().with_numbers(&[-0.0]));
     }
 }
