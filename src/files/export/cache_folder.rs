@@ -10,6 +10,7 @@ use crate::engine::hash::Hash;
 use crate::engine::inputs::SampleScale;
 use crate::engine::recipe::{Recipe, World};
 use crate::engine::result_cache::{ResultCache, ResultKey};
+use crate::files::io::atomic::write_cached;
 use crate::files::io::error::FileError;
 use crate::files::io::read::read_regular;
 
@@ -53,15 +54,14 @@ impl CacheFolder {
         self.path.join(format!("{key}.bin"))
     }
 
-    /// Writes the contents and their checksum beside the file and renames it. Files are not synced, because what a lost power
-    /// supply damages counts as missing.
-    fn write(&self, file: &Path, contents: &[u8]) -> io::Result<()> {
-        fs::create_dir_all(&self.path)?;
-        let mut written = tempfile::NamedTempFile::new_in(&self.path)?;
-        written.write_all(contents)?;
-        written.write_all(&crc32fast::hash(contents).to_le_bytes())?;
-        written.persist(file)?;
-        Ok(())
+    /// Writes the contents and their checksum.
+    fn write(&self, file: &Path, contents: &[u8]) -> Result<(), FileError> {
+        let failed = |error| FileError::writing(file, &error);
+        fs::create_dir_all(&self.path).map_err(failed)?;
+        write_cached(file, |writer| {
+            let checksum = crc32fast::hash(contents).to_le_bytes();
+            writer.write_all(contents).and_then(|()| writer.write_all(&checksum)).map_err(failed)
+        })
     }
 }
 
@@ -77,10 +77,8 @@ impl ResultCache for CacheFolder {
     }
 
     fn put(&self, key: &ResultKey, contents: &[u8]) {
-        let file = self.file(key);
-        if let Err(error) = self.write(&file, contents) {
-            let problem = || FileError::writing(&file, &error).to_string();
-            self.problem.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(problem);
+        if let Err(error) = self.write(&self.file(key), contents) {
+            self.problem.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
         }
     }
 

@@ -244,14 +244,35 @@ pub fn stage(
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError>,
 ) -> Result<StagedFile, FileError> {
     check_writable(path, overwrite)?;
+    let (staged, file) = stage_unsynced(path, overwrite, write)?;
+    let synced = failure::check(Operation::Sync, path).and_then(|()| file.sync_all());
+    synced.map_err(|error| FileError::writing(path, &error)).map(|()| staged)
+}
+
+fn stage_unsynced(
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError>,
+) -> Result<(StagedFile, File), FileError> {
     let (staged, file) = begin(path, overwrite)?;
     let mut writer = BufWriter::with_capacity(1 << 20, &file);
     write(&mut writer)?;
-    let failed = |error: io::Error| FileError::writing(path, &error);
-    failure::check(Operation::Write, path).and_then(|()| writer.flush()).map_err(failed)?;
+    let written = failure::check(Operation::Write, path).and_then(|()| writer.flush());
     drop(writer);
-    failure::check(Operation::Sync, path).and_then(|()| file.sync_all()).map_err(failed)?;
-    Ok(staged)
+    written.map_err(|error| FileError::writing(path, &error)).map(|()| (staged, file))
+}
+
+/// Writes a file of a cache, which replaces an older one. It is not synced, so its contents need a checksum, and it does not
+/// count as an output.
+pub fn write_cached(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<(), FileError>,
+) -> Result<(), FileError> {
+    let (mut staged, _) = stage_unsynced(path, true, write)?;
+    let mut temp_files = temp_files::lock();
+    staged.commit(&mut temp_files)?;
+    temp_files.committed -= 1;
+    Ok(())
 }
 
 /// Stages a file with these contents.
