@@ -134,15 +134,7 @@ mod tests {
         let check = |blend_by, strength, expected: [f32; 4]| {
             let settings = StepSettings { blend: blend_by, strength, rounding_m: 4.0, ..Default::default() };
             let (stream, inputs, progress) = (Stream::new(0, 0), Inputs::default(), Progress::new());
-            let context = EvalContext {
-                grid,
-                below: Some(&below),
-                stream,
-                inputs: &inputs,
-                progress: &progress,
-                is_coarse: false,
-                cache: None,
-            };
+            let context = EvalContext { below: Some(&below), stream, ..EvalContext::new(grid, &inputs, &progress) };
             let found = blend(&context, Arc::new(own.clone()), &settings, &MaskReferences::none());
             assert_eq!(found.expect("not cancelled").heights(), expected, "{blend_by:?}");
         };

@@ -118,13 +118,9 @@ impl FinalSymmetry {
                 let means = progress.stage(0.0..0.9, || symmetry.orbit_means(&terrain, progress))?;
                 let below = Some(&*terrain);
                 let context = EvalContext {
-                    grid: terrain.grid(),
                     below,
                     stream: step.stream(recipe.seed),
-                    inputs,
-                    progress,
-                    is_coarse: false,
-                    cache: None,
+                    ..EvalContext::new(terrain.grid(), inputs, progress)
                 };
                 progress.stage(0.9..1.0, || blend(&context, Arc::new(means), &settings, &recipe.mask_references(..)))
             })?;

@@ -54,15 +54,7 @@ fn fault_trees() {
     let Some(FaultSequence::Trees(trees)) = step.faults(WORLD, Stream::new(8, 1)) else { panic!("they draw trees") };
     let plain = naive::trees(grid(), &trees.collect::<Vec<Tree>>());
     let (inputs, progress) = (Inputs::default(), Progress::new());
-    let context = EvalContext {
-        grid: grid(),
-        below: None,
-        stream: Stream::new(8, 1),
-        inputs: &inputs,
-        progress: &progress,
-        is_coarse: false,
-        cache: None,
-    };
+    let context = EvalContext { stream: Stream::new(8, 1), ..EvalContext::new(grid(), &inputs, &progress) };
     let ours = step.evaluate(&context, 60, None).expect("not cancelled");
     let off = ours.heights().iter().zip(&plain).filter(|(a, b)| (*a - *b).abs() > 0.01).count();
     // A sample on a line can be rounded to the other side in f32.

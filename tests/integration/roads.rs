@@ -66,14 +66,11 @@ fn built(route: &[[f64; 2]]) -> (Heightfield, Heightfield, Vec<[f64; 2]>) {
     let path =
         Path { nodes: points.iter().map(node).collect(), width_m: WIDTH_M, max_grade: MAX_GRADE, ..Default::default() };
     let recipe = Recipe { stack: vec![Step::new(Paths { paths: vec![path].into() })], ..Default::default() };
+    let (inputs, progress) = (Inputs::default(), Progress::new());
     let context = upthrust::engine::operations::EvalContext {
-        grid,
         below: Some(&below),
         stream: recipe.stack[0].stream(recipe.seed),
-        inputs: &Inputs::default(),
-        progress: &Progress::new(),
-        is_coarse: false,
-        cache: None,
+        ..upthrust::engine::operations::EvalContext::new(grid, &inputs, &progress)
     };
     let road = recipe.stack[0].operation.evaluate(&context, 0, None).expect("not cancelled");
     (below, road, points)

@@ -11,7 +11,6 @@ use crate::engine::cast::ToInteger;
 use crate::engine::heightfield::{Extent, Grid};
 use crate::engine::mask::{EvaluatedMasks, Mask, MaskReferences, MaskRow};
 use crate::engine::operations::EvalContext;
-use crate::engine::random::Stream;
 use crate::engine::recipe::Recipe;
 use crate::engine::recipe_masks::MaskOwner;
 use crate::engine::{Inputs, Progress};
@@ -90,15 +89,7 @@ impl MaskOverlay {
 fn image(OverlaySource { mask, extent, colour }: &OverlaySource) -> Option<ColorImage> {
     let grid = Grid::new(*extent, SIDE, SIDE);
     let (inputs, progress) = (Inputs::default(), Progress::new());
-    let context = EvalContext {
-        grid,
-        below: None,
-        stream: Stream::new(0, 0),
-        inputs: &inputs,
-        progress: &progress,
-        is_coarse: false,
-        cache: None,
-    };
+    let context = EvalContext::new(grid, &inputs, &progress);
     let evaluated = EvaluatedMasks::new(std::slice::from_ref(mask), &MaskReferences::none(), &context).ok()?;
     let mut row = MaskRow::new(SIDE);
     let mut pixels = Vec::with_capacity(SIDE * SIDE);

@@ -332,7 +332,7 @@ mod tests {
 
     fn combined(masks: &[Mask], grid: Grid, below: Option<&Heightfield>, inputs: &Inputs, r: usize) -> Vec<f32> {
         let (stream, progress) = (Stream::new(1, 2), Progress::new());
-        let context = EvalContext { grid, below, stream, inputs, progress: &progress, is_coarse: false, cache: None };
+        let context = EvalContext { below, stream, ..EvalContext::new(grid, inputs, &progress) };
         let mut row = MaskRow::new(grid.width());
         let lakes = Mask { source: MaskSource::Lakes, invert: true, strength: 0.5, ..Default::default() };
         let named = [("half".to_string(), vec![lakes].into())].into();

@@ -591,15 +591,7 @@ mod tests {
     fn accumulation_continues_in_either_direction() {
         let grid = Grid::new(OBLONG, 37, 29);
         let (inputs, progress) = (Inputs::default(), Progress::new());
-        let context = EvalContext {
-            grid,
-            below: None,
-            stream: stream(),
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
-        };
+        let context = EvalContext { stream: stream(), ..EvalContext::new(grid, &inputs, &progress) };
         for edge_fade in [false, true] {
             let faults = BspFaults { count: 20, edge_fade, wind: None, ..Default::default() };
             let at = |until, from| faults.accumulate(&context, until, from).expect("a sum").expect("not cancelled");

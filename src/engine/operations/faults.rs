@@ -494,15 +494,7 @@ mod tests {
         let faults = Faults { count: 40, ..Default::default() };
         let grid = Grid::new(Extent { width_m: 900.0, depth_m: 700.0 }, 37, 29);
         let (inputs, progress) = (Inputs::default(), Progress::new());
-        let context = EvalContext {
-            grid,
-            below: None,
-            stream: stream(),
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
-        };
+        let context = EvalContext { stream: stream(), ..EvalContext::new(grid, &inputs, &progress) };
         let at = |until, from| faults.accumulate(&context, until, from).expect("a sum").expect("not cancelled");
         let (_, thirty) = at(30, None);
         for until in [0, 7, 29, 30, 31, 40] {
@@ -561,15 +553,7 @@ mod tests {
         let [coarse, fine] = [257, 1025].map(|side| {
             let (inputs, progress) = (Inputs::default(), Progress::new());
             let grid = Grid::new(world, side, side);
-            let context = EvalContext {
-                grid,
-                below: None,
-                stream: stream(),
-                inputs: &inputs,
-                progress: &progress,
-                is_coarse: false,
-                cache: None,
-            };
+            let context = EvalContext { stream: stream(), ..EvalContext::new(grid, &inputs, &progress) };
             let eroded = evaluated(&faults, faults.working_grid(grid), None, 200);
             faults.upsample(&eroded, &context, 200).expect("not cancelled")
         });

@@ -293,15 +293,7 @@ mod tests {
     fn steady_state(erosion: &FluvialErosion, terrain: &Heightfield, steps: u32, years: f64) -> Heightfield {
         let (grid, inputs, progress) = (terrain.grid(), Inputs::default(), Progress::new());
         let stream = Stream::new(1, 1);
-        let context = EvalContext {
-            grid,
-            below: Some(terrain),
-            stream,
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
-        };
+        let context = EvalContext { below: Some(terrain), stream, ..EvalContext::new(grid, &inputs, &progress) };
         let erosion = FluvialErosion { years, ..erosion.clone() };
         erosion.evaluate_with_rock(WideGrid::new(grid, 0), &context, steps, None, None).expect("not cancelled")
     }
@@ -453,13 +445,9 @@ mod tests {
         let points = evaluated(&erosion, grid, Some(&below), 10);
         let (inputs, progress) = (Inputs::default(), Progress::new());
         let context = EvalContext {
-            grid,
             below: Some(&below),
             stream: Stream::new(1, 1),
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
+            ..EvalContext::new(grid, &inputs, &progress)
         };
         let terrain = erosion.upsample(&points, &context, 10).expect("not cancelled");
         let mut eroded = 0;
@@ -498,13 +486,9 @@ mod tests {
         let erosion = FluvialErosion::default();
         let (inputs, progress) = (Inputs::default(), Progress::new());
         let context = EvalContext {
-            grid,
             below: Some(&below),
             stream: Stream::new(1, 1),
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
+            ..EvalContext::new(grid, &inputs, &progress)
         };
         let at = |until, resume| erosion.evaluate(&context, until, resume).expect("not cancelled");
         let seven = at(7, None);
@@ -525,13 +509,9 @@ mod tests {
         let coarse_below = below.resampled(working_grid, &progress).expect("not cancelled");
         let eroded = evaluated(&erosion, working_grid, Some(&coarse_below), erosion.count);
         let context = EvalContext {
-            grid,
             below: Some(&below),
             stream: Stream::new(1, 1),
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
+            ..EvalContext::new(grid, &inputs, &progress)
         };
         erosion.upsample(&eroded, &context, erosion.count).expect("not cancelled")
     }
@@ -590,15 +570,7 @@ mod tests {
             let (inputs, progress) = (Inputs::default(), Progress::new());
             let stream = Stream::new(1, 1);
             let below = Some(&below);
-            let context = EvalContext {
-                grid,
-                below,
-                stream,
-                inputs: &inputs,
-                progress: &progress,
-                is_coarse: false,
-                cache: None,
-            };
+            let context = EvalContext { below, stream, ..EvalContext::new(grid, &inputs, &progress) };
             let slope = |wide: WideGrid| {
                 let points = erosion.evaluate_with_rock(wide, &context, 20, None, None).expect("not cancelled");
                 border_slope(&erosion.upsample(&points, &context, 20).expect("not cancelled"))

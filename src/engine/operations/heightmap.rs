@@ -119,7 +119,6 @@ mod tests {
     use crate::heightfield::Grid;
     use crate::inputs::Inputs;
     use crate::progress::Progress;
-    use crate::random::Stream;
 
     const WORLD: Extent = Extent { width_m: 300.0, depth_m: 200.0 };
 
@@ -131,15 +130,7 @@ mod tests {
         let inputs = Inputs { rasters: [(FileName("a.png".into()), Arc::new(raster))].into(), ..Default::default() };
         let heightmap = Heightmap { file: FileName("a.png".into()), ..heightmap.clone() };
         let progress = Progress::new();
-        let context = EvalContext {
-            grid,
-            below: None,
-            stream: Stream::new(0, 0),
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
-        };
+        let context = EvalContext::new(grid, &inputs, &progress);
         heightmap.evaluate(&context, 0, None).expect("not cancelled")
     }
 
@@ -180,15 +171,8 @@ mod tests {
     fn without_a_file_the_terrain_is_flat() {
         let grid = Grid::new(WORLD, 4, 3);
         let progress = Progress::new();
-        let context = EvalContext {
-            grid,
-            below: None,
-            stream: Stream::new(0, 0),
-            inputs: &Inputs::default(),
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
-        };
+        let inputs = Inputs::default();
+        let context = EvalContext::new(grid, &inputs, &progress);
         assert_eq!(Heightmap::default().evaluate(&context, 0, None), Ok(Heightfield::flat(grid)));
     }
 }

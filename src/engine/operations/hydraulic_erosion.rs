@@ -372,15 +372,7 @@ mod tests {
     fn mass_is_conserved_except_for_sediment_lost_over_the_border() {
         let terrain = hills(129);
         let (inputs, progress) = (Inputs::default(), Progress::new());
-        let context = EvalContext {
-            grid: terrain.grid(),
-            below: None,
-            stream: Stream::new(2, 1),
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
-        };
+        let context = EvalContext { stream: Stream::new(2, 1), ..EvalContext::new(terrain.grid(), &inputs, &progress) };
         // Quantized, so that adding units loses nothing to rounding.
         let mut eroded =
             Heightfield::from_fn(terrain.grid(), |c, r| quantized_displacement(f64::from(terrain[(c, r)])) as f32);

@@ -44,7 +44,12 @@ pub struct EvalContext<'a> {
     pub cache: Option<StepCache<'a>>,
 }
 
-impl EvalContext<'_> {
+impl<'a> EvalContext<'a> {
+    /// The context of an evaluation on flat terrain without random numbers or a cache.
+    pub fn new(grid: Grid, inputs: &'a Inputs, progress: &'a Progress) -> Self {
+        Self { grid, below: None, stream: Stream::new(0, 0), inputs, progress, is_coarse: false, cache: None }
+    }
+
     /// A copy of the terrain below the step.
     pub fn heights_below(&self) -> Result<Heightfield, Cancelled> {
         self.below.map_or_else(|| Ok(Heightfield::flat(self.grid)), |below| below.copied(self.progress))

@@ -306,15 +306,7 @@ mod tests {
         );
         let (particles, grid) = (few(), Grid::new(WORLD, 61, 35));
         let (inputs, progress) = (Inputs::default(), Progress::new());
-        let context = EvalContext {
-            grid,
-            below: None,
-            stream: stream(),
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
-        };
+        let context = EvalContext { stream: stream(), ..EvalContext::new(grid, &inputs, &progress) };
         let mut walk = Walk { place_m: [0.0; 2], heading: 0.0 };
         let mut jumps = 0;
         for i in 1..=200 {

@@ -364,15 +364,7 @@ mod tests {
     fn evaluated(stamps: Vec<Stamp>, raster: &Raster, grid: Grid, below: Option<&Heightfield>) -> Heightfield {
         let rasters = [(file("a"), Arc::new(raster.clone()))].into();
         let (inputs, progress) = (Inputs { rasters, ..Default::default() }, Progress::new());
-        let context = EvalContext {
-            grid,
-            below,
-            stream: stream(),
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
-        };
+        let context = EvalContext { below, stream: stream(), ..EvalContext::new(grid, &inputs, &progress) };
         Stamps { stamps: stamps.into() }.evaluate(&context, 0, None).expect("not cancelled")
     }
 

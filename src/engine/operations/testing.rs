@@ -21,8 +21,7 @@ pub(super) fn evaluated_with(
     resume: Option<Keyframe>,
 ) -> Heightfield {
     let (inputs, progress) = (Inputs::default(), Progress::new());
-    let context =
-        EvalContext { grid, below, stream, inputs: &inputs, progress: &progress, is_coarse: false, cache: None };
+    let context = EvalContext { below, stream, ..EvalContext::new(grid, &inputs, &progress) };
     operation.evaluate(&context, until, resume).expect("not cancelled")
 }
 

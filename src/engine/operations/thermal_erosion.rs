@@ -333,15 +333,7 @@ mod tests {
             return terrain;
         }
         let stream = Stream::new(1, 1);
-        let context = EvalContext {
-            grid: below.grid(),
-            below: Some(below),
-            stream,
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
-        };
+        let context = EvalContext { below: Some(below), stream, ..EvalContext::new(below.grid(), &inputs, &progress) };
         thermal.upsample(&terrain, &context, thermal.count).expect("not cancelled")
     }
 

@@ -22,13 +22,14 @@ use std::sync::Arc;
 use self::below_groups::BelowGroups;
 use self::cached_output::{CachedOutput, resumed};
 use self::rock_log::{ChangedTerrain, RockLog};
-use self::shared_output::{base_context, of_step, shared_output};
+use self::shared_output::{of_step, shared_output};
 use self::terrain_below::{Method, TerrainBelow};
 use super::blending::blend;
 use super::discarded::discarded;
 pub use super::final_symmetry::restores_symmetry;
 use super::final_symmetry::{FinalSymmetry, symmetries_to_restore};
 use super::groups::Placement;
+use super::hash::Hash;
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
 use super::mask::{Mask, MaskSource, NamedMasks};
@@ -37,7 +38,7 @@ use super::operations::symmetry::Symmetry;
 use super::operations::{AnyOperation, EvalContext, PartReport, TerrainOnGrid, symmetry_report};
 use super::progress::{Cancelled, Progress};
 use super::recipe::{Blend, Recipe, StepSettings};
-use super::result_cache::ResultCache;
+use super::result_cache::{ResultCache, StepCache};
 use super::rock::Rock;
 use super::step::Step;
 use crate::cast::{ToFloat, ToInteger};
@@ -304,7 +305,7 @@ impl Evaluator {
         }
         let (below, stream) = (below.as_deref(), reported.stream(recipe.seed));
         let context =
-            EvalContext { grid: *grid, below, stream, inputs, progress, is_coarse: self.is_coarse, cache: None };
+            EvalContext { below, stream, is_coarse: self.is_coarse, ..EvalContext::new(*grid, inputs, progress) };
         let mut reports = reported.operation.reports(&context)?;
         let is_in_group = recipe.placements()[step].parent.is_some();
         let last = recipe.stack.len() - 1;
@@ -346,7 +347,8 @@ impl Evaluator {
             self.edited = unchanged.min(recipe.stack.len() - 1);
         }
         let shared = self.shared.clone().filter(|_| !self.is_caching && can_evaluate_parts(recipe, grid.full()));
-        let base = base_context(grid, inputs, progress, self.is_coarse, shared.as_deref());
+        let cache = shared.as_deref().map(|cache| StepCache { cache, hash: Hash::new().with(&grid.full()) });
+        let base = EvalContext { is_coarse: self.is_coarse, cache, ..EvalContext::new(grid, inputs, progress) };
         let context_of = |step: &Step| of_step(&base, step, recipe.seed);
         let output_ahead = |i: usize| {
             let step = &recipe.stack[i];

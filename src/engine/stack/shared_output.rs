@@ -1,27 +1,12 @@
 //! The contexts of steps, with a cache that later runs can share, and the output of operations in it.
 
-use crate::hash::Hash;
-use crate::heightfield::{Grid, Heightfield};
-use crate::inputs::Inputs;
+use crate::heightfield::Heightfield;
 use crate::operations::{AnyOperation, EvalContext};
-use crate::progress::{Cancelled, Progress};
-use crate::random::Stream;
-use crate::result_cache::{ResultCache, ResultKey, StepCache, cached_or_computed};
+use crate::progress::Cancelled;
+use crate::result_cache::{ResultKey, StepCache, cached_or_computed};
 use crate::step::Step;
 
-/// The context of the steps of a recipe on a grid, without what belongs to a single one.
-pub(super) fn base_context<'a>(
-    grid: Grid,
-    inputs: &'a Inputs,
-    progress: &'a Progress,
-    is_coarse: bool,
-    shared: Option<&'a dyn ResultCache>,
-) -> EvalContext<'a> {
-    let cache = shared.map(|cache| StepCache { cache, hash: Hash::new().with(&grid.full()) });
-    EvalContext { grid, below: None, stream: Stream::new(0, 0), inputs, progress, is_coarse, cache }
-}
-
-/// The context of a step.
+/// The context of a step, given that of all steps.
 pub(super) fn of_step<'a>(base: &EvalContext<'a>, step: &Step, recipe_seed: u32) -> EvalContext<'a> {
     let stream = step.stream(recipe_seed);
     let of_step = |cache: StepCache<'a>| StepCache { hash: cache.hash.with(&(&step.operation, stream)), ..cache };

@@ -59,15 +59,8 @@ fn coarse_evaluation_uses_preview_grids_of_slow_operations_only() {
     let wet = recipe(rivers);
     let found = coarse(&wet, grid());
     let step = &wet.stack[0];
-    let context = EvalContext {
-        grid: grid(),
-        below: None,
-        stream: step.stream(wet.seed),
-        inputs: &inputs,
-        progress: &progress,
-        is_coarse: true,
-        cache: None,
-    };
+    let context =
+        EvalContext { stream: step.stream(wet.seed), is_coarse: true, ..EvalContext::new(grid(), &inputs, &progress) };
     let points = step.operation.evaluate(&context, 40, None).expect("not cancelled");
     assert_eq!(Ok(&*found), step.operation.upsample(&points, &context, 40).as_ref());
     assert_ne!(found, exact(&wet, grid()));

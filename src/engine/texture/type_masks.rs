@@ -87,13 +87,9 @@ pub fn mask_weights(
 ) -> Result<Heightfield, Cancelled> {
     let grid = terrain.grid();
     let context = EvalContext {
-        grid,
         below: Some(terrain),
         stream: Stream::new(*seed, SEED),
-        inputs,
-        progress,
-        is_coarse: false,
-        cache: None,
+        ..EvalContext::new(grid, inputs, progress)
     };
     let masks = EvaluatedMasks::new(mask, references, &context)?;
     let mut weights = Heightfield::flat(grid);

@@ -107,15 +107,8 @@ fn banks_end_at_their_reach() {
     let warning = |reach_m| {
         let pads = Pads { pads: vec![pad(reach_m)].into() };
         let (inputs, progress) = (crate::Inputs::default(), Progress::new());
-        let context = EvalContext {
-            grid,
-            below: Some(&slope),
-            stream: stream(),
-            inputs: &inputs,
-            progress: &progress,
-            is_coarse: false,
-            cache: None,
-        };
+        let context =
+            EvalContext { below: Some(&slope), stream: stream(), ..EvalContext::new(grid, &inputs, &progress) };
         pads.reports(&context).expect("not cancelled")[0].warning.clone()
     };
     assert!(warning(None).is_none_or(|text| text.contains("Maximum bank length")) && warning(Some(60.0)).is_none());

@@ -25,15 +25,7 @@ pub(super) fn paths<const N: usize>(paths: [Path; N]) -> Paths {
 pub(super) fn with_context<T>(terrain: &Heightfield, call: impl FnOnce(&EvalContext) -> T) -> T {
     let (inputs, progress) = (Inputs::default(), Progress::new());
     let (grid, stream) = (terrain.grid(), stream());
-    call(&EvalContext {
-        grid,
-        below: Some(terrain),
-        stream,
-        inputs: &inputs,
-        progress: &progress,
-        is_coarse: false,
-        cache: None,
-    })
+    call(&EvalContext { below: Some(terrain), stream, ..EvalContext::new(grid, &inputs, &progress) })
 }
 
 /// The terrain as paths change it.
