@@ -153,13 +153,13 @@ impl Drainage {
     fn find_directions(&mut self, progress: &Progress) -> Result<Vec<u32>, Cancelled> {
         let (width, height, stride) = (self.grid.width(), self.grid.height(), self.stride());
         let outlets = OutletRule { grid: self.grid, options: self.options, fixed: self.fixed_ends.as_deref() };
-        let (heights, steps, edges) = (&self.heights, self.steps, &self.edges);
+        let (heights, steps, edges, ties) = (&self.heights, self.steps, &self.edges, self.ties);
         let rows = self.directions.par_chunks_exact_mut(stride).enumerate().skip(1).take(height).with_min_len(8);
         let of_row = |(r, directions): (usize, &mut [u8])| {
             let first = r * stride + 1;
             let row = |step: isize| &heights[first.wrapping_add_signed(step)..][..width];
             let (here, neighbours, directions) = (row(0), steps.map(row), &mut directions[1..=width]);
-            edges.find_steepest(first, here, &neighbours, directions);
+            edges.find_steepest(first, ties.number(first), here, &neighbours, directions);
             let [mut ends, mut flats] = [const { Vec::new() }; 2];
             for (c, (direction, &height)) in directions.iter_mut().zip(here).enumerate() {
                 let is_lowest = *direction == END;

@@ -108,9 +108,17 @@ impl Edges {
         }
     }
 
-    /// Finds the directions of steepest descent of a row that begins at sample `first`: the first of equally steep
+    /// Finds the directions of steepest descent of a row that begins at sample `first`, which has this number in the full
+    /// grid: the first of equally steep
     /// edges, or one beside the descent of the surface.
-    pub fn find_steepest(&self, first: usize, here: &[f32], neighbours: &[&[f32]; 8], directions: &mut [u8]) {
+    pub fn find_steepest(
+        &self,
+        first: usize,
+        number: usize,
+        here: &[f32],
+        neighbours: &[&[f32]; 8],
+        directions: &mut [u8],
+    ) {
         match self {
             Self::Regular(reciprocals) => simd(
                 #[inline(always)]
@@ -118,7 +126,7 @@ impl Edges {
             ),
             Self::Facets(reciprocals) => simd(
                 #[inline(always)]
-                || find_steepest_facets(first, here, neighbours, reciprocals, directions),
+                || find_steepest_facets(number, here, neighbours, reciprocals, directions),
             ),
             Self::Irregular { .. } => {
                 let rows: [&[f32]; 8] = std::array::from_fn(|k| self.row(first, k));
@@ -179,7 +187,7 @@ fn steepest_edge(
     (steepest, direction)
 }
 
-/// Finds the directions of a row that begins at sample `first`, so that on average they are those of steepest descent.
+/// Finds the directions of a row that begins at a sample with this number in the full grid, so that on average they are those of steepest descent.
 /// Single paths on even slopes are irregular, which does not matter for maps of water; erosion would roughen them
 /// further, so it runs on an irregular mesh instead.
 ///
@@ -191,7 +199,7 @@ fn steepest_edge(
 /// Resources Research 27, 1991). Both neighbours are lower than the sample.
 #[inline(always)]
 fn find_steepest_facets(
-    first: usize,
+    number: usize,
     here: &[f32],
     neighbours: &[&[f32]; 8],
     reciprocals: &[f32; 8],
@@ -202,7 +210,7 @@ fn find_steepest_facets(
     let width = directions.len();
     let (here, neighbours) = (&here[..width], neighbours.map(|row| &row[..width]));
     for c in 0..width {
-        let random = (tie_break(first + c) >> (u32::BITS - BITS)).to_f32() / (1_u32 << BITS).to_f32();
+        let random = (tie_break(number + c) >> (u32::BITS - BITS)).to_f32() / (1_u32 << BITS).to_f32();
         let (slope, mut direction) = steepest_edge(c, here, &neighbours, |k, _| reciprocals[k]);
         let mut steepest = slope * slope;
         for cardinal in [0, 2, 4, 6] {

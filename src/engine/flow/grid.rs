@@ -23,7 +23,8 @@ const CHUNK: usize = 1 << 15;
 /// MurmurHash3, A. Appleby, which is a permutation).
 #[inline(always)]
 pub(super) fn tie_break(sample: usize) -> u32 {
-    let mut bits = sample.to_u32();
+    // Maps of more samples than there are numbers repeat them.
+    let mut bits = (sample & 0xffff_ffff).to_u32();
     bits = (bits ^ (bits >> 16)).wrapping_mul(0x85eb_ca6b);
     bits = (bits ^ (bits >> 13)).wrapping_mul(0xc2b2_ae35);
     bits ^ (bits >> 16)
@@ -44,11 +45,16 @@ impl TieBreaks {
 
     #[inline(always)]
     pub fn of(self, sample: usize) -> u32 {
+        tie_break(self.number(sample))
+    }
+
+    /// The number of a sample of the part in the padded map of the full grid.
+    #[inline(always)]
+    pub fn number(self, sample: usize) -> usize {
         let [column, row] = self.first;
         let before = self.full_stride - self.stride;
         let whole_rows = if before == 0 { 0 } else { (sample / self.stride) * before };
-        // Maps of more samples than there are numbers repeat them.
-        tie_break((row * self.full_stride + column + whole_rows + sample) & 0xffff_ffff)
+        row * self.full_stride + column + whole_rows + sample
     }
 }
 
