@@ -27,6 +27,12 @@ impl Stream {
         Self { step_seed, ..self }
     }
 
+    /// Other random numbers of the same step, for what is not one of its iterations.
+    pub fn aside(self) -> Self {
+        // Step seeds are small numbers in practice, so this is not the seed of another step.
+        Self { step_seed: !self.step_seed, ..self }
+    }
+
     /// The random numbers of one iteration, from the first.
     pub fn at(self, iteration: u64) -> Rng {
         let mut key = [0; 32];

@@ -12,6 +12,7 @@ use crate::flow::{GridSampler, Mesh, Outlets, RoutingOptions, WideGrid};
 use crate::heightfield::{Grid, Heightfield};
 use crate::parameters::{Spec, parameters};
 use crate::progress::{Cancelled, Progress};
+use crate::random::Stream;
 use crate::rock::RockChange;
 
 parameters! {
@@ -26,6 +27,9 @@ parameters! {
         /// How easily the rock erodes. Higher values let valleys reach inland faster.
         erodibility: f64 = 10.0,
             Spec::number("Erodibility", 0.0, 10_000.0).slider(0.1, 100.0).unit("/Myr").logarithmic();
+        /// How much the erodibility varies from place to place. At 0 the rock is the same everywhere, and valleys are
+        /// evenly spaced. Higher values give valleys of different widths, and hard ridges between them.
+        erodibility_variation: f64 = 0.0, Spec::number("Erodibility variation", 0.0, 3.0).slider(0.0, 1.0);
         /// How strongly erosion grows with the drainage area: m of the stream power law. Low values make all valleys
         /// alike; high values make flat trunk valleys with steep heads. Valleys that drain 1 km² erode alike with any
         /// value.
@@ -60,6 +64,7 @@ impl FaultRivers {
             slope_exponent: 1.0,
             hillslope_m: self.hillslope_m,
             creep_m2: self.creep,
+            erodibility_variation: self.erodibility_variation,
             critical_slope: self.critical_slope_deg.map(|degrees| libm::tan(degrees.to_radians())),
             deposition: self.deposition,
         }
@@ -70,8 +75,8 @@ impl FaultRivers {
         self.every.max(1)
     }
 
-    fn solver(&self, mesh: Mesh, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
-        StreamPowerSolver::new(mesh, ROUTING, self.law(), self.years, progress)
+    fn solver(&self, mesh: Mesh, stream: Stream, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
+        StreamPowerSolver::new(mesh, ROUTING, self.law(), self.years, stream, progress)
     }
 }
 
@@ -186,7 +191,7 @@ impl FaultErosion<'_> {
         let mesh = wide.reference_mesh(1.0, progress)?;
         // Most frames of an uplift continue a keyframe without reaching the next river step; they need no solver.
         let has_steps = until / rivers.interval() > done / rivers.interval();
-        let solver = has_steps.then(|| rivers.solver(mesh.clone(), progress)).transpose()?;
+        let solver = has_steps.then(|| rivers.solver(mesh.clone(), context.stream, progress)).transpose()?;
         let mut with_rivers =
             FaultsWithRivers { erosion: self, rivers, wide, mesh, solver, rock, done, until, progress };
         if !self.needs_heights() {

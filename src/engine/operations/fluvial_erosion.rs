@@ -11,6 +11,7 @@ use crate::flow::{Mesh, Outlets, RoutingOptions, WideGrid};
 use crate::heightfield::{Grid, Heightfield};
 use crate::parameters::{Spec, choices, parameters};
 use crate::progress::{Cancelled, Progress};
+use crate::random::Stream;
 use crate::rock::RockChange;
 
 choices! {
@@ -35,6 +36,9 @@ parameters! {
         /// How easily the rock erodes (K). Higher values let valleys reach inland faster and lower the terrain.
         erodibility: f64 = 10.0,
             Spec::number("Erodibility", 0.0, 10_000.0).slider(0.1, 100.0).unit("/Myr").logarithmic();
+        /// How much the erodibility varies from place to place. At 0 the rock is the same everywhere, and valleys are
+        /// evenly spaced. Higher values give valleys of different widths, and hard ridges between them.
+        erodibility_variation: f64 = 0.0, Spec::number("Erodibility variation", 0.0, 3.0).slider(0.0, 1.0);
         /// Rate of tectonic uplift during erosion. Without uplift the terrain wears away; more uplift makes it higher
         /// and steeper.
         uplift_mm: f64 = 0.6, Spec::number("Uplift rate", 0.0, 1000.0).slider(0.0, 10.0).unit("mm/year");
@@ -83,6 +87,7 @@ impl FluvialErosion {
             slope_exponent: self.slope_exponent,
             hillslope_m: self.hillslope_m,
             creep_m2: self.creep,
+            erodibility_variation: self.erodibility_variation,
             critical_slope: self.critical_slope_deg.map(|degrees| libm::tan(degrees.to_radians())),
             deposition: self.deposition,
         }
@@ -102,8 +107,8 @@ impl FluvialErosion {
         wide.reference_mesh(self.stray.to_f32(), progress)
     }
 
-    fn solver(&self, wide: WideGrid, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
-        StreamPowerSolver::new(self.mesh(wide, progress)?, self.routing(), self.law(), self.years, progress)
+    fn solver(&self, wide: WideGrid, stream: Stream, progress: &Progress) -> Result<StreamPowerSolver, Cancelled> {
+        StreamPowerSolver::new(self.mesh(wide, progress)?, self.routing(), self.law(), self.years, stream, progress)
     }
 
     /// The uplift of each point in one step, metres, given the terrain below at the points.
@@ -131,7 +136,7 @@ impl FluvialErosion {
         mut rock: Option<&mut RiverRock>,
     ) -> Result<Heightfield, Cancelled> {
         let progress = context.progress;
-        let mut solver = self.solver(wide, progress)?;
+        let mut solver = self.solver(wide, context.stream, progress)?;
         let below = context.below.map(|below| wide.at_points(solver.mesh(), below, progress)).transpose()?;
         let of_points = EvalContext { grid: wide.grid(), below: below.as_ref(), ..*context };
         let (done, mut terrain) = of_points.resume_or_below(resume)?;
@@ -153,6 +158,10 @@ impl Operation for FluvialErosion {
     const KEY: &'static str = "fluvial_erosion";
     const LABEL: &'static str = "Fluvial erosion";
     const WORDS: &'static str = "river rivers stream valley canyon gorge water erode";
+
+    fn uses_seed(&self) -> bool {
+        self.erodibility_variation > 0.0
+    }
 
     fn role(&self) -> Role {
         Role::Modifier
@@ -301,7 +310,8 @@ mod tests {
     /// The drainage of terrain on a grid without a margin.
     fn drainage(erosion: &FluvialErosion, terrain: &Heightfield) -> Drainage {
         let progress = Progress::new();
-        let solver = erosion.solver(WideGrid::new(terrain.grid(), 0), &progress).expect("not cancelled");
+        let solver =
+            erosion.solver(WideGrid::new(terrain.grid(), 0), Stream::new(1, 1), &progress).expect("not cancelled");
         let mut drainage = solver.drainage;
         drainage.route(terrain, &progress).expect("not cancelled");
         drainage

@@ -11,6 +11,7 @@ mod local_blur;
 mod operation;
 mod report;
 mod river_rock;
+mod rock_variation;
 #[macro_use]
 mod registry;
 mod stream_power;

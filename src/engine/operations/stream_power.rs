@@ -32,14 +32,16 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use super::rock_variation::erodibility_factors;
 use crate::cast::{ToFloat, ToInteger};
 use crate::flow::{Creep, Drainage, FlowOrder, FlowPart, GridSampler, Mesh, PLAIN_SLOPE, RoutingOptions};
 use crate::heightfield::{Heightfield, MAX_HEIGHT_M};
 use crate::progress::{Cancelled, Progress};
+use crate::random::Stream;
 
-/// The solver's own vectors in maps of f32: inputs 2, bits of heights 1, fixed samples ¼, and up to twice the equations (3),
-/// eroded heights (1) and sediment (1), of which parts keep places for the largest step.
-const OWN_MAPS: f64 = 13.25;
+/// The solver's own vectors in maps of f32: inputs 2, bits of heights 1, factors of the erodibility 1, fixed samples ¼, and
+/// up to twice the equations (3), eroded heights (1) and sediment (1), of which parts keep places for the largest step.
+const OWN_MAPS: f64 = 14.25;
 /// Area factors are tabulated up to this many samples; larger areas are rare.
 const TABULATED_AREAS: usize = 1 << 13;
 
@@ -56,6 +58,8 @@ pub(super) struct StreamPowerLaw {
     pub hillslope_m: f64,
     /// D, m²/year.
     pub creep_m2: f64,
+    /// The standard deviation of the logarithm of the erodibility from place to place.
+    pub erodibility_variation: f64,
     /// The tangent of the steepest slope that stands.
     pub critical_slope: Option<f64>,
     /// G, the dimensionless coefficient of deposition.
@@ -70,6 +74,8 @@ pub(super) struct StreamPowerSolver {
     cell_m2: f64,
     /// K·Δt·(A + ℓ²)ᵐ/(1 + G), indexed by the drainage area in samples.
     area_factors: Vec<f32>,
+    /// The factor of the erodibility of each point, padded; `None` if it is the same everywhere.
+    erodibility_factors: Option<Vec<f32>>,
     /// The tangent of the steepest slope that stands; infinite if all do.
     critical_slope: f32,
     mesh: Mesh,
@@ -148,12 +154,13 @@ impl StreamPowerSolver {
     /// Peak memory in heightfields.
     pub const MAPS: f64 = Drainage::MAPS + FlowOrder::MAPS + OWN_MAPS + GridSampler::MAPS;
 
-    /// A solver whose steps take `years` each.
+    /// A solver whose steps take `years` each. `stream` decides where the rock is hard.
     pub fn new(
         mesh: Mesh,
         routing: RoutingOptions,
         law: StreamPowerLaw,
         years: f64,
+        stream: Stream,
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         let grid = mesh.grid();
@@ -162,11 +169,21 @@ impl StreamPowerSolver {
             Some(creep) => Some((creep, GridSampler::new(&mesh, progress)?)),
             None => None,
         };
+        let sigma = Some(law.erodibility_variation).filter(|sigma| *sigma > 0.0);
+        let erodibility_factors = |sigma: f64| {
+            let factors = erodibility_factors(&mesh, sigma, stream, progress)?;
+            let mut padded = vec![1.0; drainage.padded_samples()];
+            let rows = padded.chunks_exact_mut(drainage.stride()).skip(1).zip(factors.chunks_exact(grid.width()));
+            rows.for_each(|(padded, row)| padded[1..=grid.width()].copy_from_slice(row));
+            Ok(padded)
+        };
+        let erodibility_factors = sigma.map(erodibility_factors).transpose()?;
         let mut solver = Self {
             law,
             years,
             cell_m2: drainage.cell_m2(),
             area_factors: Vec::new(),
+            erodibility_factors,
             critical_slope: law.critical_slope.map_or(f32::INFINITY, ToFloat::to_f32),
             mesh,
             creep,
@@ -305,6 +322,10 @@ impl StreamPowerSolver {
         };
         values.equations.clear();
         values.equations.extend(part.samples().iter().zip(part.areas()).map(equation));
+        if let Some(factors) = &self.erodibility_factors {
+            let samples = values.equations.iter_mut().zip(part.samples());
+            samples.for_each(|(equation, sample)| equation.factor *= factors[*sample as usize]);
+        }
         values.eroded_m.resize(part.samples().len(), 0.0);
     }
 

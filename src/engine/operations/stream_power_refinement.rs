@@ -485,6 +485,7 @@ mod tests {
             slope_exponent: 1.0,
             hillslope_m: 100.0,
             creep_m2,
+            erodibility_variation: 0.0,
             critical_slope: None,
             deposition: 0.0,
         };
@@ -579,6 +580,7 @@ mod tests {
         slope_exponent: 1.0,
         hillslope_m: 40.0,
         creep_m2: 1e-4,
+        erodibility_variation: 0.0,
         critical_slope: Some(0.8),
         deposition: 0.0,
     };
