@@ -39,8 +39,8 @@ use upthrust::engine::random::Stream;
 use upthrust::engine::scatter::{Region, ScatterLayer, density_per_m2, places, scatter};
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
-    AnalysisMap, PaintOnce, Points, RequiredMaps, SurfaceMaps, Swatch, TerrainType, TextureRecipe, TextureSettings,
-    TextureView, analysis_map, paint_once,
+    AnalysisMap, MapTerrain, PaintOnce, Points, RequiredMaps, SurfaceMaps, Swatch, TerrainType, TextureRecipe,
+    TextureSettings, TextureView, analysis_map, paint_once,
 };
 use upthrust::engine::{Extent, Grid, Heightfield, Image, Inputs, Progress, Recipe, Step};
 use upthrust::project::presets;
@@ -291,10 +291,8 @@ fn normals_row(name: &str, grid: Grid) {
         || drop(black_box(naive::normals(&terrain))),
         &mut || {
             drop(black_box(analysis_map(
-                &terrain,
-                None,
+                &MapTerrain::complete(&terrain),
                 AnalysisMap::Normals,
-                None,
                 Points::Samples,
                 255,
                 &Progress::new(),

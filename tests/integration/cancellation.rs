@@ -13,7 +13,8 @@ use upthrust::engine::parameters::{Band, Kind, Parameter, set_from_json};
 use upthrust::engine::scatter::{ScatterLayer, scatter};
 use upthrust::engine::stack::{Evaluator, evaluate};
 use upthrust::engine::texture::{
-    AnalysisMap, PaintInput, PaintOnce, PixelRegion, Points, SurfaceMaps, analysis_map, paint, paint_once, weight_maps,
+    AnalysisMap, MapTerrain, PaintInput, PaintOnce, PixelRegion, Points, SurfaceMaps, analysis_map, paint, paint_once,
+    weight_maps,
 };
 use upthrust::engine::{AnyOperation, Cancelled, Extent, Grid, Heightfield, Image, Progress, Recipe, Step};
 use upthrust::files::formats::{heightmap, image};
@@ -184,7 +185,7 @@ fn nightly_maps_and_encoders_stop_in_time() {
         check("weights 4096²", &|progress| weight_maps(input, points, 255, progress).is_err());
         for what in AnalysisMap::ALL {
             check(&format!("{} 4096²", what.key()), &|progress| {
-                analysis_map(&terrain, None, what, None, points, 255, progress).is_err()
+                analysis_map(&MapTerrain::complete(&terrain), what, points, 255, progress).is_err()
             });
         }
         let image = Image { width: 8192, height: 4096, pixels: vec![[7; 4]; 8192 * 4096] };

@@ -11,8 +11,8 @@ use upthrust::engine::operations::AnyOperation;
 use upthrust::engine::parameters::Limits;
 use upthrust::engine::stack::Evaluator;
 use upthrust::engine::texture::{
-    AnalysisMap, PaintInput, PaintOnce, PixelRegion, Points, RequiredMaps, SurfaceMaps, TextureRecipe, analysis_map,
-    paint, paint_once, weight_maps,
+    AnalysisMap, MapTerrain, PaintInput, PaintOnce, PixelRegion, Points, RequiredMaps, SurfaceMaps, TextureRecipe,
+    analysis_map, paint, paint_once, weight_maps,
 };
 use upthrust::engine::{Extent, Grid, Heightfield, Progress, Recipe};
 use upthrust::files::formats::image;
@@ -114,7 +114,7 @@ fn progress_of_painting_and_maps_rises() {
     for what in AnalysisMap::ALL {
         let charting = |progress: &Progress| {
             assert!(
-                analysis_map(&terrain, None, what, None, Points::Pixels([700, 500]), 255, progress).is_ok(),
+                analysis_map(&MapTerrain::complete(&terrain), what, Points::Pixels([700, 500]), 255, progress).is_ok(),
                 "not cancelled"
             );
         };

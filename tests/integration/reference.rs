@@ -16,8 +16,8 @@ use upthrust::engine::parameters::{Band, Colour, Limits};
 use upthrust::engine::random::Stream;
 use upthrust::engine::stack::evaluate;
 use upthrust::engine::texture::{
-    AnalysisMap, PaintInput, PaintedTexture, Points, RequiredMaps, SlopeMode, SurfaceMaps, TerrainType, TextureRecipe,
-    TextureSettings, TypeBlend, Unit, analysis_map, paint, weight_maps,
+    AnalysisMap, MapTerrain, PaintInput, PaintedTexture, Points, RequiredMaps, SlopeMode, SurfaceMaps, TerrainType,
+    TextureRecipe, TextureSettings, TypeBlend, Unit, analysis_map, paint, weight_maps,
 };
 use upthrust::engine::{Extent, Grid, Heightfield, Inputs, Progress};
 use upthrust::project::presets;
@@ -82,8 +82,9 @@ fn recursive_filter() {
 #[test]
 fn normals() {
     let terrain = rugged();
-    let ours = analysis_map(&terrain, None, AnalysisMap::Normals, None, Points::Samples, 255, &Progress::new())
-        .expect("not cancelled");
+    let ours =
+        analysis_map(&MapTerrain::complete(&terrain), AnalysisMap::Normals, Points::Samples, 255, &Progress::new())
+            .expect("not cancelled");
     let plain = naive::normals(&terrain);
     assert_eq!(ours.len(), plain.len());
     let off = ours.iter().zip(&plain).filter(|(a, b)| a.abs_diff(u16::from(**b)) > 1).count();

@@ -29,6 +29,7 @@ mod planes;
 #[cfg(test)]
 pub(super) mod reference;
 mod refinement;
+mod regional;
 mod sampling;
 mod slope_limit;
 mod source;
@@ -48,7 +49,8 @@ pub use options::Outlets;
 pub(super) use options::RoutingOptions;
 pub(super) use order::{FlowOrder, FlowPart};
 pub(super) use refinement::{DrainedTerrain, Hillslopes, MeshTerrain, Refinement};
+pub use regional::RegionalWater;
 pub(super) use sampling::GridSampler;
 pub(super) use source::Source;
-pub use water::Water;
+pub use water::{Water, wetness};
 pub(super) use wide_grid::WideGrid;

@@ -39,16 +39,16 @@ impl Water {
             receivers: drainage.receivers(),
         })
     }
+}
 
-    /// The topographic wetness index ln(a/tan β) of a sample, with the drainage area a per metre of contour and the
-    /// slope β (K. J. Beven and M. J. Kirkby, "A physically based, variable contributing area model of basin
-    /// hydrology", Hydrological Sciences Bulletin 24, 1979). Slopes below 1 in 1000 count as 1 in 1000.
-    pub fn wetness(&self, terrain: &Heightfield, c: usize, r: usize) -> f32 {
-        const MIN_SLOPE: f32 = 1e-3;
-        let grid = terrain.grid();
-        let width_m = (0.5 * (grid.spacing_x_m() + grid.spacing_z_m())).to_f32();
-        let [east, south] = terrain.gradient(c, r);
-        let slope = (east * east + south * south).sqrt().max(MIN_SLOPE);
-        libm::logf(self.areas_m2[r * grid.width() + c] / width_m / slope)
-    }
+/// The topographic wetness index ln(a/tan β) of a sample, given its drainage area, from which a follows per metre of
+/// contour, and with the slope β (K. J. Beven and M. J. Kirkby, "A physically based, variable contributing area model of
+/// basin hydrology", Hydrological Sciences Bulletin 24, 1979). Slopes below 1 in 1000 count as 1 in 1000.
+pub fn wetness(area_m2: f32, terrain: &Heightfield, c: usize, r: usize) -> f32 {
+    const MIN_SLOPE: f32 = 1e-3;
+    let grid = terrain.grid();
+    let width_m = (0.5 * (grid.spacing_x_m() + grid.spacing_z_m())).to_f32();
+    let [east, south] = terrain.gradient(c, r);
+    let slope = (east * east + south * south).sqrt().max(MIN_SLOPE);
+    libm::logf(area_m2 / width_m / slope)
 }

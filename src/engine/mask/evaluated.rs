@@ -8,7 +8,7 @@ use super::shapes::ShapeMask;
 use super::sources::{Combine, Mask, MaskReferences, MaskSource};
 use crate::cast::{ToFloat, ToInteger};
 use crate::fade::band_weight;
-use crate::flow::{Outlets, Water};
+use crate::flow::{Outlets, Water, wetness};
 use crate::heightfield::{Grid, Heightfield, bilinear};
 use crate::inputs::{Raster, SampleScale};
 use crate::operations::EvalContext;
@@ -149,7 +149,9 @@ impl<'a> EvaluatedMask<'a> {
             (MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness, Some(terrain)) => {
                 EvaluatedSource::Water(Water::on(terrain, Outlets::Border, None, progress)?)
             }
-            (MaskSource::Sediment, Some(terrain)) => EvaluatedSource::Map(surface::sediment(terrain, progress)?),
+            (MaskSource::Sediment, Some(terrain)) => {
+                EvaluatedSource::Map(surface::sediment(terrain, terrain.grid(), progress)?)
+            }
             (MaskSource::Curvature, Some(terrain)) => {
                 EvaluatedSource::Map(surface::curvature(terrain, mask.scale_m, progress)?)
             }
@@ -281,7 +283,11 @@ impl<'a> EvaluatedMask<'a> {
                 (libm::log(f64::from(water.areas_m2[sample]) / quarter_m2) / libm::log(4.0)).clamp(0.0, 1.0).to_f32()
             }
             MaskSource::Lakes => (water.lakes_m[sample] / mask.lake_m.to_f32()).clamp(0.0, 1.0),
-            _ => band_weight(water.wetness(terrain, c, r), limits(mask.wetness), mask.feather_wetness.to_f32()),
+            _ => band_weight(
+                wetness(water.areas_m2[r * terrain.grid().width() + c], terrain, c, r),
+                limits(mask.wetness),
+                mask.feather_wetness.to_f32(),
+            ),
         }
     }
 }

@@ -123,6 +123,11 @@ impl FaultErosion<'_> {
         self.rivers.is_some() && StreamPowerRefinement::has_parts(self.working_grid(grid), grid)
     }
 
+    /// See [`Operation::is_drained`](super::Operation::is_drained).
+    pub fn is_drained(self, until: u32) -> bool {
+        self.rivers.is_some_and(|rivers| until >= rivers.interval())
+    }
+
     /// See [`Operation::keyframe_interval`](super::Operation::keyframe_interval).
     pub fn keyframe_interval(self) -> u32 {
         match self.rivers {

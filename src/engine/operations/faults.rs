@@ -374,6 +374,10 @@ impl Operation for Faults {
         self.erosion().upsamples_parts(grid)
     }
 
+    fn is_drained(&self, until: u32) -> bool {
+        self.erosion().is_drained(until)
+    }
+
     fn keyframe_interval(&self) -> u32 {
         self.erosion().keyframe_interval()
     }

@@ -235,6 +235,10 @@ impl Operation for FluvialErosion {
         StreamPowerRefinement::has_parts(self.working_grid(grid), grid)
     }
 
+    fn is_drained(&self, until: u32) -> bool {
+        until > 0
+    }
+
     fn upsample_with(
         &self,
         terrain: &Heightfield,

@@ -235,6 +235,11 @@ pub trait Operation: Parameters {
         false
     }
 
+    /// Whether rivers have drained every depression of the result after so many iterations.
+    fn is_drained(&self, _until: u32) -> bool {
+        false
+    }
+
     /// As [`Self::upsample`], for an operation that needs the terrain below the step on other grids: `below` returns it.
     fn upsample_with(
         &self,

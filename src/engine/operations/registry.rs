@@ -154,6 +154,11 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.upsamples_parts(grid), )+ }
             }
 
+            /// See [`Operation::is_drained`].
+            pub fn is_drained(&self, until: u32) -> bool {
+                match self { $( Self::$name(operation) => operation.is_drained(until), )+ }
+            }
+
             /// See [`Operation::upsample_with`].
             pub fn upsample_with(
                 &self,

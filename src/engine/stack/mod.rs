@@ -11,6 +11,7 @@
 mod below_groups;
 mod cached_output;
 pub mod memory;
+pub mod overview;
 mod rock_log;
 mod shared_output;
 mod terrain_below;

@@ -37,9 +37,9 @@ const HOLLOW: f64 = 1.2;
 /// The change of slope that adds half of this.
 const HALF_SLOPE_CHANGE: f64 = 0.25;
 
-/// The humidity of every sample, from 0 to 1: ½ on level terrain, more in hollows, along streams and in pits, less on
-/// ridges and steep slopes.
-pub fn humidity(terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+/// The humidity of terrain at the samples `to`, from 0 to 1: ½ on level terrain, more in hollows, along streams and in pits,
+/// less on ridges and steep slopes.
+pub fn humidity(terrain: &Heightfield, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let extent = terrain.grid().extent();
     let reference = Grid::fitted(extent, SAMPLES);
     let coarse = progress.stage(0.0..0.1, || terrain.resampled(reference, progress))?;
@@ -52,7 +52,7 @@ pub fn humidity(terrain: &Heightfield, progress: &Progress) -> Result<Heightfiel
         let u = f64::from(*share) / SPREAD + HOLLOW * slope_change / (slope_change.abs() + HALF_SLOPE_CHANGE);
         *share = (1.0 / (1.0 + libm::exp(-u))).to_f32();
     }
-    progress.stage(0.7..1.0, || resample_clamped(&shares, terrain.grid(), 1.0, progress))
+    progress.stage(0.7..1.0, || resample_clamped(&shares, to, 1.0, progress))
 }
 
 /// The eight neighbours: steps eastward and southward.
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn humidity_of(terrain: &Heightfield) -> Heightfield {
-        humidity(terrain, &Progress::new()).expect("not cancelled")
+        humidity(terrain, terrain.grid(), &Progress::new()).expect("not cancelled")
     }
 
     /// ln(a/tan β) with a in spacings.
@@ -218,6 +218,6 @@ mod tests {
     #[test]
     fn results_do_not_depend_on_threads_and_can_be_cancelled() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
-        same_at_one_and_seven_threads(|progress| humidity(&terrain, progress));
+        same_at_one_and_seven_threads(|progress| humidity(&terrain, terrain.grid(), progress));
     }
 }

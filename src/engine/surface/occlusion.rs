@@ -15,16 +15,16 @@ use super::angles::fast_atan;
 use super::reference::at_reference;
 use super::views::{View, sum_of_views};
 use crate::cast::ToFloat;
-use crate::heightfield::Heightfield;
+use crate::heightfield::{Grid, Heightfield};
 use crate::progress::{Cancelled, Progress};
 
 /// The number of directions in which the horizon is found.
 const DIRECTIONS: usize = 16;
 
-/// The share of the sky's light that every sample receives: 1 on open level terrain, less on slopes and in hollows. It
+/// The share of the sky's light that each of the samples `to` receives: 1 on open level terrain, less on slopes and in hollows. It
 /// varies slowly and is computed on at most 513 samples along the longer side.
-pub fn occlusion(terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
-    at_reference(terrain, progress, |terrain| {
+pub fn occlusion(terrain: &Heightfield, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
+    at_reference(terrain, to, progress, |terrain| {
         let azimuths_deg = (0..DIRECTIONS).map(|number| 360.0 / DIRECTIONS.to_f64() * number.to_f64());
         let mut shares = sum_of_views(terrain, azimuths_deg, progress, |_, view| sky(view))?;
         shares.heights_mut().iter_mut().for_each(|share| *share = (*share / DIRECTIONS.to_f32()).clamp(0.0, 1.0));
@@ -47,11 +47,10 @@ mod tests {
         assert_shares_on_extreme_terrain, bumpy, difference, same_at_one_and_seven_threads, world,
     };
     use super::*;
-    use crate::heightfield::Grid;
     use crate::surface::angles::azimuth_vector;
 
     fn occluded(terrain: &Heightfield) -> Heightfield {
-        occlusion(terrain, &Progress::new()).expect("not cancelled")
+        occlusion(terrain, terrain.grid(), &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -137,6 +136,6 @@ mod tests {
     #[test]
     fn results_do_not_depend_on_threads_and_can_be_cancelled() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
-        same_at_one_and_seven_threads(|progress| occlusion(&terrain, progress));
+        same_at_one_and_seven_threads(|progress| occlusion(&terrain, terrain.grid(), progress));
     }
 }

@@ -37,9 +37,9 @@ const COARSENING: usize = 3;
 /// Gaussian.
 const SMOOTHING_SPACINGS: f64 = 7.35;
 
-/// The index at every sample, from 0 to [`MAX_SEDIMENT`]: below 0.5 on slopes and heights, larger on wider and flatter
+/// The index of terrain at the samples `to`, from 0 to [`MAX_SEDIMENT`]: below 0.5 on slopes and heights, larger on wider and flatter
 /// floors.
-pub fn sediment(terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+pub fn sediment(terrain: &Heightfield, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let extent = terrain.grid().extent();
     let reference = Grid::fitted(extent, SAMPLES);
     let mut coarse = progress.stage(0.0..0.1, || terrain.resampled(reference, progress))?;
@@ -72,7 +72,7 @@ pub fn sediment(terrain: &Heightfield, progress: &Progress) -> Result<Heightfiel
         }
         threshold *= 0.5;
     }
-    progress.stage(0.8..1.0, || resample_clamped(&index, terrain.grid(), MAX_SEDIMENT.to_f32(), progress))
+    progress.stage(0.8..1.0, || resample_clamped(&index, to, MAX_SEDIMENT.to_f32(), progress))
 }
 
 /// The smaller of the two spacings, metres.
@@ -146,15 +146,19 @@ mod tests {
         index[((x_m / grid.spacing_x_m()) as usize, grid.height() / 2)]
     }
 
+    fn index_of(terrain: &Heightfield) -> Heightfield {
+        sediment(terrain, terrain.grid(), &Progress::new()).expect("not cancelled")
+    }
+
     #[test]
     fn sediment_is_on_valley_floors_but_not_on_sides_or_ridges() {
-        let index = sediment(&valleys(320.0, 257), &Progress::new()).expect("not cancelled");
+        let index = index_of(&valleys(320.0, 257));
         // The second valley.
         let begins_m = 320.0 + 2.0 * SIDE_M;
         let [floor, side, crest] = [160.0, 640.0, 320.0 + SIDE_M].map(|x_m| at(&index, begins_m + x_m));
         assert!(floor > 1.0 && side < 0.3 && crest < 0.3, "floor {floor}, side {side}, crest {crest}");
         // Wide floors are plains from side to side.
-        let wide = sediment(&valleys(1504.0, 257), &Progress::new()).expect("not cancelled");
+        let wide = index_of(&valleys(1504.0, 257));
         for x_m in [300.0, 750.0, 1200.0] {
             let floor = at(&wide, 1504.0 + 2.0 * SIDE_M + x_m);
             assert!(floor > 2.5, "{floor} at {x_m} m of a wide floor");
@@ -164,17 +168,16 @@ mod tests {
     #[test]
     fn level_terrain_is_a_plain_and_steep_terrain_has_no_sediment() {
         let grid = Grid::new(Extent { width_m: 4096.0, depth_m: 4096.0 }, 129, 129);
-        let level = sediment(&Heightfield::flat(grid), &Progress::new()).expect("not cancelled");
+        let level = index_of(&Heightfield::flat(grid));
         assert!(level.heights().iter().all(|index| (3.5..=4.0).contains(index)), "{:?}", level.min_max());
         let steep = Heightfield::from_fn(grid, |c, _| grid.x_m(c) as f32);
-        let steep = sediment(&steep, &Progress::new()).expect("not cancelled");
+        let steep = index_of(&steep);
         assert!(steep.heights().iter().all(|index| *index < 0.01), "{:?}", steep.min_max());
     }
 
     #[test]
     fn resolution_barely_changes_sediment() {
-        let [coarse, fine] =
-            [257, 1025].map(|samples| sediment(&valleys(600.0, samples), &Progress::new()).expect("not cancelled"));
+        let [coarse, fine] = [257, 1025].map(|samples| index_of(&valleys(600.0, samples)));
         for x_m in [1200.0, 1500.0, 2100.0, 2700.0, 3100.0] {
             assert!((at(&coarse, x_m) - at(&fine, x_m)).abs() < 0.2, "at {x_m} m");
         }

@@ -15,7 +15,7 @@ use super::angles::fast_atan;
 use super::reference::at_reference;
 use super::views::{View, sum_of_views};
 use crate::cast::ToFloat;
-use crate::heightfield::Heightfield;
+use crate::heightfield::{Grid, Heightfield};
 use crate::progress::{Cancelled, Progress};
 
 const LATITUDE_DEG: f64 = 45.0;
@@ -76,11 +76,11 @@ fn day() -> [DayInterval; POSITIONS] {
     })
 }
 
-/// The share of the day for which every sample is in shadow, its own or that of other terrain: 0 where the sun always
+/// The share of the day for which each of the samples `to` is in shadow, its own or that of other terrain: 0 where the sun always
 /// shines, 1 where it never does; high suns count for more. Computed on at most 513 samples along the longer side.
-pub fn shade(terrain: &Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
+pub fn shade(terrain: &Heightfield, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let day = day();
-    at_reference(terrain, progress, |terrain| {
+    at_reference(terrain, to, progress, |terrain| {
         let azimuths_deg = day.iter().map(|interval| interval.azimuth_deg);
         let mut shares = sum_of_views(terrain, azimuths_deg, progress, |number, view| {
             let interval = &day[number];
@@ -97,10 +97,9 @@ mod tests {
         assert_shares_on_extreme_terrain, bumpy, difference, same_at_one_and_seven_threads, world,
     };
     use super::*;
-    use crate::heightfield::Grid;
 
     fn shaded(terrain: &Heightfield) -> Heightfield {
-        shade(terrain, &Progress::new()).expect("not cancelled")
+        shade(terrain, terrain.grid(), &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -188,6 +187,6 @@ mod tests {
     #[test]
     fn results_do_not_depend_on_threads_and_can_be_cancelled() {
         let terrain = bumpy(Grid::new(world(900.0, 500.0), 201, 133));
-        same_at_one_and_seven_threads(|progress| shade(&terrain, progress));
+        same_at_one_and_seven_threads(|progress| shade(&terrain, terrain.grid(), progress));
     }
 }

@@ -1,12 +1,14 @@
 //! Analysis maps of the terrain, with which game engines light, mask and scatter.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::points::Points;
 use super::sampler::{LineBuffers, Sampler};
 use super::type_weights::slope_degrees;
 use crate::cast::{ToFloat, ToInteger};
-use crate::flow::{Outlets, Water};
+use crate::flow::{Outlets, Water, wetness};
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
 use crate::rock::Rock;
@@ -151,6 +153,16 @@ impl AnalysisMap {
         }
     }
 
+    /// What the map depends on.
+    pub fn reach(self) -> Reach {
+        match self {
+            Self::Normals | Self::NormalsSouth | Self::Slope => Reach::Surroundings,
+            Self::Occlusion | Self::Humidity | Self::Shade | Self::Sediment => Reach::Overview,
+            Self::Drainage | Self::Rivers | Self::Wetness => Reach::Drainage,
+            Self::Curvature | Self::Lakes | Self::Displacement | Self::Deposits => Reach::Complete,
+        }
+    }
+
     /// Whether the map needs the rock below the terrain.
     pub fn needs_rock(self) -> bool {
         matches!(self, Self::Displacement | Self::Deposits)
@@ -174,18 +186,14 @@ impl AnalysisMap {
         Ok([if self == Self::Deposits { 0.0 } else { low }, high])
     }
 
-    fn source(
-        self,
-        terrain: &Heightfield,
-        rock: Option<&Rock>,
-        sea_m: Option<f32>,
-        progress: &Progress,
-    ) -> Result<Source, Cancelled> {
+    fn source(self, of: &MapTerrain, progress: &Progress) -> Result<Source, Cancelled> {
+        let MapTerrain { terrain, whole, rock, .. } = *of;
+        let to = terrain.grid();
         Ok(match self {
             Self::Normals => Source::Normals { green: 1.0 },
             Self::NormalsSouth => Source::Normals { green: -1.0 },
             Self::Slope => Source::Slope,
-            Self::Occlusion => Source::Map(surface::occlusion(terrain, progress)?),
+            Self::Occlusion => Source::Map(surface::occlusion(whole, to, progress)?),
             Self::Curvature => {
                 let extent = terrain.grid().extent();
                 let length_m = extent.width_m.max(extent.depth_m) / CURVATURE_LENGTHS;
@@ -193,10 +201,10 @@ impl AnalysisMap {
                 let scale = 0.5 * length_m.to_f32() / MAX_SLOPE_CHANGE;
                 Source::Map(rescaled(curvature, progress, |curvature| 0.5 - scale * curvature)?)
             }
-            Self::Humidity => Source::Map(surface::humidity(terrain, progress)?),
-            Self::Shade => Source::Map(surface::shade(terrain, progress)?),
+            Self::Humidity => Source::Map(surface::humidity(whole, to, progress)?),
+            Self::Shade => Source::Map(surface::shade(whole, to, progress)?),
             Self::Sediment => {
-                let index = surface::sediment(terrain, progress)?;
+                let index = surface::sediment(whole, to, progress)?;
                 Source::Map(rescaled(index, progress, |index| index / surface::MAX_SEDIMENT.to_f32())?)
             }
             Self::Displacement | Self::Deposits => {
@@ -207,30 +215,29 @@ impl AnalysisMap {
                 let scale = 1.0 / (high - low).max(f32::MIN_POSITIVE);
                 Source::Map(rescaled(map.copied(progress)?, progress, |metres| (metres - low) * scale)?)
             }
-            Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => {
-                Source::Map(self.of_water(terrain, sea_m, progress)?)
-            }
+            Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => Source::Map(self.of_water(of, progress)?),
         })
     }
 
     /// The shares from black to white of a map of the water.
-    fn of_water(
-        self,
-        terrain: &Heightfield,
-        sea_m: Option<f32>,
-        progress: &Progress,
-    ) -> Result<Heightfield, Cancelled> {
+    fn of_water(self, of: &MapTerrain, progress: &Progress) -> Result<Heightfield, Cancelled> {
+        let MapTerrain { terrain, areas_m2, sea_m, .. } = *of;
         let grid = terrain.grid();
-        let mut water = Water::on(terrain, Outlets::Border, sea_m, progress)?;
-        let mut lakes_m = std::mem::take(&mut water.lakes_m);
+        let (areas_m2, mut lakes_m) = match areas_m2 {
+            Some(known) if self.reach() == Reach::Drainage => (Cow::Borrowed(known), vec![0.0; grid.samples()]),
+            _ => {
+                let Water { areas_m2, lakes_m, .. } = Water::on(terrain, Outlets::Border, sea_m, progress)?;
+                (Cow::Owned(areas_m2), lakes_m)
+            }
+        };
         let world_m2 = grid.extent().width_m * grid.extent().depth_m;
         let deepest_m = lakes_m.iter().copied().fold(0.0, f32::max);
-        let area_m2 = |sample: usize| f64::from(water.areas_m2[sample]);
+        let area_m2 = |sample: usize| f64::from(areas_m2[sample]);
         let share = |sample: usize, lake_m: f32| match self {
             Self::Rivers => f32::from(u8::from(area_m2(sample) >= MIN_RIVER_CATCHMENT_SHARE * world_m2)),
             Self::Lakes => lake_m / deepest_m.max(f32::MIN_POSITIVE),
             Self::Wetness => {
-                let wetness = water.wetness(terrain, sample % grid.width(), sample / grid.width());
+                let wetness = wetness(areas_m2[sample], terrain, sample % grid.width(), sample / grid.width());
                 (wetness - WETNESS_RANGE[0]) / (WETNESS_RANGE[1] - WETNESS_RANGE[0])
             }
             _ => (1.0 + libm::log10(area_m2(sample) / world_m2) / DRAINAGE_DECADES).to_f32(),
@@ -332,19 +339,51 @@ impl Source {
     }
 }
 
-/// Computes an analysis map at all points, row by row, channels interleaved; `full` is the value of white. Rivers end
-/// in the sea, if there is one at a level in metres. Maps that [need the rock](AnalysisMap::needs_rock) are black without it.
+/// The terrain that an analysis map at a place depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// That of neighbouring samples.
+    Surroundings,
+    /// All of it, but a [lower resolution](MapTerrain::whole) is enough.
+    Overview,
+    /// What lies upstream, through the [drainage areas](MapTerrain::areas_m2).
+    Drainage,
+    /// All of it.
+    Complete,
+}
+
+/// What analysis maps are computed from.
+#[derive(Clone, Copy, Debug)]
+pub struct MapTerrain<'a> {
+    /// The terrain at the samples of the map, or of a part of it.
+    pub terrain: &'a Heightfield,
+    /// The complete terrain, for maps with [`Reach::Overview`]. It can have a lower resolution.
+    pub whole: &'a Heightfield,
+    /// The drainage area of each sample, m², if it is known. If not, the terrain must be complete.
+    pub areas_m2: Option<&'a [f32]>,
+    /// The rock below. Maps that [need it](AnalysisMap::needs_rock) are black without it.
+    pub rock: Option<&'a Rock>,
+    /// The level of the sea in which rivers end, metres, if there is one.
+    pub sea_m: Option<f32>,
+}
+
+impl<'a> MapTerrain<'a> {
+    /// Complete terrain without a sea.
+    pub fn complete(terrain: &'a Heightfield) -> Self {
+        Self { terrain, whole: terrain, areas_m2: None, rock: None, sea_m: None }
+    }
+}
+
+/// Computes an analysis map at all points, row by row, channels interleaved; `full` is the value of white.
 pub fn analysis_map(
-    terrain: &Heightfield,
-    rock: Option<&Rock>,
+    of: &MapTerrain,
     kind: AnalysisMap,
-    sea_m: Option<f32>,
     points: Points,
     full: u16,
     progress: &Progress,
 ) -> Result<Vec<u16>, Cancelled> {
-    let source = progress.stage(0.0..0.5, || kind.source(terrain, rock, sea_m, progress))?;
-    progress.stage(0.5..1.0, || source.sample(terrain, kind.channels(), points, full, progress))
+    let source = progress.stage(0.0..0.5, || kind.source(of, progress))?;
+    progress.stage(0.5..1.0, || source.sample(of.terrain, kind.channels(), points, full, progress))
 }
 
 #[cfg(test)]
@@ -357,7 +396,8 @@ mod tests {
     const WORLD: Extent = Extent { width_m: 640.0, depth_m: 320.0 };
 
     fn computed(terrain: &Heightfield, what: AnalysisMap, full: u16) -> Vec<u16> {
-        analysis_map(terrain, None, what, None, Points::Pixels([8, 4]), full, &Progress::new()).expect("not cancelled")
+        analysis_map(&MapTerrain::complete(terrain), what, Points::Pixels([8, 4]), full, &Progress::new())
+            .expect("not cancelled")
     }
 
     fn ramp(east: f32, south: f32) -> Heightfield {
@@ -416,7 +456,8 @@ mod tests {
         // row.
         let terrain = ramp(0.0, -0.5);
         let map = |what| {
-            analysis_map(&terrain, None, what, None, Points::Samples, 65_535, &Progress::new()).expect("not cancelled")
+            analysis_map(&MapTerrain::complete(&terrain), what, Points::Samples, 65_535, &Progress::new())
+                .expect("not cancelled")
         };
         let at = |values: &[u16], c: usize, r: usize| f64::from(values[r * 65 + c]) / 65_535.0;
         let world_m2 = 640.0 * 320.0;
@@ -429,8 +470,13 @@ mod tests {
         let wetness = (libm::log(20.0 * 100.0 / 10.0 / 0.5) - 3.0) / 15.0;
         assert!((at(&map(AnalysisMap::Wetness), 30, 20) - wetness).abs() < 1e-3);
         // A sea up to the middle absorbs the water from beyond.
-        let sea =
-            analysis_map(&terrain, None, AnalysisMap::Rivers, Some(-80.0), Points::Samples, 255, &Progress::new());
+        let sea = analysis_map(
+            &MapTerrain { sea_m: Some(-80.0), ..MapTerrain::complete(&terrain) },
+            AnalysisMap::Rivers,
+            Points::Samples,
+            255,
+            &Progress::new(),
+        );
         assert_eq!(sea.expect("not cancelled")[30 * 65 + 30], 0);
     }
 
@@ -440,7 +486,13 @@ mod tests {
         let map = |lowest: f32| Arc::new(Heightfield::from_fn(terrain.grid(), |c, _| lowest + c as f32));
         let rock = Rock { displacement_m: map(-40.0), sediment_m: map(0.0) };
         for kind in [AnalysisMap::Displacement, AnalysisMap::Deposits] {
-            let values = analysis_map(&terrain, Some(&rock), kind, None, Points::Samples, 64, &Progress::new());
+            let values = analysis_map(
+                &MapTerrain { rock: Some(&rock), ..MapTerrain::complete(&terrain) },
+                kind,
+                Points::Samples,
+                64,
+                &Progress::new(),
+            );
             assert_eq!(
                 values.expect("not cancelled")[..65],
                 std::array::from_fn::<u16, 65, _>(|c| c as u16),
@@ -451,8 +503,13 @@ mod tests {
         }
         // Deposits begin at black.
         let even = Rock { sediment_m: Arc::new(Heightfield::from_fn(terrain.grid(), |_, _| 20.0)), ..rock };
-        let values =
-            analysis_map(&terrain, Some(&even), AnalysisMap::Deposits, None, Points::Samples, 64, &Progress::new());
+        let values = analysis_map(
+            &MapTerrain { rock: Some(&even), ..MapTerrain::complete(&terrain) },
+            AnalysisMap::Deposits,
+            Points::Samples,
+            64,
+            &Progress::new(),
+        );
         assert!(values.expect("not cancelled").iter().all(|value| *value == 64));
         let range_m = AnalysisMap::Deposits.range_m(&even, &Progress::new());
         assert_eq!(range_m.expect("not cancelled"), Some([0.0, 20.0]));
@@ -461,14 +518,20 @@ mod tests {
     #[test]
     fn samples_are_valid_points_and_a_cancelled_map_stops() {
         let terrain = ramp(0.3, 0.4);
-        let values = analysis_map(&terrain, None, AnalysisMap::Slope, None, Points::Samples, 65_535, &Progress::new())
-            .expect("not cancelled");
+        let values = analysis_map(
+            &MapTerrain::complete(&terrain),
+            AnalysisMap::Slope,
+            Points::Samples,
+            65_535,
+            &Progress::new(),
+        )
+        .expect("not cancelled");
         assert_eq!(values.len(), 65 * 33);
         let cancelled = Progress::new();
         cancelled.cancel();
         for what in AnalysisMap::ALL {
             assert_eq!(
-                analysis_map(&terrain, None, what, None, Points::Samples, 255, &cancelled),
+                analysis_map(&MapTerrain::complete(&terrain), what, Points::Samples, 255, &cancelled),
                 Err(Cancelled),
                 "{what:?}"
             );

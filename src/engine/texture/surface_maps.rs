@@ -19,6 +19,16 @@ pub struct RequiredMaps {
 }
 
 impl RequiredMaps {
+    /// Whether one of the maps needs the complete terrain at full resolution: the horizons of the sun.
+    pub fn needs_complete_terrain(self) -> bool {
+        self.sun.is_some()
+    }
+
+    /// Whether one of the maps follows from [the complete terrain at a lower resolution](SurfaceMaps::of_part).
+    pub fn uses_overview(self) -> bool {
+        self.humidity || self.shade || self.sky
+    }
+
     /// The maps that the active types and the light require.
     pub fn of(recipe: &TextureRecipe, light: Option<&Light>) -> Self {
         Self {
@@ -56,9 +66,21 @@ pub struct SurfaceMaps {
 }
 
 impl SurfaceMaps {
-    /// Computes the required maps, without masks.
+    /// Computes the required maps of complete terrain, without masks.
     pub fn of(terrain: &Heightfield, required: RequiredMaps, progress: &Progress) -> Result<Self, Cancelled> {
-        SurfaceMapCache::default().compute(terrain, required, progress)
+        Self::of_part(terrain, terrain, required, progress)
+    }
+
+    /// Computes the required maps at the samples of a part of the terrain, without masks. Those that depend on distant terrain
+    /// follow from the complete terrain `whole`, which can have a lower resolution, except
+    /// [horizons](RequiredMaps::needs_complete_terrain).
+    pub fn of_part(
+        terrain: &Heightfield,
+        whole: &Heightfield,
+        required: RequiredMaps,
+        progress: &Progress,
+    ) -> Result<Self, Cancelled> {
+        SurfaceMapCache::default().compute_part(terrain, whole, required, progress)
     }
 
     /// The same with the masks of the active types.
@@ -91,17 +113,29 @@ impl SurfaceMapCache {
         required: RequiredMaps,
         progress: &Progress,
     ) -> Result<SurfaceMaps, Cancelled> {
+        self.compute_part(terrain, terrain, required, progress)
+    }
+
+    /// See [`SurfaceMaps::of_part`].
+    fn compute_part(
+        &mut self,
+        terrain: &Heightfield,
+        whole: &Heightfield,
+        required: RequiredMaps,
+        progress: &Progress,
+    ) -> Result<SurfaceMaps, Cancelled> {
+        let to = terrain.grid();
         let SurfaceMaps { humidity, shade, sunlight, sky, type_masks: _ } = &mut self.maps;
         if required.sun.is_some() && required.sun != self.sun {
             (*sunlight, self.sun) = (None, required.sun);
         }
         let mut maps = SurfaceMaps::default();
         if required.humidity {
-            let compute = || progress.stage(0.0..0.25, || surface::humidity(terrain, progress));
+            let compute = || progress.stage(0.0..0.25, || surface::humidity(whole, to, progress));
             maps.humidity = Some(get_or_compute(humidity, compute)?);
         }
         if required.shade {
-            let compute = || progress.stage(0.25..0.5, || surface::shade(terrain, progress));
+            let compute = || progress.stage(0.25..0.5, || surface::shade(whole, to, progress));
             maps.shade = Some(get_or_compute(shade, compute)?);
         }
         if let Some(sun) = required.sun {
@@ -109,7 +143,7 @@ impl SurfaceMapCache {
             maps.sunlight = Some(get_or_compute(sunlight, compute)?);
         }
         if required.sky {
-            let compute = || progress.stage(0.75..1.0, || surface::occlusion(terrain, progress));
+            let compute = || progress.stage(0.75..1.0, || surface::occlusion(whole, to, progress));
             maps.sky = Some(get_or_compute(sky, compute)?);
         }
         Ok(maps)

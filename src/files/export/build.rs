@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::manifest::{Manifest, StagedHeights};
 use super::memory::memory_needed;
 use super::order::{HeightmapOrder, Order, Patches, TextureOrder};
+use super::overview::Overview;
 use super::plan::Plan;
 use super::report::BuildReport;
 use super::steps::{import_steps, span_m, steps_of_file};
@@ -16,7 +17,9 @@ use crate::engine::heightfield::GridPart;
 use crate::engine::parameters::Band;
 use crate::engine::rock::Rock;
 use crate::engine::stack::{Evaluator, evaluate_with_rock};
-use crate::engine::texture::{PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, height_range_m, paint};
+use crate::engine::texture::{
+    MapTerrain, PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, height_range_m, paint,
+};
 use crate::engine::{Heightfield, Image, Progress};
 use crate::files::formats::heightmap::{Rows, grid_of};
 use crate::files::formats::region::Region;
@@ -92,13 +95,20 @@ pub fn stage(
         }
         false => evaluator.evaluate(recipe, grid, order.position, inputs, progress).map(|heights| (heights, None)),
     };
-    let (heights, rock) = progress.stage(0.0..EVALUATION_SHARE, evaluation)?;
+    let overview_share = if plan.overview.is_some() { OVERVIEW_SHARE } else { 0.0 };
+    let (heights, rock) = progress.stage(0.0..EVALUATION_SHARE - overview_share, evaluation)?;
+    let overview = plan.overview.map(|overview| {
+        let stage = EVALUATION_SHARE - overview_share..EVALUATION_SHARE;
+        progress.stage(stage, || overview.evaluate(order, &heights, progress))
+    });
+    let overview = overview.transpose()?;
     let own_m = own_range_m(plan, &heights, progress)?;
     let notes = order.recipe.warnings().iter().map(ToString::to_string).collect();
     let report = BuildReport { steps: import_steps(plan, own_m), notes, ..BuildReport::default() };
     let mut staging = Staging {
         plan,
         heights: &heights,
+        overview,
         rock,
         own_m,
         stages: Stages::of(plan),
@@ -145,6 +155,8 @@ fn evaluated_region(file: &TileFile, heights: &Heightfield) -> Region {
 
 /// The fraction of the time spent evaluating, roughly measured. Painting and writing take the rest.
 const EVALUATION_SHARE: f32 = 0.6;
+/// The part of it for the overview, if there is one.
+const OVERVIEW_SHARE: f32 = 0.1;
 
 /// The cost of each output relative to a heightmap, roughly measured.
 const SURFACE_UNITS: usize = 1;
@@ -198,6 +210,7 @@ impl Stages {
 struct Staging<'a> {
     plan: &'a Plan,
     heights: &'a Heightfield,
+    overview: Option<Overview>,
     /// The rock below, if a map needs it.
     rock: Option<Rock>,
     /// See [`own_range_m`].
@@ -238,15 +251,18 @@ impl Staging<'_> {
 
     /// Stages everything that depends on terrain types: texture, weights and mesh.
     fn painted(&mut self) -> Result<(), FileError> {
-        let Self { plan, heights, own_m, progress, stages, staged, report, .. } = self;
+        let Self { plan, heights, overview, own_m, progress, stages, staged, report, .. } = self;
         let order = plan.order();
+        let whole = overview.as_ref().map_or(*heights, |overview| &overview.terrain);
         let recipe = &order.recipe.texture;
         let surface_maps = &match order.needs_painting() {
             true => {
                 let required = RequiredMaps::of(recipe, order.baked_light());
                 let scope = &order.recipe.mask_scope(&order.inputs);
-                let surface_maps =
-                    || SurfaceMaps::of(heights, required, progress)?.with_type_masks(heights, recipe, scope, progress);
+                let surface_maps = || {
+                    SurfaceMaps::of_part(heights, whole, required, progress)?
+                        .with_type_masks(heights, recipe, scope, progress)
+                };
                 stages.run(SURFACE_UNITS, progress, surface_maps)?
             }
             false => SurfaceMaps::default(),
@@ -290,10 +306,17 @@ impl Staging<'_> {
 
     /// Stages analysis maps and rivers.
     fn maps(&mut self) -> Result<(), FileError> {
-        let Self { plan, heights, rock, progress, stages, staged, report, .. } = self;
+        let Self { plan, heights, overview, rock, progress, stages, staged, report, .. } = self;
         let order = plan.order();
+        let of = &MapTerrain {
+            terrain: heights,
+            whole: overview.as_ref().map_or(*heights, |overview| &overview.terrain),
+            areas_m2: overview.as_ref().and_then(|overview| overview.areas_m2.as_deref()),
+            rock: rock.as_ref(),
+            sea_m: order.sea_m,
+        };
         for (map, files) in order.maps.iter().zip(&plan.maps) {
-            let staging = || maps::stage(map, files, heights, rock.as_ref(), order.sea_m, order.overwrite, progress);
+            let staging = || maps::stage(map, files, of, order.overwrite, progress);
             staged.extend(stages.run(MAP_UNITS, progress, staging)?);
             let range_m = rock.as_ref().map(|rock| map.analysis_map.range_m(rock, progress)).transpose()?.flatten();
             if let Some([low, high]) = range_m {

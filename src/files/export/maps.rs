@@ -5,9 +5,8 @@ use std::ffi::OsStr;
 use super::channels::{area, stage_tiles};
 use super::order::MapOrder;
 use super::tiles::{TileFile, Tiles, needed_pixels};
-use crate::engine::rock::Rock;
-use crate::engine::texture::{AnalysisMap, Points, analysis_map};
-use crate::engine::{Heightfield, Progress};
+use crate::engine::Progress;
+use crate::engine::texture::{AnalysisMap, MapTerrain, Points, analysis_map};
 use crate::files::formats::image;
 use crate::files::formats::png::{self, Channels, Layout};
 use crate::files::io::atomic::StagedFile;
@@ -48,15 +47,13 @@ pub(super) fn pixel_bytes(order: &MapOrder) -> u64 {
 pub(super) fn stage(
     order: &MapOrder,
     files: &[TileFile],
-    heights: &Heightfield,
-    rock: Option<&Rock>,
-    sea_m: Option<f32>,
+    of: &MapTerrain,
     overwrite: bool,
     progress: &Progress,
 ) -> Result<Vec<StagedFile>, FileError> {
     let (pixels, files) = needed_pixels(files, order.size);
     let (layout, points) = (layout(order, pixels.size), Points::PixelRegion(pixels));
-    let computing = || analysis_map(heights, rock, order.analysis_map, sea_m, points, order.depth.max(), progress);
+    let computing = || analysis_map(of, order.analysis_map, points, order.depth.max(), progress);
     let values = progress.stage(0.0..0.5, computing)?;
     let channels = layout.channels.count();
     let value = |pixel: usize, channel: usize| values[pixel * channels + channel];

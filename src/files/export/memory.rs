@@ -5,7 +5,7 @@ use super::{frames, maps, mesh, scatter, texture, weights};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::Water;
 use crate::engine::stack::memory;
-use crate::engine::texture::{MAX_PREPARED_BYTES, RequiredMaps, TypeMasks};
+use crate::engine::texture::{MAX_PREPARED_BYTES, Reach, RequiredMaps, TypeMasks};
 use crate::files::formats::heightmap;
 
 /// The measured working memory of threads, plus the memory that the allocator retains.
@@ -38,11 +38,13 @@ pub fn memory_needed(plan: &Plan) -> u64 {
         let (weights, _) = weights::with_needed_points(weights, &plan.weights);
         weights::bytes(&weights, &order.recipe.texture, order.grid)
     });
-    let analysis_maps = order
-        .maps
-        .iter()
-        .zip(&plan.maps)
-        .map(|(map, files)| maps::bytes(map, files, maps(map.analysis_map.extra_maps())));
+    let has_areas = plan.overview.is_some_and(|overview| overview.has_water);
+    let areas = if has_areas { map } else { 0 };
+    let analysis_maps = order.maps.iter().zip(&plan.maps).map(|(map, files)| {
+        let knows_areas = has_areas && map.analysis_map.reach() == Reach::Drainage;
+        maps::bytes(map, files, maps(if knows_areas { 1.0 } else { map.analysis_map.extra_maps() }))
+    });
+    let [overview, computing_overview] = plan.overview.map_or([0; 2], |overview| overview.bytes(order));
     // The lines are small compared with the maps that they are traced on.
     let rivers = order.rivers.as_ref().map(|_| maps(Water::MAPS + 1.0));
     let scattered = order.scatter.as_ref().map(|scatter| scatter::bytes(scatter, &order.recipe, order.grid));
@@ -50,7 +52,8 @@ pub fn memory_needed(plan: &Plan) -> u64 {
     let mesh = order.mesh.as_ref().map_or(0, |mesh| mesh::bytes(mesh, order.grid));
     let frames = order.frames.as_ref().map_or(0, |frames| frames::bytes(frames, &order.recipe, order.grid));
     let painting = surface_maps.saturating_add(texture.max(weights).max(mesh));
-    let with_heights = with_heights.max(frames).max(computing_them).max(painting);
+    let with_heights = with_heights.max(frames).max(computing_them).max(painting).saturating_add(overview + areas);
+    let with_heights = with_heights.max(computing_overview.saturating_add(areas));
     let prepared = if order.inputs.swatches.is_empty() { 0 } else { MAX_PREPARED_BYTES };
     let needed = evaluating.max(maps(1.0 + rock).saturating_add(with_heights).saturating_add(prepared));
     needed.saturating_add(order.inputs.bytes()).saturating_add(WORKING_BYTES)

@@ -14,6 +14,7 @@ mod materials;
 mod memory;
 mod mesh;
 mod order;
+mod overview;
 mod part;
 mod plan;
 mod report;

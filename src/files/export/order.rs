@@ -12,7 +12,7 @@ use crate::engine::level::Marker;
 use crate::engine::light::Light;
 use crate::engine::parameters::Band;
 use crate::engine::result_cache::{ResultCache, ResultKey};
-use crate::engine::texture::{AnalysisMap, Points, TerrainType};
+use crate::engine::texture::{AnalysisMap, Points, Reach, RequiredMaps, TerrainType};
 use crate::engine::{Grid, Inputs, Origin, Progress, Recipe};
 use crate::files::formats::heightmap::Encoding;
 use crate::files::formats::mesh::{MeshDetail, MeshFormat};
@@ -336,6 +336,17 @@ impl Order {
     /// Whether a map needs the rock below the terrain.
     pub fn needs_rock(&self) -> bool {
         self.maps.iter().any(|map| map.analysis_map.needs_rock())
+    }
+
+    /// Whether there is an analysis map with this reach.
+    pub(super) fn has_maps(&self, reach: Reach) -> bool {
+        self.maps.iter().any(|map| map.analysis_map.reach() == reach)
+    }
+
+    /// Whether something follows from an overview of the terrain if there is one.
+    pub(super) fn uses_overview(&self) -> bool {
+        self.has_maps(Reach::Overview)
+            || self.needs_painting() && RequiredMaps::of(&self.recipe.texture, self.baked_light()).uses_overview()
     }
 
     /// Whether terrain types are painted or weighted.

@@ -2,10 +2,12 @@
 
 use super::order::{HeightmapOrder, Order};
 use super::tiles::{PlannedMaps, TileFile};
+use crate::engine::flow::RegionalWater;
 use crate::engine::heightfield::GridPart;
 use crate::engine::parameters::Band;
-use crate::engine::stack;
-use crate::engine::texture::{AnalysisMap, PixelRegion, Points, RequiredMaps, Unit};
+use crate::engine::stack::can_evaluate_parts;
+use crate::engine::stack::overview::{drains_in_parts, overview_grid};
+use crate::engine::texture::{PixelRegion, Points, Reach, RequiredMaps, Unit};
 use crate::files::formats::heightmap::{Samples, WrittenFormat};
 use crate::files::formats::region::Region;
 
@@ -20,7 +22,7 @@ pub(super) fn part_of_tile(
     if order.needs_painting() {
         check_painting(order, cached_range_m)?;
     }
-    if !stack::can_evaluate_parts(&order.recipe, order.grid) {
+    if !can_evaluate_parts(&order.recipe, order.grid) {
         return Err("its steps depend on the complete terrain, or it has too few samples for parts");
     }
     let heights = planned
@@ -40,22 +42,26 @@ pub(super) fn part_of_tile(
         };
         files.iter().map(samples)
     });
-    heights.chain(pixels).reduce(GridPart::around).ok_or("no map is cut into tiles")
+    let part = heights.chain(pixels).reduce(GridPart::around).ok_or("no map is cut into tiles")?;
+    let coarse = overview_grid(order.grid);
+    Ok(if order.has_maps(Reach::Drainage) { RegionalWater::needed(coarse, part, order.grid) } else { part })
 }
 
-/// Whether every output at a place depends on the terrain around it alone.
+/// Whether every output at a place depends on the terrain around it, and on an overview of all of it.
 fn check_outputs(order: &Order) -> Result<(), &'static str> {
     let needs_whole = order.rivers.is_some()
         || order.mesh.is_some()
         || order.frames.is_some()
         || order.scatter.is_some()
         || order.manifest.is_some();
-    let is_local =
-        |map: AnalysisMap| matches!(map, AnalysisMap::Normals | AnalysisMap::NormalsSouth | AnalysisMap::Slope);
     if needs_whole {
         Err("some of the files are not cut into tiles")
-    } else if order.maps.iter().any(|map| !is_local(map.analysis_map)) {
-        Err("of the maps, only normals and slopes can be computed from the surroundings of a tile")
+    } else if order.has_maps(Reach::Complete) {
+        Err("maps of curvature, lakes and rock need the complete terrain")
+    } else if order.uses_overview() && overview_grid(order.grid) == order.grid {
+        Err("humidity, shade, occlusion and sediment need the complete terrain of maps of up to 2049 samples")
+    } else if order.has_maps(Reach::Drainage) && !drains_in_parts(&order.recipe, order.grid, order.position) {
+        Err("drainage areas need rivers as the last step, and a larger map")
     } else {
         Ok(())
     }
@@ -76,7 +82,7 @@ fn check_heights(order: &Order, cached_range_m: Option<Band>) -> Result<(), &'st
     }
 }
 
-/// Whether terrain types depend on the heights and slopes around each place alone.
+/// Whether terrain types depend on the heights and slopes around each place alone, and on an overview.
 fn check_painting(order: &Order, cached_range_m: Option<Band>) -> Result<(), &'static str> {
     let recipe = &order.recipe.texture;
     let range_m = order.recipe.world.height_range_m.or(cached_range_m);
@@ -86,8 +92,8 @@ fn check_painting(order: &Order, cached_range_m: Option<Band>) -> Result<(), &'s
         Err("weights at samples cannot be computed from the surroundings of a tile")
     } else if order.texture.as_ref().is_some_and(|texture| texture.patches.is_some()) {
         Err("patches are cut from the complete texture")
-    } else if RequiredMaps::of(recipe, order.baked_light()) != RequiredMaps::default() {
-        Err("a terrain type has limits of humidity or shade, or the baked light has shadows or occlusion")
+    } else if RequiredMaps::of(recipe, order.baked_light()).needs_complete_terrain() {
+        Err("the baked light has shadows")
     } else if !recipe.active().all(|terrain_type| order.recipe.has_pointwise_mask(&terrain_type.mask)) {
         Err("the mask of a terrain type depends on more than the height at each place")
     } else {

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::order::Order;
+use super::overview::OverviewOrder;
 use super::part::part_of_tile;
 use super::tiles::{PlannedMaps, TileFile};
 use super::{frames, georeference, heightmap, maps, mesh, rivers, scatter, texture, weights};
@@ -65,6 +66,11 @@ impl PlannedFile {
         let max_bytes = each.map(|each| width * height * each + height * each + OVERHEAD_BYTES);
         Self { path: file.path.clone(), kind, size: Some(size), max_bytes }
     }
+
+    /// Several of these.
+    fn all(files: &[TileFile], kind: FileKind, each: Option<u64>) -> impl Iterator<Item = Self> + '_ {
+        files.iter().map(move |file| Self::uncompressed(file, kind, each))
+    }
 }
 
 /// The length of headers, of the overhead of data that does not compress, and of a sidecar.
@@ -93,6 +99,8 @@ pub struct Plan {
     pub(super) frame_positions: Vec<u32>,
     /// The samples that are evaluated for the only tile; `None`: all.
     pub(super) part: Option<Result<GridPart, &'static str>>,
+    /// The overview from which maps that depend on distant terrain follow, if it is needed.
+    pub(super) overview: Option<OverviewOrder>,
     /// The range of the complete terrain, if a single tile is written and the cache has it.
     pub(super) cached_range_m: Option<Band>,
 }
@@ -116,7 +124,7 @@ impl Plan {
         }
         let texture = order.texture.as_ref().map_or(Ok(Vec::new()), |texture| texture::plan(texture, tiles))?;
         let each = 3 + u64::from(order.texture.as_ref().is_some_and(|texture| texture.alpha.is_some()));
-        files.extend(texture.iter().map(|tile| PlannedFile::uncompressed(tile, FileKind::Texture, Some(each))));
+        files.extend(PlannedFile::all(&texture, FileKind::Texture, Some(each)));
         let weights = match &order.weights {
             Some(weights) => weights::plan(weights, &order.recipe.texture, grid, tiles)?,
             None => Vec::new(),
@@ -124,7 +132,7 @@ impl Plan {
         if let Some(order_of_weights) = &order.weights {
             let each = weights::pixel_bytes(order_of_weights, &order.recipe.texture, weights.len());
             for (tiles, each) in weights.iter().zip(each) {
-                files.extend(tiles.iter().map(|tile| PlannedFile::uncompressed(tile, FileKind::Weights, Some(each))));
+                files.extend(PlannedFile::all(tiles, FileKind::Weights, Some(each)));
             }
         }
         if let Some(mesh) = &order.mesh {
@@ -138,8 +146,7 @@ impl Plan {
         }
         let maps = order.maps.iter().map(|map| maps::plan(map, tiles)).collect::<Result<Vec<_>, _>>()?;
         for (map, tiles) in order.maps.iter().zip(&maps) {
-            let each = Some(maps::pixel_bytes(map));
-            files.extend(tiles.iter().map(|tile| PlannedFile::uncompressed(tile, FileKind::Map, each)));
+            files.extend(PlannedFile::all(tiles, FileKind::Map, Some(maps::pixel_bytes(map))));
         }
         if let Some(rivers) = &order.rivers {
             rivers::check(rivers)?;
@@ -150,8 +157,7 @@ impl Plan {
             densities = scatter::plan(scatter, &order.recipe, tiles)?;
             let max_bytes = Some(scatter::max_bytes(&order.recipe));
             files.extend(scatter.files.iter().map(|path| file(path.clone(), FileKind::Scatter, None, max_bytes)));
-            let maps = densities.iter().flatten();
-            files.extend(maps.map(|tile| PlannedFile::uncompressed(tile, FileKind::Scatter, Some(1))));
+            files.extend(densities.iter().flat_map(|tiles| PlannedFile::all(tiles, FileKind::Scatter, Some(1))));
         }
         let planned = PlannedMaps { heightmaps: &heightmaps, texture: &texture, weights: &weights, maps: &maps };
         let georeference = georeference::plan(&order, &planned);
@@ -168,6 +174,7 @@ impl Plan {
         let cached_range_m = if is_single { order.cached_range_m() } else { None };
         let part = is_single.then(|| part_of_tile(&order, &planned, cached_range_m));
         Ok(Self {
+            overview: OverviewOrder::of(&order),
             order,
             files,
             heightmaps,

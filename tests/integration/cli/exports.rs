@@ -57,6 +57,38 @@ fn tiles_of_textures_and_maps_are_computed_alone() {
 }
 
 #[test]
+fn tiles_know_the_rivers_that_enter_them() {
+    let sandbox = Sandbox::new();
+    // Long and narrow, so that a large map has few samples.
+    let types = json!([
+        {"name": "Rock", "colour": "#777777"},
+        {"name": "Grass", "colour": "#227722", "humidity": [0.5, 1.0, 0.1], "shadow": [0.0, 0.4, 0.2]}
+    ]);
+    let recipe = json!({
+        "world": {"width_m": 40960, "depth_m": 1600},
+        "stack": [{"operation": "noise"}, {"operation": "fluvial_erosion", "count": 3, "outlets": "east"}],
+        "texture": {"unit": "metres", "types": types}
+    });
+    sandbox.write("p.upthrust.json", json!({"format": 1, "recipe": recipe}).to_string());
+    let maps = ["drainage", "rivers", "wetness", "humidity", "shade", "occlusion", "sediment", "texture"];
+    let options: String = maps.map(|map| format!("--{map} {map}.png ")).concat();
+    let build = format!("build p.upthrust.json --size 4097x161 --texture-size 4096x160 {options} --tiles 8x1 --force");
+    sandbox.succeed(&build);
+    for tile in [0, 3, 7] {
+        let read = || maps.map(|map| sandbox.read(&format!("{map}_x{tile}_y0.png")));
+        let before = read();
+        for cache in ["", "--cache cache"] {
+            let output = sandbox.run(&format!("{build} --tile {tile},0 {cache}"));
+            let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(notes.contains("note: only tile"), "{notes}");
+            for ((map, before), after) in maps.iter().zip(&before).zip(read()) {
+                assert!(*before == after, "{map}, {tile} {cache}");
+            }
+        }
+    }
+}
+
+#[test]
 fn tiles_take_the_terrain_of_rivers_from_the_cache() {
     let sandbox = Sandbox::new();
     // Long and narrow, so that a large map has few samples.
@@ -122,7 +154,9 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
     check(&|_| (), "", "");
     check(&|_| (), "--heightmap h.png", "tile 1,1: integers need the height range");
     check(&|_| (), "--heightmap h.png --range -500,500", "");
-    check(&|_| (), "--occlusion o.png", "tile 1,1: of the maps, only normals and slopes");
+    check(&|_| (), "--occlusion o.png", "tile 1,1: humidity, shade, occlusion and sediment need the complete terrain");
+    check(&|_| (), "--curvature c.png", "tile 1,1: maps of curvature, lakes and rock");
+    check(&|_| (), "--wetness w.png", "tile 1,1: drainage areas need rivers as the last step");
     check(&|_| (), "--weights w --weights-at samples", "tile 1,1: weights at samples");
     check(&set("/texture/unit", json!("percent")), "", "tile 1,1: elevations of terrain types in percent");
     let in_percent = |recipe: &mut Value| {
@@ -132,9 +166,9 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
     check(&in_percent, "", "");
     check(&set("/texture/types/0/mask", json!({"source": "slope"})), "", "tile 1,1: the mask of a terrain type");
     check(&set("/texture/types/0/mask", json!({"source": "noise"})), "", "");
-    check(&set("/texture/types/0/humidity", json!([0.2, 0.8, 0.1])), "", "tile 1,1: a terrain type has limits");
+    check(&set("/texture/types/0/humidity", json!([0.2, 0.8, 0.1])), "", "tile 1,1: humidity, shade, occlusion");
     check(&|recipe| recipe["light"] = lit(0.0), "", "");
-    check(&|recipe| recipe["light"] = lit(1.0), "", "or the baked light has shadows");
+    check(&|recipe| recipe["light"] = lit(1.0), "", "tile 1,1: the baked light has shadows");
     sandbox.fail("build p.upthrust.json --tiles 2x2 --tile 0,0 --texture t.png --mesh m.glb", 2, "--mesh");
     sandbox.fail(
         "build p.upthrust.json --tiles 2x2 --tile 0,0 --texture t.png --river-lines r.json",
