@@ -18,7 +18,8 @@ use crate::engine::parameters::{List, Point};
 use crate::engine::random::Stream;
 use crate::engine::{AnyOperation, Step};
 
-/// How much longer a frame with a long list may take than one with a short list, in the interface thread's own time.
+/// How much longer a frame with a long list may take than one with a short list, in the interface thread's own time. On slow
+/// machines it may take twice as long as that; drawing the whole list would take many times as long.
 const ALLOWED: Duration = Duration::from_millis(4);
 
 /// How long the frame after a change of one item may take: the list is copied and compared.
@@ -62,7 +63,7 @@ fn quiet_frame(editor: &mut Harness<'static, App>) -> Duration {
 #[track_caller]
 fn check_frame(long: &mut Harness<'static, App>, short: &mut Harness<'static, App>) {
     let [long, short] = [long, short].map(quiet_frame);
-    assert!(long <= short + ALLOWED, "{long:?} with a long list, {short:?} with a short one");
+    assert!(long <= short + ALLOWED.max(short), "{long:?} with a long list, {short:?} with a short one");
 }
 
 /// Scrolls the list under `at` by so many points.
