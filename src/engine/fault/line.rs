@@ -159,6 +159,9 @@ impl GridFault {
             Profile::Ramp => self.add_zone_with(z, xs, sums, |dist, zone| Profile::Ramp.weight_in_zone(dist, zone)),
             Profile::Smooth => self.add_zone_with(z, xs, sums, |dist, zone| Profile::Smooth.weight_in_zone(dist, zone)),
             Profile::Sine => self.add_zone_with(z, xs, sums, |dist, zone| Profile::Sine.weight_in_zone(dist, zone)),
+            Profile::RoundedSine => {
+                self.add_zone_with(z, xs, sums, |dist, zone| Profile::RoundedSine.weight_in_zone(dist, zone));
+            }
             Profile::Cosine => self.add_zone_with(z, xs, sums, |dist, zone| Profile::Cosine.weight_in_zone(dist, zone)),
             Profile::Exponential => {
                 self.add_zone_with(z, xs, sums, |dist, zone| Profile::Exponential.weight_in_zone(dist, zone));
@@ -199,9 +202,13 @@ mod tests {
     fn widened_faults_have_the_same_effect_over_longer_distances() {
         let fault =
             |profile, zone_m| Fault { point_m: [0.0, 0.0], normal: [1.0, 0.0], displacement_m: 30.0, profile, zone_m };
-        for (profile, moment) in
-            [(Profile::Cosine, 0), (Profile::Sine, 1), (Profile::Exponential, 1), (Profile::Linear, 1)]
-        {
+        for (profile, moment) in [
+            (Profile::Cosine, 0),
+            (Profile::Sine, 1),
+            (Profile::RoundedSine, 1),
+            (Profile::Exponential, 1),
+            (Profile::Linear, 1),
+        ] {
             let narrow = fault(profile, 2.0);
             let wide = narrow.widened(20.0);
             let [expected, found] = [narrow, wide].map(|fault| moments(fault)[moment]);

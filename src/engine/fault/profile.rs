@@ -14,6 +14,8 @@ choices! {
         Smooth = "smooth", "Smooth";
         /// A wave within the fault zone: a bank on one side, a ditch on the other.
         Sine = "sine", "Sine";
+        /// A wave that fades towards the edges of the fault zone, without creases there.
+        RoundedSine = "rounded_sine", "Rounded sine";
         /// A ridge along the line, as wide as the fault zone.
         Cosine = "cosine", "Cosine ridge";
         /// A cliff that decays exponentially.
@@ -32,6 +34,10 @@ impl Profile {
     /// other sinks by it.
     pub(crate) const TWO_SIDED: &'static [&'static str] =
         &["step", "ramp", "smooth", "exponential", "gaussian", "linear", "biweight"];
+
+    /// The keys of the profiles that depend on the width of the fault zone.
+    pub(crate) const WITH_ZONE: &'static [&'static str] =
+        &["ramp", "smooth", "sine", "rounded_sine", "cosine", "exponential", "gaussian", "linear", "biweight"];
 
     /// Whether the profile depends on the width of the fault zone.
     pub fn has_zone(self) -> bool {
@@ -73,6 +79,12 @@ impl Profile {
                 let t = t.min(1.0);
                 side * sin_pi(t.min(1.0 - t))
             }
+            // The sine times (1 + cos π·t)/2, over its maximum, which is 3·√3/8 at t = ⅓.
+            Self::RoundedSine => {
+                const PER_MAXIMUM: f64 = 8.0 / (3.0 * 1.732_050_807_568_877_2);
+                let t = t.min(1.0);
+                side * PER_MAXIMUM * sin_pi(t.min(1.0 - t)) * (0.5 * (1.0 + sin_pi(0.5 - t)))
+            }
             // Computed before the selection: a branch would prevent vectorization.
             Self::Cosine => {
                 let ridge = 0.5 * (1.0 + sin_pi(0.5 - t.min(1.0)));
@@ -97,7 +109,13 @@ impl Profile {
     pub(crate) fn far_weight(self) -> f64 {
         match self {
             Self::Step | Self::Ramp | Self::Smooth => 1.0,
-            Self::Sine | Self::Cosine | Self::Exponential | Self::Gaussian | Self::Linear | Self::Biweight => 0.0,
+            Self::Sine
+            | Self::RoundedSine
+            | Self::Cosine
+            | Self::Exponential
+            | Self::Gaussian
+            | Self::Linear
+            | Self::Biweight => 0.0,
         }
     }
 
@@ -111,7 +129,13 @@ impl Profile {
         let vanishing = libm::log(2.0 * displacement_m.abs() * UNITS_PER_M + 2.0);
         match self {
             Self::Step => 0.0,
-            Self::Ramp | Self::Smooth | Self::Sine | Self::Cosine | Self::Linear | Self::Biweight => zone_m,
+            Self::Ramp
+            | Self::Smooth
+            | Self::Sine
+            | Self::RoundedSine
+            | Self::Cosine
+            | Self::Linear
+            | Self::Biweight => zone_m,
             Self::Exponential => zone_m * vanishing,
             Self::Gaussian => zone_m * (2.0 * vanishing).sqrt(),
         }
@@ -141,6 +165,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn lists_of_profiles_are_complete() {
+        for profile in Profile::ALL {
+            assert_eq!(Profile::WITH_ZONE.contains(&profile.key()), profile.has_zone(), "{}", profile.key());
+            let has_sides = profile.weight(1.0, 80.0) > 0.0 && profile.weight(-1.0, 80.0) < 0.0;
+            let is_wave = matches!(profile, Profile::Sine | Profile::RoundedSine);
+            assert_eq!(Profile::TWO_SIDED.contains(&profile.key()), has_sides && !is_wave, "{}", profile.key());
+        }
+    }
+
+    #[test]
     fn profiles_match_their_formulas() {
         let pi = std::f64::consts::PI;
         for profile in Profile::ALL {
@@ -157,6 +191,10 @@ mod tests {
                         2.0 * (3.0 * u * u - 2.0 * u * u * u) - 1.0
                     }
                     Profile::Sine => libm::sin(pi * dist / 80.0) * inside,
+                    Profile::RoundedSine => {
+                        let wave = libm::sin(pi * dist / 80.0) + 0.5 * libm::sin(2.0 * pi * dist / 80.0);
+                        wave * 4.0 / (3.0 * 3.0_f64.sqrt()) * inside
+                    }
                     Profile::Cosine => 0.5 * (1.0 + libm::cos(pi * dist / 80.0)) * inside,
                     Profile::Exponential => side * libm::exp(-t),
                     Profile::Gaussian => side * libm::exp(-t * t / 2.0),

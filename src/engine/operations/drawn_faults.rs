@@ -30,9 +30,7 @@ parameters! {
         /// Width of the fault zone on each side of the line. Wide zones give soft slopes.
         zone_m: f64 = 400.0,
             Spec::number("Fault zone", 0.0, 1_000_000.0).slider(1.0, 4000.0).unit("m").logarithmic()
-                .when("profile", &[
-                    "ramp", "smooth", "sine", "cosine", "exponential", "gaussian", "linear", "biweight",
-                ]);
+                .when("profile", Profile::WITH_ZONE);
         /// Distance beyond each end over which the fault fades out. Off: the fault runs across the whole map.
         reach_m: Option<f64> = None,
             Spec::number("Fade-out length", 0.0, 1_000_000.0).slider(0.0, 4000.0).unit("m").none("unlimited");

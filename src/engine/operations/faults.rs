@@ -96,9 +96,7 @@ parameters! {
         /// Width of the fault zone on each side of the line. Wide zones give soft, rolling terrain.
         zone_m: f64 = 120.0,
             Spec::number("Fault zone", 0.0, 1_000_000.0).slider(1.0, 4000.0).unit("m").logarithmic()
-                .when("profile", &[
-                    "ramp", "smooth", "sine", "cosine", "exponential", "gaussian", "linear", "biweight",
-                ]);
+                .when("profile", Profile::WITH_ZONE);
         /// Numbers of the faults to leave out, such as those that were deleted on a map.
         skipped: List<u32> = List::default(), Spec::number("Skipped faults", 1.0, 1_000_000.0).slider(1.0, 5000.0);
         /// Faults of the sequence that are edited by hand. Each keeps its place in the sequence: progressive
