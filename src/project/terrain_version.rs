@@ -6,7 +6,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 16;
+pub const TERRAIN_VERSION: u32 = 17;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -20,7 +20,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 18] = [
+const CHANGES: [TerrainChange; 19] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -142,6 +142,12 @@ const CHANGES: [TerrainChange; 18] = [
             operation => operation.has_own_points(),
         },
         what: "rivers cross the border of the world instead of following it",
+        is_fine: false,
+    },
+    TerrainChange {
+        version: 17,
+        affects: |step| step.operation.has_own_points(),
+        what: "slopes between rivers are smoother",
         is_fine: false,
     },
 ];

@@ -30,7 +30,7 @@ const BLOCK_SIDES: [usize; 2] = [1536, 640];
 /// between its channels depend, and samples of the map for depressions. Larger depressions are left only where terrain is
 /// hardly eroded. With 16 points, heights of a block differed from those of the whole map by up to 4 cm.
 const HALO: usize = 24;
-const MARGIN: usize = 48;
+const MARGIN: usize = 64;
 /// Points of the last mesh of the whole world around the samples of a block and its margin.
 const EDGE: usize = 4;
 /// The meshes finer than the reference that are computed for any map. Most of what refinement changes comes with the first
@@ -39,12 +39,12 @@ const MIN_LEVELS: usize = 1;
 /// How much finer than the last mesh a grid may be, as a ratio of samples per side.
 const MAX_RATIO: f64 = 1.1;
 /// The strongest dissection of the first finer level, see [`Refinement`].
-const MAX_DISSECTION: f64 = 0.12;
+const MAX_DISSECTION: f64 = 0.13;
 /// The roughness of the first finer level, from which gullies start.
-const ROUGHNESS: f64 = 0.3;
+const ROUGHNESS: f64 = 0.34;
 /// The dissection and the roughness of a level as a fraction of those of the coarser one: slopes are smoother at smaller
-/// scales. With it the spectral slope is about −3.6 at 10 m, where real terrain has −3.5, and −3.8 at 20 m.
-const PERSISTENCE: f64 = 0.85;
+/// scales. With it the spectral slope is −3.6 to −3.8 at 10 m, where real terrain has −3.5, and −3.7 to −4.0 at 20 m.
+const PERSISTENCE: f64 = 0.9;
 /// The drainage area at which channels begin, as a multiple of the square of the length at which creep and streams erode
 /// equally, (D/K)^(1/(2m + 1)) (J. T. Perron, W. E. Dietrich and J. W. Kirchner, "Controls on the spacing of first-order
 /// valleys", Journal of Geophysical Research 113, 2008). Valleys are about 10 of these lengths apart.
