@@ -21,8 +21,8 @@ use crate::progress::{Cancelled, Progress};
 /// The number of directions in which the horizon is found.
 const DIRECTIONS: usize = 16;
 
-/// The share of the sky's light that each of the samples `to` receives: 1 on open level terrain, less on slopes and in hollows. It
-/// varies slowly and is computed on at most 513 samples along the longer side.
+/// The share of the sky's light that each of the samples `to` receives: 1 on open level terrain, less on slopes and
+/// in hollows. It varies slowly and is computed on at most 513 samples along the longer side.
 pub fn occlusion(terrain: &Heightfield, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
     at_reference(terrain, to, progress, |terrain| {
         let azimuths_deg = (0..DIRECTIONS).map(|number| 360.0 / DIRECTIONS.to_f64() * number.to_f64());

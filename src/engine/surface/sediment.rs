@@ -37,8 +37,8 @@ const COARSENING: usize = 3;
 /// Gaussian.
 const SMOOTHING_SPACINGS: f64 = 7.35;
 
-/// The index of terrain at the samples `to`, from 0 to [`MAX_SEDIMENT`]: below 0.5 on slopes and heights, larger on wider and flatter
-/// floors.
+/// The index of terrain at the samples `to`, from 0 to [`MAX_SEDIMENT`]: below 0.5 on slopes and heights, larger on
+/// wider and flatter floors.
 pub fn sediment(terrain: &Heightfield, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let extent = terrain.grid().extent();
     let reference = Grid::fitted(extent, SAMPLES);

@@ -76,8 +76,9 @@ fn day() -> [DayInterval; POSITIONS] {
     })
 }
 
-/// The share of the day for which each of the samples `to` is in shadow, its own or that of other terrain: 0 where the sun always
-/// shines, 1 where it never does; high suns count for more. Computed on at most 513 samples along the longer side.
+/// The share of the day for which each of the samples `to` is in shadow, its own or that of other terrain: 0 where the
+/// sun always shines, 1 where it never does; high suns count for more. Computed on at most 513 samples along the longer
+/// side.
 pub fn shade(terrain: &Heightfield, to: Grid, progress: &Progress) -> Result<Heightfield, Cancelled> {
     let day = day();
     at_reference(terrain, to, progress, |terrain| {
