@@ -67,6 +67,16 @@ impl GridPart {
         Self { first, size: std::array::from_fn(|axis| end(self, axis).max(end(other, axis)) - first[axis]) }
     }
 
+    /// Whether this part has all samples of another one.
+    pub(crate) fn contains(self, other: Self) -> bool {
+        self.around(other) == self
+    }
+
+    /// The same samples as a part of another part, which contains them.
+    pub(crate) fn within(self, outer: Self) -> Self {
+        Self { first: std::array::from_fn(|axis| self.first[axis] - outer.first[axis]), ..self }
+    }
+
     /// The column and row in the part of a sample of the grid; `None` outside.
     pub(crate) fn inside(self, [c, r]: [usize; 2]) -> Option<[usize; 2]> {
         let (column, row) = (c.checked_sub(self.first[0])?, r.checked_sub(self.first[1])?);

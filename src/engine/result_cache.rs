@@ -15,6 +15,8 @@ use super::progress::Cancelled;
 pub trait ResultCache: Debug + Send + Sync {
     /// A result as it was stored; `None` if there is none.
     fn get(&self, key: &ResultKey) -> Option<Vec<u8>>;
+    /// Whether there is a result, which can still be damaged.
+    fn has(&self, key: &ResultKey) -> bool;
     /// Stores a result, unless there is a [problem](Self::problem).
     fn put(&self, key: &ResultKey, contents: &[u8]);
     /// Why a result could not be stored, as a sentence. The next run has to compute it again.

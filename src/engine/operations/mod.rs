@@ -9,6 +9,7 @@ mod fault_erosion;
 mod fault_sequence;
 mod local_blur;
 mod operation;
+mod refinement_grids;
 mod report;
 mod river_rock;
 mod rock_variation;

@@ -4,11 +4,11 @@
 //! the small valleys and gullies between its channels (`flow::refinement`).
 
 use std::borrow::Cow;
-
-use rayon::prelude::*;
+use std::ops::Range;
 
 use super::blocks::Blocks;
 use super::operation::TerrainOnGrid;
+use super::refinement_grids::{Grids, MARGIN, MIN_LEVELS, MeshPoints, is_as_fine};
 use super::stream_power::StreamPowerLaw;
 use crate::cast::{ToFloat, ToInteger};
 use crate::flow::{
@@ -20,24 +20,6 @@ use crate::heightfield::{Grid, GridPart, Heightfield};
 use crate::progress::{Cancelled, Progress};
 use crate::result_cache::{ResultKey, StepCache, bytes_of, cached_or_computed, take};
 
-/// The longest side, in samples, of the meshes that are refined.
-const MAX_SIDE: usize = 4097;
-/// The longest side of those that cover the whole world at once. Finer ones are refined in blocks.
-const MAX_WHOLE_SIDE: usize = 2049;
-/// The sides of a block: in samples of the map, and in points of the last mesh of the whole world. The smaller one counts.
-const BLOCK_SIDES: [usize; 2] = [1536, 640];
-/// The surroundings of a block that are computed with it: points of the last mesh of the whole world, on which the slopes
-/// between its channels depend, and samples of the map for depressions. Larger depressions are left only where terrain is
-/// hardly eroded. With 16 points, heights of a block differed from those of the whole map by up to 4 cm.
-const HALO: usize = 24;
-const MARGIN: usize = 64;
-/// Points of the last mesh of the whole world around the samples of a block and its margin.
-const EDGE: usize = 4;
-/// The meshes finer than the reference that are computed for any map. Most of what refinement changes comes with the first
-/// one, so a map with fewer samples has the same terrain.
-const MIN_LEVELS: usize = 1;
-/// How much finer than the last mesh a grid may be, as a ratio of samples per side.
-const MAX_RATIO: f64 = 1.1;
 /// The strongest dissection of the first finer level, see [`Refinement`].
 const MAX_DISSECTION: f64 = 0.13;
 /// The roughness of the first finer level, from which gullies start.
@@ -164,14 +146,18 @@ impl StreamPowerRefinement<'_> {
             let heights = take(&mut bytes, grid.samples(), f32::from_le_bytes)?;
             Heightfield::from_heights(grid, heights).filter(|_| bytes.is_empty())
         };
-        let known = |part: GridPart| cached(part).and_then(|(cache, key)| read(part, &cache.get(&key)?));
-        let is_missing = blocks.of_part(to.as_part()).par_bridge().any(|part| known(part).is_none());
-        let terrain = is_missing.then(|| progress.stage(0.0..done, || self.whole_drained(grids, progress)));
+        let is_missing = |part: &GridPart| cached(*part).is_none_or(|(cache, key)| !cache.has(&key));
+        let missing = blocks.of_part(to.as_part()).filter(is_missing);
+        let points = missing.map(|block| grids.points_of_block(block)).reduce(GridPart::around);
+        let terrain = points.map(|points| progress.stage(0.0..done, || self.coarse(grids, points, progress)));
         let terrain = terrain.transpose()?;
-        let computed = |part: GridPart, progress: &Progress| match &terrain {
-            Some(terrain) => self.block(terrain, grids, part, progress),
-            // The block was deleted since.
-            None => self.block(&self.whole_drained(grids, progress)?, grids, part, progress),
+        let computed = |block: GridPart, progress: &Progress| {
+            let points = grids.points_of_block(block);
+            match terrain.as_ref().filter(|terrain| terrain.grid().as_part().contains(points)) {
+                Some(terrain) => self.block(terrain, grids, block, progress),
+                // The block was deleted since, or is damaged.
+                None => self.block(&self.coarse(grids, points, progress)?, grids, block, progress),
+            }
         };
         let block = |part: GridPart, progress: &Progress| {
             let bytes = |block: &Heightfield| bytes_of(block.heights()).collect();
@@ -189,13 +175,28 @@ impl StreamPowerRefinement<'_> {
         hash.with(&(self.years, self.terrain.grid())).with_numbers(self.terrain.heights())
     }
 
-    /// The terrain at the points of the last mesh that covers the whole world.
-    fn whole_drained(&self, grids: &Grids, progress: &Progress) -> Result<DrainedTerrain, Cancelled> {
-        let mesh = grids.points(grids.whole).mesh(self.randomness, progress)?;
-        let cached = self.cache.map(|StepCache { cache, .. }| (cache, ResultKey { kind: "world", hash: self.hash() }));
-        let read = |bytes: &[u8]| DrainedTerrain::from_bytes(mesh, self.routing, self.hillslopes(), bytes);
-        let compute = || self.drained(grids, grids.whole(), None, progress);
-        cached_or_computed(cached, read, compute, DrainedTerrain::to_bytes)
+    /// The terrain at some points of the last mesh that covers the whole world. The cache has it in bands of rows, because
+    /// a block needs a small part of it.
+    fn coarse(&self, grids: &Grids, part: GridPart, progress: &Progress) -> Result<DrainedTerrain, Cancelled> {
+        let points = grids.points(grids.whole);
+        let cache = self.cache.map(|StepCache { cache, .. }| (cache, self.hash()));
+        let key = |hash: Hash, rows: &Range<usize>| ResultKey { kind: "world", hash: hash.with(rows) };
+        let stored = cache.and_then(|(cache, hash)| {
+            let last = part.first[1] + part.size[1];
+            let bands = DrainedTerrain::bands(points.grid).filter(|rows| rows.start < last && part.first[1] < rows.end);
+            bands.map(|rows| Some((rows.clone(), cache.get(&key(hash, &rows))?))).collect::<Option<Vec<_>>>()
+        });
+        if let Some(bands) = stored {
+            let mesh = points.part(part).mesh(self.randomness, progress)?;
+            if let Some(terrain) = DrainedTerrain::from_bands(mesh, self.routing, self.hillslopes(), &bands) {
+                return Ok(terrain);
+            }
+        }
+        let terrain = self.drained(grids, grids.whole(), None, progress)?;
+        if let Some((cache, hash)) = cache {
+            DrainedTerrain::bands(points.grid).for_each(|rows| cache.put(&key(hash, &rows), &terrain.band(&rows)));
+        }
+        Ok(if part == terrain.grid().as_part() { terrain } else { terrain.part(part) })
     }
 
     /// The terrain before erosion at the samples near the points of a mesh. Those in the world can be among the samples of a
@@ -242,8 +243,8 @@ impl StreamPowerRefinement<'_> {
         Ok(terrain)
     }
 
-    /// The heights on a part of the map, from those at the points of the last mesh of the whole world. They depend on the
-    /// points in the part and around it alone.
+    /// The heights on a part of the map, from those at points of the last mesh of the whole world. They depend on the points
+    /// in the part and around it alone.
     fn block(
         &self,
         terrain: &DrainedTerrain,
@@ -251,12 +252,10 @@ impl StreamPowerRefinement<'_> {
         part: GridPart,
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
-        let window = part.grown(MARGIN, grids.to);
-        let mut points = covering(part, grids.to, grids.points(grids.whole).wide).grown(grids.halo(), terrain.grid());
+        let (window, mut points) = (grids.window(part), grids.points_of_block(part));
         let to = grids.to.part(window.first, window.size);
-        let inside =
-            GridPart { first: std::array::from_fn(|axis| part.first[axis] - window.first[axis]), size: part.size };
-        let mut terrain = terrain.part(points);
+        let inside = part.within(window);
+        let mut terrain = terrain.part(points.within(terrain.grid().as_part()));
         for (level, grid) in (1..).zip(&grids.finer).skip(grids.whole) {
             points =
                 GridPart { first: points.first.map(|first| 2 * first), size: points.size.map(|size| 2 * size - 1) };
@@ -365,108 +364,6 @@ fn sampled_grid(reference: Grid, last: Option<Grid>, to: Grid) -> Grid {
 /// The one of two grids of a world that has fewer samples.
 pub(super) fn coarser(a: Grid, b: Grid) -> Grid {
     if a.samples() < b.samples() { a } else { b }
-}
-
-/// The grids of the meshes that are finer than the reference, each with twice the samples per side of the one before.
-struct Grids {
-    to: Grid,
-    finer: Vec<Grid>,
-    /// How many of them cover the whole world at once.
-    whole: usize,
-    /// The reference grid and its margin.
-    wide: WideGrid,
-}
-
-impl Grids {
-    /// Those from the reference grid to the full grid `to`, at least `min_levels`.
-    fn new(wide: WideGrid, to: Grid, min_levels: usize) -> Self {
-        let mut finer = Vec::new();
-        let [mut width, mut height] = [wide.world().width(), wide.world().height()];
-        let is_finer = |width: usize, height: usize| {
-            (to.width() - 1).to_f64() > MAX_RATIO * (width - 1).to_f64()
-                || (to.height() - 1).to_f64() > MAX_RATIO * (height - 1).to_f64()
-        };
-        while (finer.len() < min_levels || is_finer(width, height)) && 2 * width.max(height) - 1 <= MAX_SIDE {
-            (width, height) = (2 * width - 1, 2 * height - 1);
-            finer.push(Grid::new(to.extent(), width, height));
-        }
-        let whole = finer.partition_point(|grid| grid.width().max(grid.height()) <= MAX_WHOLE_SIDE);
-        Self { to, finer, whole, wide }
-    }
-
-    /// The grids of the meshes that cover the whole world at once.
-    fn whole(&self) -> &[Grid] {
-        &self.finer[..self.whole]
-    }
-
-    fn last_whole(&self) -> Grid {
-        self.whole().last().copied().unwrap_or(self.wide.world())
-    }
-
-    fn last(&self) -> Grid {
-        self.finer.last().copied().unwrap_or(self.wide.world())
-    }
-
-    /// The points of the reference mesh (level 0) or of a finer one.
-    fn points(&self, level: usize) -> MeshPoints {
-        let wide = self.wide.at_level(level.to_u32());
-        MeshPoints { wide, grid: wide.grid(), level: level.to_u32() }
-    }
-
-    /// The blocks of the map in which the rest is computed, if there is any.
-    fn blocks(&self) -> Option<Blocks> {
-        let [samples, points] = BLOCK_SIDES;
-        (self.whole < self.finer.len()).then(|| Blocks::new(self.to, samples.min(points * self.ratio())))
-    }
-
-    /// The samples of the map per point of the last mesh of the whole world, along each axis, rounded up.
-    fn ratio(&self) -> usize {
-        (self.to.width() - 1).div_ceil(self.last_whole().width() - 1)
-    }
-
-    /// The points of that mesh around a block that are computed with it: those of the margin, of which there are more than
-    /// half as many as samples where the map is hardly finer, and some around them.
-    fn halo(&self) -> usize {
-        let [cells, own_cells] = [self.to, self.last_whole()].map(|grid| [grid.width() - 1, grid.height() - 1]);
-        let of_margin = (0..2).map(|axis| (MARGIN * own_cells[axis]).div_ceil(cells[axis]));
-        HALO.max(of_margin.max().unwrap_or_default() + EDGE)
-    }
-}
-
-/// The points of a mesh, or of a part of one.
-#[derive(Clone, Copy)]
-struct MeshPoints {
-    /// The grid of the whole mesh.
-    wide: WideGrid,
-    /// Those samples of it near which the points are.
-    grid: Grid,
-    level: u32,
-}
-
-impl MeshPoints {
-    fn part(self, part: GridPart) -> Self {
-        Self { grid: self.grid.part(part.first, part.size), ..self }
-    }
-
-    fn mesh(self, randomness: f32, progress: &Progress) -> Result<Mesh, Cancelled> {
-        Ok(Mesh::new(self.grid, self.level, randomness, progress)?.with_margin(self.wide.margin()))
-    }
-}
-
-/// Whether a grid has at least as many samples per side as another one.
-fn is_as_fine(grid: Grid, other: Grid) -> bool {
-    grid.width() >= other.width() && grid.height() >= other.height()
-}
-
-/// The samples of a wide grid that surround a part of another grid of the same world.
-fn covering(part: GridPart, grid: Grid, own: WideGrid) -> GridPart {
-    let [cells, own_cells] = [grid, own.world()].map(|grid| [grid.width() - 1, grid.height() - 1]);
-    let first: [usize; 2] = std::array::from_fn(|axis| part.first[axis] * own_cells[axis] / cells[axis]);
-    let size = std::array::from_fn(|axis| {
-        let last = part.first[axis] + part.size[axis] - 1;
-        (last * own_cells[axis]).div_ceil(cells[axis]) + 1 - first[axis]
-    });
-    GridPart { first: first.map(|first| first + own.margin()), size }
 }
 
 #[cfg(test)]
@@ -664,14 +561,8 @@ mod tests {
     }
 
     #[test]
-    fn large_maps_are_divided_into_blocks() {
+    fn large_maps_take_less_memory_per_sample() {
         let grid = |side| Grid::new(Extent { width_m: 1e5, depth_m: 1e5 }, side, side);
-        let of_map = |to: usize| Grids::new(WideGrid::with_default_margin(grid(257)), grid(to), MIN_LEVELS);
-        let blocks = |to: usize| of_map(to).blocks().map(|blocks| blocks.side());
-        assert_eq!(blocks(2049), None);
-        assert_eq!(blocks(2200), None, "as fine as the last mesh of the whole world");
-        let sides = [2300, 4097, 8193, 65_537].map(blocks);
-        assert!(sides.iter().all(|side| side.is_some_and(|side| (700..1600).contains(&side))), "{sides:?}");
         let maps = |to: usize| StreamPowerRefinement::peak_maps(grid(257), grid(to));
         assert!(maps(2049) > 15.0 && maps(16_385) < maps(8193) && maps(8193) < maps(4097));
     }
@@ -681,20 +572,5 @@ mod tests {
         let [none, weak, strong] = [0.0, 1e-4, 0.5].map(roughness);
         assert!(weak > 0.9 * none && weak <= none, "{weak}, not {none}");
         assert!(strong < 0.1 * none, "{strong}, not {none}");
-    }
-
-    #[test]
-    fn meshes_double_until_they_are_about_as_fine_as_the_grid() {
-        let grid = |width, height| Grid::new(Extent { width_m: 400.0, depth_m: 200.0 }, width, height);
-        let sides = |to: Grid| {
-            let grids = Grids::new(WideGrid::with_default_margin(grid(257, 129)), to, 0);
-            grids.finer.iter().map(|grid| [grid.width(), grid.height()]).collect::<Vec<_>>()
-        };
-        assert_eq!(sides(grid(200, 100)), [] as [[usize; 2]; 0]);
-        assert_eq!(sides(grid(257, 129)), [] as [[usize; 2]; 0]);
-        assert_eq!(sides(grid(513, 257)), [[513, 257]]);
-        assert_eq!(sides(grid(540, 270)), [[513, 257]]);
-        assert_eq!(sides(grid(1000, 500)), [[513, 257], [1025, 513]]);
-        assert_eq!(sides(grid(16_385, 8193)).len(), 4);
     }
 }

@@ -76,6 +76,10 @@ impl ResultCache for CacheFolder {
         Some(contents)
     }
 
+    fn has(&self, key: &ResultKey) -> bool {
+        self.file(key).is_file()
+    }
+
     fn put(&self, key: &ResultKey, contents: &[u8]) {
         if let Err(error) = self.write(&self.file(key), contents) {
             self.problem.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
