@@ -157,9 +157,9 @@ impl AnalysisMap {
     pub fn reach(self) -> Reach {
         match self {
             Self::Normals | Self::NormalsSouth | Self::Slope => Reach::Surroundings,
-            Self::Occlusion | Self::Humidity | Self::Shade | Self::Sediment => Reach::Overview,
-            Self::Drainage | Self::Rivers | Self::Wetness => Reach::Drainage,
-            Self::Curvature | Self::Lakes | Self::Displacement | Self::Deposits => Reach::Complete,
+            Self::Occlusion | Self::Curvature | Self::Humidity | Self::Shade | Self::Sediment => Reach::Overview,
+            Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => Reach::Drainage,
+            Self::Displacement | Self::Deposits => Reach::Complete,
         }
     }
 
@@ -197,9 +197,10 @@ impl AnalysisMap {
             Self::Curvature => {
                 let extent = terrain.grid().extent();
                 let length_m = extent.width_m.max(extent.depth_m) / CURVATURE_LENGTHS;
-                let curvature = surface::curvature(terrain, length_m, progress)?;
+                let curvature = surface::curvature(whole, length_m, progress)?;
                 let scale = 0.5 * length_m.to_f32() / MAX_SLOPE_CHANGE;
-                Source::Map(rescaled(curvature, progress, |curvature| 0.5 - scale * curvature)?)
+                let shares = rescaled(curvature, progress, |curvature| 0.5 - scale * curvature)?;
+                Source::Map(if whole.grid() == to { shares } else { shares.resampled(to, progress)? })
             }
             Self::Humidity => Source::Map(surface::humidity(whole, to, progress)?),
             Self::Shade => Source::Map(surface::shade(whole, to, progress)?),
@@ -224,8 +225,9 @@ impl AnalysisMap {
         let MapTerrain { terrain, areas_m2, sea_m, .. } = *of;
         let grid = terrain.grid();
         let (areas_m2, mut lakes_m) = match areas_m2 {
-            Some(known) if self.reach() == Reach::Drainage => (Cow::Borrowed(known), vec![0.0; grid.samples()]),
-            _ => {
+            // Where they are known, the terrain has no depressions.
+            Some(known) => (Cow::Borrowed(known), vec![0.0; grid.samples()]),
+            None => {
                 let Water { areas_m2, lakes_m, .. } = Water::on(terrain, Outlets::Border, sea_m, progress)?;
                 (Cow::Owned(areas_m2), lakes_m)
             }
@@ -346,7 +348,7 @@ pub enum Reach {
     Surroundings,
     /// All of it, but a [lower resolution](MapTerrain::whole) is enough.
     Overview,
-    /// What lies upstream, through the [drainage areas](MapTerrain::areas_m2).
+    /// What lies upstream, through the [drainage areas](MapTerrain::areas_m2), or depressions.
     Drainage,
     /// All of it.
     Complete,
@@ -359,7 +361,7 @@ pub struct MapTerrain<'a> {
     pub terrain: &'a Heightfield,
     /// The complete terrain, for maps with [`Reach::Overview`]. It can have a lower resolution.
     pub whole: &'a Heightfield,
-    /// The drainage area of each sample, m², if it is known. If not, the terrain must be complete.
+    /// The drainage area of each sample, m², if it is known. Then the terrain has no depressions; if not, it must be complete.
     pub areas_m2: Option<&'a [f32]>,
     /// The rock below. Maps that [need it](AnalysisMap::needs_rock) are black without it.
     pub rock: Option<&'a Rock>,

@@ -70,7 +70,18 @@ fn tiles_know_the_rivers_that_enter_them() {
         "texture": {"unit": "metres", "types": types}
     });
     sandbox.write("p.upthrust.json", json!({"format": 1, "recipe": recipe}).to_string());
-    let maps = ["drainage", "rivers", "wetness", "humidity", "shade", "occlusion", "sediment", "texture"];
+    let maps = [
+        "drainage",
+        "rivers",
+        "lakes",
+        "wetness",
+        "curvature",
+        "humidity",
+        "shade",
+        "occlusion",
+        "sediment",
+        "texture",
+    ];
     let options: String = maps.map(|map| format!("--{map} {map}.png ")).concat();
     let build = format!("build p.upthrust.json --size 4097x161 --texture-size 4096x160 {options} --tiles 8x1 --force");
     sandbox.succeed(&build);
@@ -154,9 +165,13 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
     check(&|_| (), "", "");
     check(&|_| (), "--heightmap h.png", "tile 1,1: integers need the height range");
     check(&|_| (), "--heightmap h.png --range -500,500", "");
-    check(&|_| (), "--occlusion o.png", "tile 1,1: humidity, shade, occlusion and sediment need the complete terrain");
-    check(&|_| (), "--curvature c.png", "tile 1,1: maps of curvature, lakes and rock");
-    check(&|_| (), "--wetness w.png", "tile 1,1: drainage areas need rivers as the last step");
+    check(
+        &|_| (),
+        "--occlusion o.png",
+        "tile 1,1: curvature, humidity, shade, occlusion and sediment need the complete terrain",
+    );
+    check(&|_| (), "--deposits d.png", "tile 1,1: maps of the rock");
+    check(&|_| (), "--wetness w.png", "tile 1,1: drainage areas and lakes need rivers as the last step");
     check(&|_| (), "--weights w --weights-at samples", "tile 1,1: weights at samples");
     check(&set("/texture/unit", json!("percent")), "", "tile 1,1: elevations of terrain types in percent");
     let in_percent = |recipe: &mut Value| {
@@ -166,7 +181,11 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
     check(&in_percent, "", "");
     check(&set("/texture/types/0/mask", json!({"source": "slope"})), "", "tile 1,1: the mask of a terrain type");
     check(&set("/texture/types/0/mask", json!({"source": "noise"})), "", "");
-    check(&set("/texture/types/0/humidity", json!([0.2, 0.8, 0.1])), "", "tile 1,1: humidity, shade, occlusion");
+    check(
+        &set("/texture/types/0/humidity", json!([0.2, 0.8, 0.1])),
+        "",
+        "tile 1,1: curvature, humidity, shade, occlusion",
+    );
     check(&|recipe| recipe["light"] = lit(0.0), "", "");
     check(&|recipe| recipe["light"] = lit(1.0), "", "tile 1,1: the baked light has shadows");
     sandbox.fail("build p.upthrust.json --tiles 2x2 --tile 0,0 --texture t.png --mesh m.glb", 2, "--mesh");
