@@ -6,7 +6,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 17;
+pub const TERRAIN_VERSION: u32 = 18;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -20,7 +20,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 19] = [
+const CHANGES: [TerrainChange; 21] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -149,6 +149,18 @@ const CHANGES: [TerrainChange; 19] = [
         affects: |step| step.operation.has_own_points(),
         what: "slopes between rivers are smoother",
         is_fine: false,
+    },
+    TerrainChange {
+        version: 18,
+        affects: |step| matches!(&step.operation, AnyOperation::FluvialErosion(erosion) if erosion.sea_m.is_some()),
+        what: "shores rise from the sea without a level strip",
+        is_fine: false,
+    },
+    TerrainChange {
+        version: 18,
+        affects: |step| step.operation.has_own_points(),
+        what: "on maps of more than about 6000 samples, gullies are smoother",
+        is_fine: true,
     },
 ];
 

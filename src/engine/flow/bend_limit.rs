@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::mesh::Mesh;
 use super::options::RoutingOptions;
 use super::valley_floors::Neighbourhoods;
-use crate::cast::ToFloat;
+use crate::cast::{ToFloat, ToInteger};
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
 use crate::simd::simd;
@@ -24,31 +24,37 @@ const PASSES: usize = 2;
 /// Moves samples that are far above or below the mean around them towards it. Rivers one sample wide, which would be rows of
 /// dots where they run diagonally, become continuous lines; elevation models from surveys, which average the terrain over
 /// each cell, have no such dots. (The height above the mean is known as the topographic position index: A. Weiss,
-/// "Topographic position and landforms analysis", ESRI User Conference, 2001.) `left` is the share of the terrain before
-/// erosion that is left, which keeps its bends. The border stays, and the floor of the sea, which counts as high as the sea.
-/// Cells should be about square.
+/// "Topographic position and landforms analysis", ESRI User Conference, 2001.) If the mesh that the terrain was sampled from
+/// is coarser, its incisions are as wide as its own spacing, so the means are first those over that spacing. `left` is the
+/// share of the terrain before erosion that is left, which keeps its bends. The border stays, and the floor of the sea, which
+/// counts as high as the sea. Cells should be about square.
 pub(super) fn limit_bends(
     terrain: Heightfield,
     left: &Heightfield,
     sea_m: f32,
+    mesh_spacing_m: f64,
     progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
     let grid = terrain.grid();
     let width = grid.width();
-    let limits = Limits { spacing_m: grid.spacing_x_m().to_f32(), sea_m };
+    let ratio = (mesh_spacing_m / grid.spacing_x_m()).round().to_usize().max(1);
+    let strides = (0..=ratio.ilog2()).rev().map(|level| 1_usize << level);
     let (mut before, mut after) = (terrain.copied(progress)?, terrain);
-    for pass in 0..PASSES {
+    for (pass, stride) in strides.flat_map(|stride| [stride; PASSES]).enumerate() {
         if pass > 0 {
             std::mem::swap(&mut before, &mut after);
         }
+        let limits = Limits { spacing_m: stride.to_f32() * grid.spacing_x_m().to_f32(), sea_m, stride };
         let rows = after.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8);
         rows.try_for_each_init(<[Vec<f32>; 2]>::default, |buffers, (r, row)| {
-            if r > 0 && r + 1 < grid.height() {
-                let rows = [r - 1, r, r + 1].map(|r| before.row(r));
+            if r >= stride && r + stride < grid.height() && 2 * stride < width {
+                let rows = [r - stride, r, r + stride].map(|r| before.row(r));
                 simd(
                     #[inline(always)]
                     || limit_row(rows, left.row(r), limits, buffers, row),
                 );
+            } else {
+                row.copy_from_slice(before.row(r));
             }
             progress.check()
         })?;
@@ -85,9 +91,7 @@ pub(super) fn limit_bends_at_points(
     let width = mesh.grid().width();
     let spacing_m = mesh.grid().spacing_x_m().to_f32();
     let scale = (spacing_m / SPACING_M).sqrt();
-    let mut above_sea = heights.copied(progress)?;
-    let sea_m = routing.sea_level_m();
-    above_sea.heights_mut().par_iter_mut().for_each(|height| *height = height.max(sea_m));
+    let above_sea = routing.above_sea(heights, progress)?;
     let mut limits_m = Heightfield::flat(mesh.grid());
     limits_m.heights_mut().par_chunks_exact_mut(width).enumerate().with_min_len(8).try_for_each_init(
         <[Vec<f32>; 2]>::default,
@@ -116,14 +120,16 @@ struct Limits {
     spacing_m: f32,
     /// What is not higher is the floor of the sea, metres.
     sea_m: f32,
+    /// The samples from one to the next that counts in a mean.
+    stride: usize,
 }
 
-/// Limits the bends of a row, given the three rows around it. `sums` and `rises` are buffers.
+/// Limits the bends of a row, given the rows a stride before it, itself, and that a stride after it. `sums` and `rises` are buffers.
 #[inline(always)]
 fn limit_row(
     [north, here, south]: [&[f32]; 3],
     left: &[f32],
-    Limits { spacing_m, sea_m }: Limits,
+    Limits { spacing_m, sea_m, stride }: Limits,
     [sums, rises]: &mut [Vec<f32>; 2],
     row: &mut [f32],
 ) {
@@ -137,9 +143,11 @@ fn limit_row(
         *sum = north_m + 2.0 * here[c].max(sea_m) + south_m;
         *rise = south_m - north_m;
     }
-    let [west, middle, east] = [0, 1, 2].map(|first| &sums[first..][..width - 2]);
-    let [west_rise, middle_rise, east_rise] = [0, 1, 2].map(|first| &rises[first..][..width - 2]);
-    let inside = row[1..width - 1].iter_mut().zip(&here[1..]).zip(&left[1..]).enumerate();
+    let [west, middle, east] = [0, 1, 2].map(|i| &sums[i * stride..][..width - 2 * stride]);
+    let [west_rise, middle_rise, east_rise] = [0, 1, 2].map(|i| &rises[i * stride..][..width - 2 * stride]);
+    row[..stride].copy_from_slice(&here[..stride]);
+    row[width - stride..].copy_from_slice(&here[width - stride..]);
+    let inside = row[stride..width - stride].iter_mut().zip(&here[stride..]).zip(&left[stride..]).enumerate();
     for (c, ((height, own_m), left)) in inside {
         let rise_m = (west[c] + 2.0 * middle[c] + east[c]) / 16.0 - own_m;
         let [east_m, south_m] = [east[c] - west[c], west_rise[c] + 2.0 * middle_rise[c] + east_rise[c]];
@@ -159,7 +167,8 @@ mod tests {
 
     fn limited(heights: &Heightfield, left: f32, sea_m: f32) -> Heightfield {
         let left = Heightfield::from_fn(heights.grid(), |_, _| left);
-        limit_bends(heights.clone(), &left, sea_m, &Progress::new()).expect("not cancelled")
+        let spacing_m = heights.grid().spacing_x_m();
+        limit_bends(heights.clone(), &left, sea_m, spacing_m, &Progress::new()).expect("not cancelled")
     }
 
     #[test]
@@ -234,6 +243,23 @@ mod tests {
         let limits = [0.0, 0.25, 0.5, 2.0].map(|slope| max_bend_m(4.0 * slope, 4.0) / 4.0);
         let expected = [0.01, 0.04, 0.07, 0.07];
         assert!(limits.iter().zip(expected).all(|(limit, expected)| (limit - expected).abs() < 1e-6), "{limits:?}");
+    }
+
+    #[test]
+    fn incisions_as_wide_as_the_spacing_of_a_coarser_mesh_become_shallower() {
+        let grid = Grid::new(Extent { width_m: 60.0, depth_m: 60.0 }, 31, 31);
+        let left = Heightfield::flat(grid);
+        for ratio in [2, 4] {
+            // A pyramid that is as wide at half its depth as the spacing.
+            let away = |a: usize| (1.0 - a.abs_diff(15).to_f32() / ratio.to_f32()).max(0.0);
+            let hole = Heightfield::from_fn(grid, |c, r| -10.0 * away(c) * away(r));
+            let depth_m = |mesh_spacing_m: f64| {
+                let limited = limit_bends(hole.clone(), &left, f32::NEG_INFINITY, mesh_spacing_m, &Progress::new());
+                -limited.expect("not cancelled")[(15, 15)]
+            };
+            let [own, of_mesh] = [1, ratio].map(|ratio| depth_m(2.0 * ratio.to_f64()));
+            assert!(of_mesh > 0.0 && of_mesh < 0.5 * own, "{ratio}: {of_mesh} and {own}");
+        }
     }
 
     #[test]

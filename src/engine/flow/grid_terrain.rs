@@ -25,11 +25,13 @@ impl MeshTerrain {
     /// The heights at the samples of a grid, drained along the grid. `source` is the terrain before erosion on that grid, or,
     /// for a much smaller grid, on that of the mesh without its margin, whose terrain is then resampled.
     pub fn on_grid(self, to: Grid, source: Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
-        let linear = |place: &Location| place.value(&self.heights);
+        let sea_m = self.routing.sea_level_m();
+        let surface =
+            |place: &Location| place.interpolated(place.values(&self.heights).map(|corner_m| corner_m.max(sea_m)));
         let is_own = self.mesh.is_cached() && self.mesh.has_samples(source.grid());
         let terrain = progress.stage(0.0..0.3, || match is_own {
             true => self.at_own_samples(&source, progress),
-            false => self.sampled(linear, &source, progress),
+            false => self.sampled(surface, &source, progress),
         })?;
         progress.stage(0.3..1.0, || self.drained_along_grid(to, terrain, source, progress))
     }
@@ -44,13 +46,15 @@ impl MeshTerrain {
         progress: &Progress,
     ) -> Result<Heightfield, Cancelled> {
         let (routing, ends) = (self.routing, self.ends_on(to));
+        let mesh_spacing_m = self.mesh.grid().spacing_x_m();
         let source = routing.sea_m.map(|sea_m| (sea_m, source));
         if let Some((sea_m, source)) = &source {
             flood_inlets(&mut heights, source, *sea_m, progress)?;
         }
         // It takes half as much memory as the drainage.
         drop(self);
-        let mut terrain = progress.stage(0.0..0.05, || limit_bends(heights, &left, routing.sea_level_m(), progress))?;
+        let mut terrain = progress
+            .stage(0.0..0.05, || limit_bends(heights, &left, routing.sea_level_m(), mesh_spacing_m, progress))?;
         drop(left);
         let is_resampled = to != terrain.grid();
         if is_resampled {
@@ -79,16 +83,17 @@ impl MeshTerrain {
         let (own_width, margin) = (self.mesh.grid().width(), self.mesh.margin());
         let (triangles, offsets) = (self.mesh.triangles_at_samples(progress)?, Triangle::offsets(own_width));
         let counter = progress.counter(source.grid().height());
+        let sea_m = self.routing.sea_level_m();
         let rows = terrain.rows_mut().zip(triangles.par_chunks_exact(own_width).skip(margin));
         rows.enumerate().with_min_len(4).try_for_each(|(r, ((heights, left), triangles))| {
             let samples = ((r + margin) * own_width + margin..).zip(&triangles[margin..]);
             let rows = heights.iter_mut().zip(left).zip(source.row(r));
             for (((height, left), &source), (sample, triangle)) in rows.zip(samples) {
                 let value = |map: &Heightfield| triangle.value(sample, &offsets, map.heights());
-                let corners = || triangle.values(sample, &offsets, self.heights.heights());
-                let linear = value(&self.heights);
-                self.set_sample((height, left), linear, linear, source, value);
-                self.keep_sea_floor(height, source, corners);
+                let corners_m = triangle.values(sample, &offsets, self.heights.heights());
+                let surface_m = triangle.interpolated(corners_m.map(|corner_m| corner_m.max(sea_m)));
+                self.set_sample((height, left), triangle.interpolated(corners_m), surface_m, source, value);
+                self.keep_sea_floor(height, source, corners_m);
             }
             counter.add_one()
         })?;
@@ -113,7 +118,7 @@ impl MeshTerrain {
             for (((height, left), place), source) in samples.zip(source.row(r)) {
                 let linear = place.value(&self.heights);
                 self.set_sample((height, left), linear, surface(place), *source, |map| place.value(map));
-                self.keep_sea_floor(height, *source, || place.values(&self.heights));
+                self.keep_sea_floor(height, *source, place.values(&self.heights));
             }
             counter.add_one()
         })?;
@@ -121,8 +126,8 @@ impl MeshTerrain {
     }
 
     /// Sets the height of a sample and what is left of the detail there. The height is that of the surface where the terrain
-    /// is eroded, and that within the triangles plus the detail of the source where it is not. `value` interpolates a map
-    /// there.
+    /// is eroded, and that within the triangles plus the detail of the source where it is not. The surface falls to the level
+    /// of the sea, not to its floor. `value` interpolates a map there.
     #[inline(always)]
     fn set_sample(
         &self,
@@ -139,9 +144,9 @@ impl MeshTerrain {
 
     /// Sets the height of a sample to that of the floor of the sea there, if it is part of the sea of the mesh.
     #[inline(always)]
-    fn keep_sea_floor(&self, height: &mut f32, source_m: f32, corners_m: impl Fn() -> [f32; 3]) {
+    fn keep_sea_floor(&self, height: &mut f32, source_m: f32, corners_m: [f32; 3]) {
         let sea_m = self.routing.sea_level_m();
-        if source_m <= sea_m && corners_m().iter().any(|corner_m| *corner_m <= sea_m) {
+        if source_m <= sea_m && corners_m.iter().any(|corner_m| *corner_m <= sea_m) {
             *height = source_m;
         }
     }

@@ -1,7 +1,12 @@
 //! Options of flow routing: outlets, the sea and randomness.
 
-use crate::heightfield::Grid;
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use crate::heightfield::{Grid, Heightfield};
 use crate::parameters::choices;
+use crate::progress::{Cancelled, Progress};
 
 choices! {
     /// Where rivers leave the world. Unless its whole border is fixed, they cross the border, and flow on beyond it to the
@@ -35,6 +40,18 @@ impl RoutingOptions {
     /// The level of the sea in metres; −∞ without a sea.
     pub fn sea_level_m(self) -> f32 {
         self.sea_m.unwrap_or(f32::NEG_INFINITY)
+    }
+
+    /// The heights, with the floor of the sea at its level.
+    pub fn above_sea<'a>(
+        self,
+        heights: &'a Heightfield,
+        progress: &Progress,
+    ) -> Result<Cow<'a, Heightfield>, Cancelled> {
+        let Some(sea_m) = self.sea_m else { return Ok(Cow::Borrowed(heights)) };
+        let mut above_sea = heights.copied(progress)?;
+        above_sea.heights_mut().par_iter_mut().for_each(|height_m| *height_m = height_m.max(sea_m));
+        Ok(Cow::Owned(above_sea))
     }
 
     /// Whether flow ends at a sample regardless of its neighbours.

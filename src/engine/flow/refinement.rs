@@ -203,8 +203,8 @@ impl DrainedTerrain {
             return self.terrain.on_grid(source.grid(), source, progress);
         }
         let sampled = progress.stage(0.0..0.3, || {
-            let corners = self.corners(MAX_SLOPE, progress)?;
-            self.terrain.sampled(|place| smooth(place, &corners_of(place, &corners)).0, &source, progress)
+            let (corners, sea_m) = (self.corners(MAX_SLOPE, progress)?, self.terrain.routing.sea_level_m());
+            self.terrain.sampled(|place| smooth(place, &corners_of(place, &corners), sea_m).0, &source, progress)
         })?;
         let Self { terrain, receivers, is_channel } = self;
         drop((receivers, is_channel));
@@ -273,15 +273,16 @@ impl DrainedTerrain {
     /// The points as corners of triangles, on planes that are not steeper than `max_slope` (metres per metre), so that
     /// heights do not overshoot at cliffs.
     fn corners(&self, max_slope: f32, progress: &Progress) -> Result<Vec<Corner>, Cancelled> {
-        let MeshTerrain { mesh, heights, source, .. } = &self.terrain;
+        let MeshTerrain { mesh, heights, source, routing, .. } = &self.terrain;
         let grid = mesh.grid();
         let width = grid.width();
+        let above_sea = routing.above_sea(heights, progress)?;
         let max_steepness = max_slope * grid.spacing_x_m().to_f32();
         let mut corners = vec![Corner::default(); grid.samples()];
         corners.par_chunks_exact_mut(width).enumerate().try_for_each_init(
             <[Vec<f32>; 2]>::default,
             |gradients, (r, row)| {
-                mesh.find_plane_gradients(heights, r, gradients);
+                mesh.find_plane_gradients(&above_sea, r, gradients);
                 let heights = heights.heights();
                 for (c, corner) in row.iter_mut().enumerate() {
                     let point = r * width + c;
@@ -292,7 +293,7 @@ impl DrainedTerrain {
                             if is_end { [0.0; 2] } else { mesh.vector([c, r], [receiver % width, receiver / width]) };
                         let squared = along[0] * along[0] + along[1] * along[1];
                         let per_squared = if is_end { 0.0 } else { squared.recip() };
-                        Channel { along, rise_m: heights[receiver] - heights[point], per_squared }
+                        Channel { along, rise_m: above_sea.heights()[receiver] - heights[point], per_squared }
                     });
                     let [east, south] = match &channel {
                         Some(Channel { along, rise_m, per_squared }) if receiver != point => {
@@ -325,6 +326,7 @@ impl DrainedTerrain {
         source: &Heightfield,
         progress: &Progress,
     ) -> Result<(Heightfield, Constraints), Cancelled> {
+        let sea_m = self.terrain.routing.sea_level_m();
         let bank_slope = self.terrain.hillslopes.critical_slope.min(MAX_SLOPE);
         let corners = self.corners(bank_slope, progress)?;
         let grid = mesh.grid();
@@ -347,7 +349,16 @@ impl DrainedTerrain {
                     let source_m = place.interpolated(corners.map(|corner| corner.source_m));
                     let detail = share * (source.heights()[r * width + c] - source_m);
                     let coarse = place.interpolated(corners.map(|corner| corner.height_m));
-                    linear[c] = coarse + detail;
+                    let is_shore =
+                        source.heights()[r * width + c] > sea_m && corners.iter().any(|corner| corner.height_m < sea_m);
+                    linear[c] = detail
+                        + if is_shore {
+                            // It falls to the level of the sea, not to its floor.
+                            let above_sea = place.interpolated(corners.map(|corner| corner.height_m.max(sea_m)));
+                            share * coarse + (1.0 - share) * above_sea
+                        } else {
+                            coarse
+                        };
                     if self.terrain.routing.is_end(grid, c, r, linear[c]) {
                         heights[c] = linear[c];
                         is_fixed[c] = true;
@@ -361,7 +372,7 @@ impl DrainedTerrain {
                         is_fixed[c] = true;
                         continue;
                     }
-                    let (smooth, steepness) = smooth(place, &corners);
+                    let (smooth, steepness) = smooth(place, &corners, sea_m);
                     // Steepness is per coarse spacing.
                     let rough = smooth + 0.5 * refinement.roughness * steepness * random(mesh, c, r);
                     // Terrain that is not eroded stays as it is.
@@ -426,11 +437,11 @@ fn corners_of(place: &Location, corners: &[Corner]) -> [Corner; 3] {
 /// linear interpolation is too low between the points of a crest, and tangent planes are too high by as much. Such errors
 /// repeat with the spacing and show as stripes along rows and columns.
 #[inline(always)]
-fn smooth(place: &Location, corners: &[Corner; 3]) -> (f32, f32) {
+fn smooth(place: &Location, corners: &[Corner; 3], sea_m: f32) -> (f32, f32) {
     let (mut height_m, mut steepness) = (0.0, 0.0);
     for ((corner, weight), [x, z]) in corners.iter().zip(place.weights).zip(place.relative) {
         let [east, south] = corner.gradient;
-        height_m += weight * (corner.height_m - 0.5 * (east * x + south * z));
+        height_m += weight * (corner.height_m.max(sea_m) - 0.5 * (east * x + south * z));
         steepness += weight * corner.steepness;
     }
     (height_m, steepness)
@@ -541,8 +552,63 @@ fn erode(
 
 #[cfg(test)]
 mod tests {
+    use super::super::options::Outlets;
     use super::super::tests::mesh;
     use super::*;
+
+    #[test]
+    fn shores_rise_from_the_sea() {
+        const SPACING_M: [f32; 2] = [20.0, 30.0];
+        let progress = Progress::new();
+        let fine_mesh = |level: u32| {
+            let samples = (32 << level) + 1;
+            Mesh::new(Grid::new(mesh(33, 33).grid().full().extent(), samples, samples), level, 1.0, &progress)
+        };
+        let cone_m = |x: f32, z: f32| {
+            let (x, z) = (x - 320.0, z - 480.0);
+            60.0 - 0.25 * (x * x + z * z).sqrt()
+        };
+        let on_points = |mesh: &Mesh| {
+            let [dx, dz] = SPACING_M.map(|spacing_m| spacing_m / (1 << mesh.level()).to_f32());
+            Heightfield::from_fn(mesh.grid(), |c, r| {
+                let [east, south] = mesh.offset(c, r);
+                cone_m(dx * (c.to_f32() + east), dz * (r.to_f32() + south))
+            })
+        };
+        let coarse = fine_mesh(0).expect("not cancelled");
+        let source = on_points(&coarse);
+        let mut heights = source.clone();
+        heights.heights_mut().iter_mut().filter(|height| **height > 0.0).for_each(|height| *height *= 0.3);
+        let mut terrain = MeshTerrain {
+            source: Source { heights: source, left: Heightfield::flat(coarse.grid()) },
+            mesh: coarse,
+            heights,
+            routing: RoutingOptions { outlets: Outlets::Border, sea_m: Some(0.0) },
+            hillslopes: Hillslopes { critical_slope: f32::INFINITY, channel_head_m2: f64::INFINITY },
+            outlets: Vec::new(),
+        };
+        for level in 1..=2 {
+            let mesh = fine_mesh(level).expect("not cancelled");
+            let source = on_points(&mesh);
+            let refinement = Refinement { area_exponent: 0.5, dissection: 0.0, roughness: 0.0 };
+            let drained = terrain.drained(&progress).expect("not cancelled");
+            terrain = drained.refined(mesh, refinement, source, &progress).expect("not cancelled");
+        }
+        let grid = Grid::new(terrain.mesh.grid().full().extent(), 257, 257);
+        let source = Heightfield::from_fn(grid, |c, r| cone_m(2.5 * c.to_f32(), 3.75 * r.to_f32()));
+        let drained = terrain.drained(&progress).expect("not cancelled");
+        let map = drained.on_grid(source.clone(), &progress).expect("not cancelled");
+        // Within 16 m of the shore; the edges of triangles are up to 14 m long on the last mesh.
+        let shore: Vec<f32> = map
+            .heights()
+            .iter()
+            .zip(source.heights())
+            .filter(|(_, source)| (0.0..4.0).contains(*source))
+            .map(|(height, _)| *height)
+            .collect();
+        let level = shore.iter().filter(|height| **height < 1e-3).count();
+        assert!(shore.len() > 1000 && level * 20 < shore.len(), "{level} of {}", shore.len());
+    }
 
     #[test]
     fn interpolation_is_exact_for_quadratic_surfaces() {
@@ -565,7 +631,7 @@ mod tests {
                     let gradient = gradient(x, z).map(ToFloat::to_f32);
                     Corner { height_m: height(x, z).to_f32(), gradient, ..Corner::default() }
                 });
-                let (found, _) = smooth(place, &corners);
+                let (found, _) = smooth(place, &corners, f32::NEG_INFINITY);
                 let linear = place.interpolated(corners.map(|corner| corner.height_m));
                 assert!((f64::from(found) - height(x, z)).abs() < 1e-3, "{found} at {x}, {z}");
                 assert!((f64::from(linear) - height(x, z)).abs() > 1e-4 || place.weights.contains(&1.0));

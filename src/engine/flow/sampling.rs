@@ -93,7 +93,13 @@ impl Triangle {
     /// The value at a sample, given those at the points, row by row, and their offsets.
     #[inline(always)]
     pub(super) fn value(&self, sample: usize, offsets: &[usize; 9], points: &[f32]) -> f32 {
-        interpolated(self.values(sample, offsets, points), self.weights)
+        self.interpolated(self.values(sample, offsets, points))
+    }
+
+    /// The value at the sample, given those at the corners.
+    #[inline(always)]
+    pub(super) fn interpolated(&self, values: [f32; 3]) -> f32 {
+        interpolated(values, self.weights)
     }
 
     /// The values at the corners.
