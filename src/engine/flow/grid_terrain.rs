@@ -25,9 +25,11 @@ impl MeshTerrain {
     /// The heights at the samples of a grid, drained along the grid. `source` is the terrain before erosion on that grid, or,
     /// for a much smaller grid, on that of the mesh without its margin, whose terrain is then resampled.
     pub fn on_grid(self, to: Grid, source: Heightfield, progress: &Progress) -> Result<Heightfield, Cancelled> {
-        let sea_m = self.routing.sea_level_m();
-        let surface =
-            |place: &Location| place.interpolated(place.values(&self.heights).map(|corner_m| corner_m.max(sea_m)));
+        let surface = |place: &Location| {
+            self.above_sea_m(place.value(&self.heights), place.values(&self.heights), |corners_m| {
+                place.interpolated(corners_m)
+            })
+        };
         let is_own = self.mesh.is_cached() && self.mesh.has_samples(source.grid());
         let terrain = progress.stage(0.0..0.3, || match is_own {
             true => self.at_own_samples(&source, progress),
@@ -83,7 +85,6 @@ impl MeshTerrain {
         let (own_width, margin) = (self.mesh.grid().width(), self.mesh.margin());
         let (triangles, offsets) = (self.mesh.triangles_at_samples(progress)?, Triangle::offsets(own_width));
         let counter = progress.counter(source.grid().height());
-        let sea_m = self.routing.sea_level_m();
         let rows = terrain.rows_mut().zip(triangles.par_chunks_exact(own_width).skip(margin));
         rows.enumerate().with_min_len(4).try_for_each(|(r, ((heights, left), triangles))| {
             let samples = ((r + margin) * own_width + margin..).zip(&triangles[margin..]);
@@ -91,8 +92,9 @@ impl MeshTerrain {
             for (((height, left), &source), (sample, triangle)) in rows.zip(samples) {
                 let value = |map: &Heightfield| triangle.value(sample, &offsets, map.heights());
                 let corners_m = triangle.values(sample, &offsets, self.heights.heights());
-                let surface_m = triangle.interpolated(corners_m.map(|corner_m| corner_m.max(sea_m)));
-                self.set_sample((height, left), triangle.interpolated(corners_m), surface_m, source, value);
+                let linear_m = triangle.interpolated(corners_m);
+                let surface_m = self.above_sea_m(linear_m, corners_m, |corners_m| triangle.interpolated(corners_m));
+                self.set_sample((height, left), linear_m, surface_m, source, value);
                 self.keep_sea_floor(height, source, corners_m);
             }
             counter.add_one()
@@ -125,9 +127,21 @@ impl MeshTerrain {
         Ok(terrain)
     }
 
+    /// The height within a triangle at whose corners the floor of the sea counts as high as the sea, given that within the
+    /// triangle as it is.
+    #[inline(always)]
+    fn above_sea_m(&self, linear_m: f32, corners_m: [f32; 3], interpolated: impl Fn([f32; 3]) -> f32) -> f32 {
+        let sea_m = self.routing.sea_level_m();
+        if corners_m.iter().any(|corner_m| *corner_m < sea_m) {
+            interpolated(corners_m.map(|corner_m| corner_m.max(sea_m)))
+        } else {
+            linear_m
+        }
+    }
+
     /// Sets the height of a sample and what is left of the detail there. The height is that of the surface where the terrain
-    /// is eroded, and that within the triangles plus the detail of the source where it is not. The surface falls to the level
-    /// of the sea, not to its floor. `value` interpolates a map there.
+    /// is eroded, and that within the triangles plus the detail of the source where it is not. Shores of the surface slope
+    /// down to the level of the sea. `value` interpolates a map there.
     #[inline(always)]
     fn set_sample(
         &self,
@@ -265,7 +279,9 @@ mod tests {
             let mut rng = Stream::new(seed, 1).at(0);
             Heightfield::from_fn(grid, |_, _| (height_m * rng.unit()) as f32)
         };
-        for (randomness, margin) in [(0.3, 0), (1.0, 0), (1.0, 1), (0.7, 5)] {
+        for (randomness, margin, sea_m) in
+            [(0.3, 0, None), (1.0, 0, None), (1.0, 1, Some(30.0)), (0.7, 5, None), (1.0, 0, Some(45.0))]
+        {
             let wide = WideGrid::new(world, margin);
             let random_points = |seed: u32, height_m: f64| random(wide.grid(), seed, height_m);
             let mut left = random_points(1, 1.0);
@@ -274,14 +290,17 @@ mod tests {
                 mesh: wide.reference_mesh(randomness, &progress).expect("not cancelled"),
                 heights: random_points(2, 90.0),
                 source: Source { heights: random_points(3, 90.0), left },
-                routing: RoutingOptions { outlets: Outlets::Border, sea_m: None },
+                routing: RoutingOptions { outlets: Outlets::Border, sea_m },
                 hillslopes: Hillslopes { critical_slope: 1.0, channel_head_m2: 0.0 },
                 outlets: Vec::new(),
             };
             let source = random(world, 4, 90.0);
             assert!(terrain.mesh.has_samples(world));
-            let linear = |place: &Location| place.value(&terrain.heights);
-            let expected = terrain.sampled(linear, &source, &progress).expect("not cancelled");
+            let sea_level_m = sea_m.unwrap_or(f32::NEG_INFINITY);
+            let surface = |place: &Location| {
+                place.interpolated(place.values(&terrain.heights).map(|corner_m| corner_m.max(sea_level_m)))
+            };
+            let expected = terrain.sampled(surface, &source, &progress).expect("not cancelled");
             assert_eq!(terrain.at_own_samples(&source, &progress).expect("not cancelled"), expected);
         }
     }

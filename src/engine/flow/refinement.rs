@@ -83,7 +83,7 @@ struct Corner {
     /// The share of the detail that erosion has left.
     left: f32,
     /// The gradient in metres per spacing of columns: of the best-fit plane through the neighbours, and in channels that
-    /// along the channel, which gives them level cross sections.
+    /// along the channel, which gives them level cross sections. The floor of the sea counts as high as the sea.
     gradient: [f32; 2],
     /// The length of the gradient.
     steepness: f32,
@@ -104,7 +104,7 @@ struct Channel {
 
 /// What a coarse mesh says about the points of a finer one.
 struct Constraints {
-    /// The heights of the coarse triangles, whose means are kept.
+    /// The heights of the coarse triangles, whose means are kept. Shores slope down to the level of the sea.
     linear: Heightfield,
     /// The points that keep their heights: outlets, and those within the channels of the coarse mesh.
     is_fixed: Vec<bool>,
@@ -274,7 +274,7 @@ impl DrainedTerrain {
     /// heights do not overshoot at cliffs.
     fn corners(&self, max_slope: f32, progress: &Progress) -> Result<Vec<Corner>, Cancelled> {
         let MeshTerrain { mesh, heights, source, routing, .. } = &self.terrain;
-        let grid = mesh.grid();
+        let (grid, sea_m) = (mesh.grid(), routing.sea_level_m());
         let width = grid.width();
         let above_sea = routing.above_sea(heights, progress)?;
         let max_steepness = max_slope * grid.spacing_x_m().to_f32();
@@ -287,8 +287,10 @@ impl DrainedTerrain {
                 for (c, corner) in row.iter_mut().enumerate() {
                     let point = r * width + c;
                     let receiver = self.receivers[point] as usize;
-                    let channel = self.is_channel[point].then(|| {
-                        let is_end = receiver == point;
+                    let is_end = receiver == point;
+                    // Rivers end at the shore, not on the floor of the sea.
+                    let is_channel = self.is_channel[point] && !(is_end && heights[point] <= sea_m);
+                    let channel = is_channel.then(|| {
                         let along =
                             if is_end { [0.0; 2] } else { mesh.vector([c, r], [receiver % width, receiver / width]) };
                         let squared = along[0] * along[0] + along[1] * along[1];
@@ -353,7 +355,7 @@ impl DrainedTerrain {
                         source.heights()[r * width + c] > sea_m && corners.iter().any(|corner| corner.height_m < sea_m);
                     linear[c] = detail
                         + if is_shore {
-                            // It falls to the level of the sea, not to its floor.
+                            // It slopes down to the level of the sea, not to its floor.
                             let above_sea = place.interpolated(corners.map(|corner| corner.height_m.max(sea_m)));
                             share * coarse + (1.0 - share) * above_sea
                         } else {
@@ -433,7 +435,7 @@ fn corners_of(place: &Location, corners: &[Corner]) -> [Corner; 3] {
 }
 
 /// The smoothly interpolated height at a place in metres, and the steepness there in metres per spacing. The height is
-/// the mean of the corners' heights and of their planes, which is exact for quadratic surfaces if the planes are tangent:
+/// the mean of the corners' heights, of at least the level of the sea, and of their planes, which is exact for quadratic surfaces if the planes are tangent:
 /// linear interpolation is too low between the points of a crest, and tangent planes are too high by as much. Such errors
 /// repeat with the spacing and show as stripes along rows and columns.
 #[inline(always)]
@@ -522,13 +524,13 @@ fn erode(
     let eroded: Vec<AtomicU32> = bytemuck::zeroed_vec(drainage.padded_samples());
     let factor = |cells: u32| libm::pow(0.5 * f64::from(cells + 1), refinement.area_exponent).to_f32();
     let factors: Vec<f32> = (0..=MAX_CELLS).map(|cells| refinement.dissection * factor(cells)).collect();
-    let spacing_m = heights.grid().spacing_x_m().to_f32();
+    let (spacing_m, sea_m) = (heights.grid().spacing_x_m().to_f32(), drainage.sea_m());
     let visit = |sample: usize| {
         let own_m = drainage.height_m(sample);
         let point = drainage.row_major(sample);
         let height_m = match drainage.receiver(sample) {
             Some((direction, receiver)) if !is_fixed[point] => {
-                let base_m = f32::from_bits(eroded[receiver].load(Relaxed));
+                let base_m = f32::from_bits(eroded[receiver].load(Relaxed)).max(sea_m);
                 let drop_m = own_m - base_m;
                 if drop_m > 0.0 {
                     let cells = areas[sample].load(Relaxed).min(MAX_CELLS);
@@ -536,7 +538,7 @@ fn erode(
                     let eroded = 1.0 - left[point];
                     let rest_m = drop_m / (1.0 + eroded * factors[cells as usize] * spacing_m * per_m);
                     // Slopes that are too steep on the coarse mesh stay as they are.
-                    let coarse_m = linear[point] - linear[drainage.receiver_row_major(sample, point)];
+                    let coarse_m = linear[point] - linear[drainage.receiver_row_major(sample, point)].max(sea_m);
                     base_m + rest_m.min((critical_slope / per_m).max(coarse_m))
                 } else {
                     own_m
@@ -584,13 +586,13 @@ mod tests {
             mesh: coarse,
             heights,
             routing: RoutingOptions { outlets: Outlets::Border, sea_m: Some(0.0) },
-            hillslopes: Hillslopes { critical_slope: f32::INFINITY, channel_head_m2: f64::INFINITY },
+            hillslopes: Hillslopes { critical_slope: f32::INFINITY, channel_head_m2: 0.0 },
             outlets: Vec::new(),
         };
         for level in 1..=2 {
             let mesh = fine_mesh(level).expect("not cancelled");
             let source = on_points(&mesh);
-            let refinement = Refinement { area_exponent: 0.5, dissection: 0.0, roughness: 0.0 };
+            let refinement = Refinement { area_exponent: 0.5, dissection: 0.13, roughness: 0.34 };
             let drained = terrain.drained(&progress).expect("not cancelled");
             terrain = drained.refined(mesh, refinement, source, &progress).expect("not cancelled");
         }
@@ -598,7 +600,7 @@ mod tests {
         let source = Heightfield::from_fn(grid, |c, r| cone_m(2.5 * c.to_f32(), 3.75 * r.to_f32()));
         let drained = terrain.drained(&progress).expect("not cancelled");
         let map = drained.on_grid(source.clone(), &progress).expect("not cancelled");
-        // Within 16 m of the shore; the edges of triangles are up to 14 m long on the last mesh.
+        // Within 16 m of the shore, about as far as the edges of triangles are long on the last mesh.
         let shore: Vec<f32> = map
             .heights()
             .iter()
