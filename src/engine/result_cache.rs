@@ -15,7 +15,7 @@ use super::progress::Cancelled;
 pub trait ResultCache: Debug + Send + Sync {
     /// A result as it was stored; `None` if there is none.
     fn get(&self, key: &ResultKey) -> Option<Vec<u8>>;
-    /// Whether there is a result, which can still be damaged.
+    /// Whether a result is stored. It can be damaged.
     fn has(&self, key: &ResultKey) -> bool;
     /// Stores a result, unless there is a [problem](Self::problem).
     fn put(&self, key: &ResultKey, contents: &[u8]);

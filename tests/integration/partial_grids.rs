@@ -201,12 +201,13 @@ fn narrow_rivers() -> [Recipe; 2] {
 #[test]
 fn shared_results_give_the_same_parts_of_large_maps_with_rivers() {
     for recipe in narrow_rivers() {
-        let grid = Grid::new(recipe.world.extent(), 4097, 49);
+        // Twice as fine as the last mesh.
+        let grid = Grid::new(recipe.world.extent(), 8193, 97);
         assert!(stack::can_evaluate_parts(&recipe, grid));
         let whole = terrain(&recipe, grid);
         let results = Arc::new(Results::default());
         // Of one block, of this one and the next, and the same again.
-        let parts = [([200, 0], [300, 49]), ([900, 4], [400, 30]), ([900, 4], [400, 30])];
+        let parts = [([400, 0], [600, 97]), ([1200, 4], [400, 60]), ([1200, 4], [400, 60])];
         // The terrain at the points of the operation, a band of that of the world, and blocks. Each is read once, and nothing
         // of the world if no block is missing.
         for ((first, size), expected) in parts.into_iter().zip([(3, 0), (4, 3), (4, 6)]) {

@@ -1,5 +1,7 @@
 //! Limits how sharply heights bend from sample to sample, and from point to point of a mesh.
 
+use std::iter;
+
 use rayon::prelude::*;
 
 use super::mesh::Mesh;
@@ -25,7 +27,8 @@ const PASSES: usize = 2;
 /// dots where they run diagonally, become continuous lines; elevation models from surveys, which average the terrain over
 /// each cell, have no such dots. (The height above the mean is known as the topographic position index: A. Weiss,
 /// "Topographic position and landforms analysis", ESRI User Conference, 2001.) If the mesh that the terrain was sampled from
-/// is coarser, its incisions are as wide as its own spacing, so the means are first those over that spacing. `left` is the
+/// is coarser, its incisions are as wide as its own spacing, so the means are first those of samples that far apart, then half as
+/// far, and so on (as in the à trous algorithm); nearer to the border than that, only the finer ones count. `left` is the
 /// share of the terrain before erosion that is left, which keeps its bends. The border stays, and the floor of the sea, which
 /// counts as high as the sea. Cells should be about square.
 pub(super) fn limit_bends(
@@ -37,10 +40,8 @@ pub(super) fn limit_bends(
 ) -> Result<Heightfield, Cancelled> {
     let grid = terrain.grid();
     let width = grid.width();
-    let ratio = (mesh_spacing_m / grid.spacing_x_m()).round().to_usize().max(1);
-    let strides = (0..=ratio.ilog2()).rev().map(|level| 1_usize << level);
     let (mut before, mut after) = (terrain.copied(progress)?, terrain);
-    for (pass, stride) in strides.flat_map(|stride| [stride; PASSES]).enumerate() {
+    for (pass, stride) in strides(mesh_spacing_m, grid.spacing_x_m()).flat_map(|stride| [stride; PASSES]).enumerate() {
         if pass > 0 {
             std::mem::swap(&mut before, &mut after);
         }
@@ -60,6 +61,18 @@ pub(super) fn limit_bends(
         })?;
     }
     Ok(after)
+}
+
+/// From one sample to the next that counts in a mean, in samples, for terrain that was sampled from a mesh: the spacing of
+/// the mesh, rounded, and half of it again and again.
+fn strides(mesh_spacing_m: f64, spacing_m: f64) -> impl Iterator<Item = usize> {
+    let ratio = (mesh_spacing_m / spacing_m).round().to_usize().max(1);
+    iter::successors(Some(ratio), |stride| (*stride > 1).then_some(stride / 2))
+}
+
+/// How far away the samples are on which a sample of terrain with limited bends depends, in samples.
+pub(crate) fn reach_of_limits(mesh_spacing_m: f64, spacing_m: f64) -> usize {
+    strides(mesh_spacing_m, spacing_m).sum::<usize>() * PASSES
 }
 
 /// How far terrain may be above or below the mean around it, metres, where it falls by `fall_m` per spacing.
@@ -249,7 +262,7 @@ mod tests {
     fn incisions_as_wide_as_the_spacing_of_a_coarser_mesh_become_shallower() {
         let grid = Grid::new(Extent { width_m: 60.0, depth_m: 60.0 }, 31, 31);
         let left = Heightfield::flat(grid);
-        for ratio in [2, 4] {
+        for ratio in [2, 3, 4] {
             // A pyramid that is as wide at half its depth as the spacing.
             let away = |a: usize| (1.0 - a.abs_diff(15).to_f32() / ratio.to_f32()).max(0.0);
             let hole = Heightfield::from_fn(grid, |c, r| -10.0 * away(c) * away(r));
@@ -260,6 +273,34 @@ mod tests {
             let [own, of_mesh] = [1, ratio].map(|ratio| depth_m(2.0 * ratio.to_f64()));
             assert!(of_mesh > 0.0 && of_mesh < 0.5 * own, "{ratio}: {of_mesh} and {own}");
         }
+    }
+
+    #[test]
+    fn limits_depend_on_samples_within_their_reach() {
+        assert_eq!(strides(7.1, 1.0).collect::<Vec<_>>(), [7, 3, 1]);
+        assert_eq!(strides(1.2, 1.0).chain(strides(0.5, 1.0)).collect::<Vec<_>>(), [1, 1]);
+        let grid = Grid::new(Extent { width_m: 80.0, depth_m: 80.0 }, 81, 81);
+        let left = Heightfield::flat(grid);
+        let rough = |c: usize, r: usize| ((7 * c + 13 * r) % 11).to_f32();
+        for spacing_m in [1.0, 2.0, 5.0] {
+            let reach = reach_of_limits(spacing_m, 1.0);
+            let limited = |hole: bool| {
+                let terrain =
+                    Heightfield::from_fn(grid, |c, r| if hole && (c, r) == (40, 40) { -900.0 } else { rough(c, r) });
+                limit_bends(terrain, &left, f32::NEG_INFINITY, spacing_m, &Progress::new()).expect("not cancelled")
+            };
+            let (with, without) = (limited(true), limited(false));
+            let changed = (0..81).filter(|c| with[(*c, 40)] != without[(*c, 40)]).map(|c| c.abs_diff(40)).max();
+            assert!(changed.is_some_and(|changed| changed <= reach && 2 * changed > reach), "{changed:?} of {reach}");
+        }
+        // On grids with few samples, the larger strides have no effect.
+        let narrow = Grid::new(Extent { width_m: 4.0, depth_m: 80.0 }, 5, 81);
+        let terrain = Heightfield::from_fn(narrow, rough);
+        let left = Heightfield::flat(narrow);
+        let limited = |spacing_m: f64| {
+            limit_bends(terrain.clone(), &left, f32::NEG_INFINITY, spacing_m, &Progress::new()).expect("not cancelled")
+        };
+        assert_eq!(limited(4.0), limited(2.0));
     }
 
     #[test]

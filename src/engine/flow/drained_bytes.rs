@@ -17,9 +17,10 @@ const BAND: usize = 128;
 const CHANNEL: u8 = 1 << 4;
 
 impl DrainedTerrain {
-    /// The rows of the bands of a grid.
-    pub fn bands(grid: Grid) -> impl Iterator<Item = Range<usize>> {
-        (0..grid.height()).step_by(BAND).map(move |first| first..(first + BAND).min(grid.height()))
+    /// The rows of those bands of a grid that have some of its rows.
+    pub fn bands(grid: Grid, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let first = rows.start / BAND * BAND;
+        (first..rows.end).step_by(BAND).map(move |first| first..(first + BAND).min(grid.height()))
     }
 
     /// A band of terrain on a whole mesh: the heights, the terrain before erosion and what is left of it, a byte per point,
@@ -45,7 +46,7 @@ impl DrainedTerrain {
     }
 
     /// The terrain at the points of a mesh, which can be a part of a whole one, from the [bands](Self::band) of their rows.
-    /// What flows to points outside ends at the border of the part. `None` if the bytes are others.
+    /// What flows to points outside ends at the border of the part. `None` if bands are missing or have other lengths.
     pub fn from_bands(
         mesh: Mesh,
         routing: RoutingOptions,
@@ -116,7 +117,7 @@ mod tests {
                 let drained = drained.expect("not cancelled");
                 channels += drained.is_channel.iter().filter(|is_channel| **is_channel).count();
                 let (width, height) = (mesh.grid().width(), mesh.grid().height());
-                // Two bands, to which no side of the second part belongs.
+                // Two bands; the last part lies in the second one.
                 let bands = [0..height / 3, height / 3..height].map(|rows| (rows.clone(), drained.band(&rows)));
                 for part in [
                     mesh.grid().as_part(),
@@ -144,8 +145,14 @@ mod tests {
     #[test]
     fn bands_have_all_rows() {
         let grid = |height| Grid::new(crate::heightfield::Extent { width_m: 10.0, depth_m: 10.0 }, 5, height);
-        for (height, expected) in [(128, vec![0..128]), (257, vec![0..128, 128..256, 256..257])] {
-            assert_eq!(DrainedTerrain::bands(grid(height)).collect::<Vec<_>>(), expected);
+        for (height, rows, expected) in [
+            (128, 0..128, vec![0..128]),
+            (257, 0..257, vec![0..128, 128..256, 256..257]),
+            (257, 127..129, vec![0..128, 128..256]),
+            (257, 128..256, vec![128..256]),
+            (200, 150..200, vec![128..200]),
+        ] {
+            assert_eq!(DrainedTerrain::bands(grid(height), rows).collect::<Vec<_>>(), expected);
         }
     }
 }

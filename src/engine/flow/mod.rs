@@ -40,6 +40,7 @@ mod valley_floors;
 mod water;
 mod wide_grid;
 
+pub(super) use bend_limit::reach_of_limits;
 pub(super) use creep::Creep;
 pub(super) use depressions::PLAIN_SLOPE;
 pub(super) use drainage::Drainage;

@@ -83,9 +83,9 @@ impl RegionalWater {
         let mut areas_m2 = vec![cell_m2.to_f32(); grid.samples()];
         let counter = progress.counter(windows.len());
         let of_window = |[own, window]: &[GridPart; 2]| {
-            let areas = self.areas_of_window(&terrain.part(within(*window, here)), cell_m2, &progress.of_part())?;
+            let areas = self.areas_of_window(&terrain.part(window.within(here)), cell_m2, &progress.of_part())?;
             counter.add_one()?;
-            let rows = within(*own, *window).rows(window.size[0]);
+            let rows = own.within(*window).rows(window.size[0]);
             Ok((*own, rows.flat_map(|row| areas[row].iter().map(|area| area.to_f32())).collect::<Vec<f32>>()))
         };
         // As many at a time as there are threads: each takes memory of its own.
@@ -93,7 +93,7 @@ impl RegionalWater {
             let found: Vec<(GridPart, Vec<f32>)> =
                 windows.par_iter().map(of_window).collect::<Result<_, Cancelled>>()?;
             for (own, areas) in found {
-                for (row, areas) in within(own, here).rows(grid.width()).zip(areas.chunks_exact(own.size[0])) {
+                for (row, areas) in own.within(here).rows(grid.width()).zip(areas.chunks_exact(own.size[0])) {
                     areas_m2[row].copy_from_slice(areas);
                 }
             }
@@ -175,11 +175,6 @@ fn reach(cells: f64) -> f64 {
 fn halo(coarse: Grid, map: Grid) -> usize {
     let [across, down] = ratios(coarse, map);
     HALO_SAMPLES + HALO_COARSE_SAMPLES * across.max(down).ceil().to_usize()
-}
-
-/// A part relative to another one that contains it.
-fn within(part: GridPart, other: GridPart) -> GridPart {
-    GridPart { first: std::array::from_fn(|axis| part.first[axis] - other.first[axis]), size: part.size }
 }
 
 /// The lowest sample above the sea across a river that flows in a direction through a place on the map, within `reach`
@@ -287,7 +282,7 @@ mod tests {
             let needed = RegionalWater::needed(water.grid, part, grid);
             assert_eq!(needed.around(part), needed);
             let of_part = water.areas_m2(&valley(grid.part(needed.first, needed.size)), &progress).expect("done");
-            let rows = part.rows(grid.width()).zip(within(part, needed).rows(needed.size[0]));
+            let rows = part.rows(grid.width()).zip(part.within(needed).rows(needed.size[0]));
             assert!(rows.into_iter().all(|(row, of)| whole[row] == of_part[of]), "{part:?}");
         }
     }

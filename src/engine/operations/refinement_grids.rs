@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use crate::cast::{ToFloat, ToInteger};
-use crate::flow::{Mesh, WideGrid};
+use crate::flow::{Mesh, WideGrid, reach_of_limits};
 use crate::heightfield::{Grid, GridPart};
 use crate::progress::{Cancelled, Progress};
 
@@ -16,7 +16,7 @@ const BLOCK_SIDES: [usize; 2] = [1536, 640];
 /// between its channels depend, and samples of the map for depressions. Larger depressions are left only where terrain is
 /// hardly eroded. With 16 points, heights of a block differed from those of the whole map by up to 4 cm.
 const HALO: usize = 24;
-pub(super) const MARGIN: usize = 64;
+const MARGIN: usize = 64;
 /// Points of the last mesh of the whole world around the samples of a block and its margin.
 const EDGE: usize = 4;
 /// The meshes finer than the reference that are computed for any map. Most of what refinement changes comes with the first
@@ -63,6 +63,7 @@ impl Grids {
         self.whole().last().copied().unwrap_or(self.wide.world())
     }
 
+    /// The grid of the last mesh.
     pub fn last(&self) -> Grid {
         self.finer.last().copied().unwrap_or(self.wide.world())
     }
@@ -88,13 +89,18 @@ impl Grids {
     /// half as many as samples where the map is hardly finer, and some around them.
     pub fn halo(&self) -> usize {
         let [cells, own_cells] = [self.to, self.last_whole()].map(|grid| [grid.width() - 1, grid.height() - 1]);
-        let of_margin = (0..2).map(|axis| (MARGIN * own_cells[axis]).div_ceil(cells[axis]));
+        let of_margin = (0..2).map(|axis| (self.margin() * own_cells[axis]).div_ceil(cells[axis]));
         HALO.max(of_margin.max().unwrap_or_default() + EDGE)
+    }
+
+    /// The samples of the map around a block that are computed with it: for depressions, and for the limits of bends.
+    pub fn margin(&self) -> usize {
+        MARGIN + reach_of_limits(self.last().spacing_x_m(), self.to.spacing_x_m())
     }
 
     /// The samples of the map that are computed with a block: its own and those around it.
     pub fn window(&self, block: GridPart) -> GridPart {
-        block.grown(MARGIN, self.to)
+        block.grown(self.margin(), self.to)
     }
 
     /// The points of the last mesh of the whole world from which a block is computed.

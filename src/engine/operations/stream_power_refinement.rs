@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::blocks::Blocks;
 use super::operation::TerrainOnGrid;
-use super::refinement_grids::{Grids, MARGIN, MIN_LEVELS, MeshPoints, is_as_fine};
+use super::refinement_grids::{Grids, MIN_LEVELS, MeshPoints, is_as_fine};
 use super::stream_power::StreamPowerLaw;
 use crate::cast::{ToFloat, ToInteger};
 use crate::flow::{
@@ -88,7 +88,7 @@ impl StreamPowerRefinement<'_> {
             return refined(last, sampled).max(sampled + REFINED * last).max(sampled + reference);
         };
         let whole = of_level(grids.whole);
-        let side = (blocks.side() + 2 * MARGIN).to_f64();
+        let side = (blocks.side() + 2 * grids.margin()).to_f64();
         let ratio = (grids.last().width() - 1).to_f64() / (full.width() - 1).to_f64();
         let halo = (grids.halo() << (grids.finer.len() - grids.whole)).to_f64();
         let mesh_side = blocks.side().to_f64() * ratio + 2.0 * halo;
@@ -183,7 +183,7 @@ impl StreamPowerRefinement<'_> {
         let key = |hash: Hash, rows: &Range<usize>| ResultKey { kind: "world", hash: hash.with(rows) };
         let stored = cache.and_then(|(cache, hash)| {
             let last = part.first[1] + part.size[1];
-            let bands = DrainedTerrain::bands(points.grid).filter(|rows| rows.start < last && part.first[1] < rows.end);
+            let bands = DrainedTerrain::bands(points.grid, part.first[1]..last);
             bands.map(|rows| Some((rows.clone(), cache.get(&key(hash, &rows))?))).collect::<Option<Vec<_>>>()
         });
         if let Some(bands) = stored {
@@ -194,7 +194,8 @@ impl StreamPowerRefinement<'_> {
         }
         let terrain = self.drained(grids, grids.whole(), None, progress)?;
         if let Some((cache, hash)) = cache {
-            DrainedTerrain::bands(points.grid).for_each(|rows| cache.put(&key(hash, &rows), &terrain.band(&rows)));
+            DrainedTerrain::bands(points.grid, 0..points.grid.height())
+                .for_each(|rows| cache.put(&key(hash, &rows), &terrain.band(&rows)));
         }
         Ok(if part == terrain.grid().as_part() { terrain } else { terrain.part(part) })
     }
