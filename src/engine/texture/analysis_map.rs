@@ -146,9 +146,8 @@ impl AnalysisMap {
     pub fn extra_maps(self) -> f64 {
         match self {
             Self::Normals | Self::NormalsSouth | Self::Slope => 0.0,
-            Self::Occlusion | Self::Humidity | Self::Shade | Self::Sediment => 1.0,
+            Self::Occlusion | Self::Curvature | Self::Humidity | Self::Shade | Self::Sediment => 1.0,
             Self::Displacement | Self::Deposits => 1.0,
-            Self::Curvature => 2.0,
             Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => Water::MAPS,
         }
     }
@@ -158,8 +157,8 @@ impl AnalysisMap {
         match self {
             Self::Normals | Self::NormalsSouth | Self::Slope => Reach::Surroundings,
             Self::Occlusion | Self::Curvature | Self::Humidity | Self::Shade | Self::Sediment => Reach::Overview,
-            Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => Reach::Drainage,
-            Self::Displacement | Self::Deposits => Reach::Complete,
+            Self::Drainage | Self::Rivers | Self::Wetness => Reach::Drainage,
+            Self::Lakes | Self::Displacement | Self::Deposits => Reach::Complete,
         }
     }
 
@@ -225,9 +224,8 @@ impl AnalysisMap {
         let MapTerrain { terrain, areas_m2, sea_m, .. } = *of;
         let grid = terrain.grid();
         let (areas_m2, mut lakes_m) = match areas_m2 {
-            // Where they are known, the terrain has no depressions.
-            Some(known) => (Cow::Borrowed(known), vec![0.0; grid.samples()]),
-            None => {
+            Some(known) if self.reach() == Reach::Drainage => (Cow::Borrowed(known), vec![0.0; grid.samples()]),
+            _ => {
                 let Water { areas_m2, lakes_m, .. } = Water::on(terrain, Outlets::Border, sea_m, progress)?;
                 (Cow::Owned(areas_m2), lakes_m)
             }
@@ -348,7 +346,7 @@ pub enum Reach {
     Surroundings,
     /// All of it, but a [lower resolution](MapTerrain::whole) is enough.
     Overview,
-    /// What lies upstream, through the [drainage areas](MapTerrain::areas_m2), or depressions.
+    /// What lies upstream, through the [drainage areas](MapTerrain::areas_m2).
     Drainage,
     /// All of it.
     Complete,
@@ -361,7 +359,7 @@ pub struct MapTerrain<'a> {
     pub terrain: &'a Heightfield,
     /// The complete terrain, for maps with [`Reach::Overview`]. It can have a lower resolution.
     pub whole: &'a Heightfield,
-    /// The drainage area of each sample, m², if it is known. Then the terrain has no depressions; if not, it must be complete.
+    /// The drainage area of each sample, m², if it is known. If not, the terrain must be complete.
     pub areas_m2: Option<&'a [f32]>,
     /// The rock below. Maps that [need it](AnalysisMap::needs_rock) are black without it.
     pub rock: Option<&'a Rock>,

@@ -57,13 +57,13 @@ fn check_outputs(order: &Order) -> Result<(), &'static str> {
     if needs_whole {
         Err("some of the files are not cut into tiles")
     } else if order.has_maps(Reach::Complete) {
-        Err("maps of the rock need the complete terrain")
+        Err("maps of lakes, displacement and deposits need the complete terrain")
     } else if order.uses_overview() && overview_grid(order.grid) == order.grid {
         Err(
             "curvature, humidity, shade, occlusion and sediment need the complete terrain of maps of up to 2049 samples",
         )
     } else if order.has_maps(Reach::Drainage) && !drains_in_parts(&order.recipe, order.grid, order.position) {
-        Err("drainage areas and lakes need rivers as the last step, and a larger map")
+        Err("drainage areas need rivers as the last step, and a larger map")
     } else {
         Ok(())
     }

@@ -70,18 +70,7 @@ fn tiles_know_the_rivers_that_enter_them() {
         "texture": {"unit": "metres", "types": types}
     });
     sandbox.write("p.upthrust.json", json!({"format": 1, "recipe": recipe}).to_string());
-    let maps = [
-        "drainage",
-        "rivers",
-        "lakes",
-        "wetness",
-        "curvature",
-        "humidity",
-        "shade",
-        "occlusion",
-        "sediment",
-        "texture",
-    ];
+    let maps = ["drainage", "rivers", "wetness", "curvature", "humidity", "shade", "occlusion", "sediment", "texture"];
     let options: String = maps.map(|map| format!("--{map} {map}.png ")).concat();
     let build = format!("build p.upthrust.json --size 4097x161 --texture-size 4096x160 {options} --tiles 8x1 --force");
     sandbox.succeed(&build);
@@ -170,8 +159,8 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
         "--occlusion o.png",
         "tile 1,1: curvature, humidity, shade, occlusion and sediment need the complete terrain",
     );
-    check(&|_| (), "--deposits d.png", "tile 1,1: maps of the rock");
-    check(&|_| (), "--wetness w.png", "tile 1,1: drainage areas and lakes need rivers as the last step");
+    check(&|_| (), "--deposits d.png", "tile 1,1: maps of lakes, displacement and deposits");
+    check(&|_| (), "--wetness w.png", "tile 1,1: drainage areas need rivers as the last step");
     check(&|_| (), "--weights w --weights-at samples", "tile 1,1: weights at samples");
     check(&set("/texture/unit", json!("percent")), "", "tile 1,1: elevations of terrain types in percent");
     let in_percent = |recipe: &mut Value| {
