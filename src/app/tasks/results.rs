@@ -389,7 +389,7 @@ impl App {
         self.open_pending(PendingProject { name, file, path, is_unsaved: false, keeps_view: false });
     }
 
-    /// Opens a preset or a new project, which is viewed as the one before.
+    /// Opens a preset or a new project, which is viewed from the same direction as the one before.
     pub(crate) fn open_preset(&mut self, name: String, file: ProjectFile) {
         self.open_pending(PendingProject { name, file, path: None, is_unsaved: false, keeps_view: true });
     }
@@ -419,6 +419,7 @@ impl App {
         self.ui.playback.seek(self.total(), self.total());
         if keeps_view {
             self.ui.maps.viewport = MapViewport::default();
+            self.ui.scene.frame_terrain();
         } else {
             self.show_whole_terrain();
         }

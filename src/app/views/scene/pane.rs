@@ -227,6 +227,11 @@ impl ScenePane {
         self.params = None;
     }
 
+    /// Frames the terrain from the next frame on, from the same direction.
+    pub(crate) fn frame_terrain(&mut self) {
+        self.navigation.is_framed = true;
+    }
+
     /// Flies to a preset of the camera; `now` is the time in seconds.
     pub(crate) fn apply_preset(&mut self, preset: CameraPreset, extent: Extent, now: f64) {
         let block = self.block(extent, self.range_m(1.0));

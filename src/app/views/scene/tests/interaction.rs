@@ -68,7 +68,16 @@ fn the_mouse_orbits_pans_zooms_and_sets_the_pivot() {
         modifiers: egui::Modifiers::NONE,
     });
     window.run_steps(5);
-    assert!(camera(&window).pivot != pivot, "W flies while the right button is held");
+    let flown = camera(&window);
+    assert!(flown.pivot != pivot, "W flies while the right button is held");
+    window.key_up(Key::W);
+    window.run_steps(10);
+
+    window.state_mut().scene.frame_terrain();
+    window.run_steps(2);
+    let framed = camera(&window);
+    assert!(framed.distance > 1.2 * near.distance, "{framed:?}");
+    assert_eq!((framed.azimuth, framed.pitch), (flown.azimuth, flown.pitch));
 }
 
 #[test]
