@@ -146,13 +146,14 @@ mod tests {
     fn bands_have_all_rows() {
         let grid = |height| Grid::new(crate::heightfield::Extent { width_m: 10.0, depth_m: 10.0 }, 5, height);
         for (height, rows, expected) in [
-            (128, 0..128, vec![0..128]),
-            (257, 0..257, vec![0..128, 128..256, 256..257]),
-            (257, 127..129, vec![0..128, 128..256]),
-            (257, 128..256, vec![128..256]),
-            (200, 150..200, vec![128..200]),
+            (128, 0..128, vec![0, 128]),
+            (257, 0..257, vec![0, 128, 256, 257]),
+            (257, 127..129, vec![0, 128, 256]),
+            (257, 128..256, vec![128, 256]),
+            (200, 150..200, vec![128, 200]),
         ] {
-            assert_eq!(DrainedTerrain::bands(grid(height), rows).collect::<Vec<_>>(), expected);
+            let found: Vec<Range<usize>> = DrainedTerrain::bands(grid(height), rows).collect();
+            assert_eq!(found, expected.windows(2).map(|pair| pair[0]..pair[1]).collect::<Vec<_>>());
         }
     }
 }
