@@ -137,7 +137,8 @@ struct Limits {
     stride: usize,
 }
 
-/// Limits the bends of a row, given the rows a stride before it, itself, and that a stride after it. `sums` and `rises` are buffers.
+/// Limits the bends of a row, given the row a stride before it, itself, and the one a stride after it. `sums` and `rises` are
+/// buffers.
 #[inline(always)]
 fn limit_row(
     [north, here, south]: [&[f32]; 3],

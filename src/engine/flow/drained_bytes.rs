@@ -72,8 +72,8 @@ impl DrainedTerrain {
             }
             outlets.extend(ends.iter().filter_map(|end| inside([*end as usize % width, *end as usize / width])));
             for row in rows.start.max(part.first[1])..rows.end.min(part.first[1] + part.size[1]) {
-                let of_row = (row - rows.start) * width + part.first[0]..;
-                let of_row = of_row.start..of_row.start + part.size[0];
+                let first = (row - rows.start) * width + part.first[0];
+                let of_row = first..first + part.size[0];
                 for (map, of_band) in maps.iter_mut().zip(&of_band) {
                     map.extend_from_slice(&of_band[of_row.clone()]);
                 }

@@ -435,9 +435,9 @@ fn corners_of(place: &Location, corners: &[Corner]) -> [Corner; 3] {
 }
 
 /// The smoothly interpolated height at a place in metres, and the steepness there in metres per spacing. The height is
-/// the mean of the corners' heights, of at least the level of the sea, and of their planes, which is exact for quadratic surfaces if the planes are tangent:
+/// the mean of the corners' heights and of their planes, which is exact for quadratic surfaces if the planes are tangent:
 /// linear interpolation is too low between the points of a crest, and tangent planes are too high by as much. Such errors
-/// repeat with the spacing and show as stripes along rows and columns.
+/// repeat with the spacing and show as stripes along rows and columns. The floor of the sea counts as high as the sea.
 #[inline(always)]
 fn smooth(place: &Location, corners: &[Corner; 3], sea_m: f32) -> (f32, f32) {
     let (mut height_m, mut steepness) = (0.0, 0.0);

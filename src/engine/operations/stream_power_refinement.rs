@@ -175,8 +175,8 @@ impl StreamPowerRefinement<'_> {
         hash.with(&(self.years, self.terrain.grid())).with_numbers(self.terrain.heights())
     }
 
-    /// The terrain at some points of the last mesh that covers the whole world. The cache has it in bands of rows, because
-    /// a block needs a small part of it.
+    /// The terrain at points of the last mesh that covers the whole world: those of a part from the cache, which has it in
+    /// bands of rows, or all of them.
     fn coarse(&self, grids: &Grids, part: GridPart, progress: &Progress) -> Result<DrainedTerrain, Cancelled> {
         let points = grids.points(grids.whole);
         let cache = self.cache.map(|StepCache { cache, .. }| (cache, self.hash()));
@@ -197,7 +197,7 @@ impl StreamPowerRefinement<'_> {
             DrainedTerrain::bands(points.grid, 0..points.grid.height())
                 .for_each(|rows| cache.put(&key(hash, &rows), &terrain.band(&rows)));
         }
-        Ok(if part == terrain.grid().as_part() { terrain } else { terrain.part(part) })
+        Ok(terrain)
     }
 
     /// The terrain before erosion at the samples near the points of a mesh. Those in the world can be among the samples of a
