@@ -88,8 +88,9 @@ pub(crate) fn editor_with_size(size: [f32; 2], answers: Vec<DialogOutcome>) -> H
         let app = App::new(&context.egui_ctx, Box::new(dialogs), None, UserFolders::default()).expect("threads");
         without_rivers(app)
     });
-    // A small preview keeps unoptimised tests fast.
+    // A small preview keeps unoptimised tests fast, and decoding the pictures of textures would take a fifth of their time.
     harness.state_mut().edit_settings(|settings| settings.view.preview_samples = 65);
+    harness.state_mut().services.thumbnails.is_paused = true;
     harness
 }
 

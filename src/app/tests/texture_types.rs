@@ -95,6 +95,7 @@ fn a_texture_is_chosen_by_its_thumbnail() {
         project.recipe.texture.types = vec![TerrainType { texture: rock, ..Default::default() }].into();
     });
     editor.state_mut().ui.texture_panel.selected = Some(0);
+    editor.state_mut().services.thumbnails.is_paused = false;
     pause(&mut editor);
     let names: Vec<TextureName> = SHIPPED_TEXTURES.iter().map(|(name, _)| TextureName((*name).into())).collect();
     wait(&mut editor, "the thumbnails", |app| {
