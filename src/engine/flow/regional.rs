@@ -17,6 +17,7 @@ use super::water::Water;
 use crate::cast::{ToFloat, ToInteger};
 use crate::heightfield::{Grid, GridPart, Heightfield};
 use crate::progress::{Cancelled, Progress};
+use crate::result_cache::{bytes_of, take};
 
 /// The side of a window without its surroundings, in samples of the map.
 const SIDE: usize = 512;
@@ -52,6 +53,20 @@ impl RegionalWater {
     pub fn new(coarse: &Heightfield, sea_m: Option<f32>, progress: &Progress) -> Result<Self, Cancelled> {
         let water = Water { lakes_m: Vec::new(), ..Water::on(coarse, Outlets::Border, sea_m, progress)? };
         Ok(Self { grid: coarse.grid(), sea_m, water })
+    }
+
+    /// The bytes of the water, without what it was computed from.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let Water { areas_m2, receivers, .. } = &self.water;
+        bytes_of(areas_m2).chain(receivers.iter().flat_map(|receiver| receiver.to_le_bytes())).collect()
+    }
+
+    /// The water on the grid `coarse` from its [bytes](Self::to_bytes); `None` if these are others.
+    pub(crate) fn from_bytes(mut bytes: &[u8], coarse: Grid, sea_m: Option<f32>) -> Option<Self> {
+        let areas_m2 = take(&mut bytes, coarse.samples(), f32::from_le_bytes)?;
+        let receivers = take(&mut bytes, coarse.samples(), u32::from_le_bytes)?;
+        let is_valid = bytes.is_empty() && receivers.iter().all(|receiver| (*receiver as usize) < coarse.samples());
+        is_valid.then(|| Self { grid: coarse, sea_m, water: Water { lakes_m: Vec::new(), areas_m2, receivers } })
     }
 
     /// The samples whose heights [`Self::areas_m2`] needs for those of a part, given the grid of the coarse terrain.
@@ -247,6 +262,22 @@ mod tests {
 
     fn regional(coarse: usize, sea_m: Option<f32>) -> RegionalWater {
         RegionalWater::new(&valley(Grid::fitted(WORLD, coarse)), sea_m, &Progress::new()).expect("not cancelled")
+    }
+
+    #[test]
+    fn water_is_the_same_after_it_was_bytes() {
+        let terrain = valley(Grid::fitted(WORLD, 600));
+        let water = regional(257, Some(700.0));
+        let bytes = water.to_bytes();
+        let same = RegionalWater::from_bytes(&bytes, water.grid, water.sea_m).expect("water");
+        let of = |water: &RegionalWater| water.areas_m2(&terrain, &Progress::new()).expect("not cancelled");
+        assert!(of(&same) == of(&water));
+        let other = Grid::fitted(WORLD, 256);
+        assert!(RegionalWater::from_bytes(&bytes, other, None).is_none());
+        let mut outside = bytes;
+        outside.truncate(outside.len() - 4);
+        outside.extend(u32::MAX.to_le_bytes());
+        assert!(RegionalWater::from_bytes(&outside, water.grid, None).is_none());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! evaluated alone, these maps follow from an overview instead, for complete maps as for parts of them.
 
 use super::{can_evaluate_parts, evaluate};
+use crate::flow::RegionalWater;
 use crate::hash::Hash;
 use crate::heightfield::{Grid, Heightfield};
 use crate::inputs::Inputs;
@@ -34,6 +35,21 @@ pub fn evaluate_overview(
     let read = |bytes: &[u8]| Heightfield::from_bytes(bytes).filter(|terrain| terrain.grid() == grid);
     let compute = || evaluate(recipe, grid, position, inputs, progress);
     cached_or_computed(cache.map(|cache| (cache, key)), read, compute, Heightfield::to_bytes)
+}
+
+/// The water of the [overview](evaluate_overview) `terrain` at a position, from the cache if it is there.
+pub fn route_overview(
+    terrain: &Heightfield,
+    sea_m: Option<f32>,
+    position: Option<u32>,
+    cache: Option<&dyn ResultCache>,
+    progress: &Progress,
+) -> Result<RegionalWater, Cancelled> {
+    let grid = terrain.grid();
+    let key = ResultKey { kind: "water", hash: Hash::new().with(&(grid, position, sea_m)) };
+    let read = |bytes: &[u8]| RegionalWater::from_bytes(bytes, grid, sea_m);
+    let compute = || RegionalWater::new(terrain, sea_m, progress);
+    cached_or_computed(cache.map(|cache| (cache, key)), read, compute, RegionalWater::to_bytes)
 }
 
 /// Whether the drainage areas of parts of a map follow from its [overview](evaluate_overview): the overview has fewer samples,

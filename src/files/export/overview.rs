@@ -3,7 +3,7 @@
 use super::order::Order;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::RegionalWater;
-use crate::engine::stack::overview::{drains_in_parts, evaluate_overview, overview_grid};
+use crate::engine::stack::overview::{drains_in_parts, evaluate_overview, overview_grid, route_overview};
 use crate::engine::stack::{can_evaluate_parts, memory};
 use crate::engine::texture::Reach;
 use crate::engine::{Cancelled, Grid, Heightfield, Progress};
@@ -55,7 +55,8 @@ impl OverviewOrder {
         let terrain = progress
             .stage(0.0..0.3, || evaluate_overview(recipe, self.grid, *position, inputs, cache.as_deref(), progress))?;
         let areas_m2 = || {
-            let water = progress.stage(0.3..0.4, || RegionalWater::new(&terrain, order.sea_m, progress))?;
+            let routing = || route_overview(&terrain, order.sea_m, *position, cache.as_deref(), progress);
+            let water = progress.stage(0.3..0.4, routing)?;
             progress.stage(0.4..1.0, || water.areas_m2(heights, progress))
         };
         let areas_m2 = self.has_water.then(areas_m2).transpose()?;
