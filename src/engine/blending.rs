@@ -102,7 +102,7 @@ impl<'a> StepShares<'a> {
         settings: &'a StepSettings,
         references: &'a MaskReferences,
     ) -> Result<Self, Cancelled> {
-        let masks = || EvaluatedMasks::new(&settings.mask, references, context);
+        let masks = || EvaluatedMasks::new(&settings.mask, references, None, context);
         let masks = (!settings.mask.is_empty()).then(masks).transpose()?;
         Ok(Self { strength: settings.strength.to_f32(), masks })
     }

@@ -50,6 +50,7 @@ pub mod play;
 pub mod progress;
 pub mod ramp;
 pub mod random;
+pub mod reach;
 pub mod recipe;
 pub mod recipe_masks;
 pub mod relief;

@@ -3,12 +3,14 @@
 use std::ops::RangeBounds;
 
 use super::groups;
+use super::heightfield::Grid;
 use super::inputs::Inputs;
 use super::mask::{Mask, MaskReferences, MaskShapes, MaskSource};
 use super::operations::AnyOperation;
 use super::operations::pads::Pads;
 use super::operations::paths::Paths;
 use super::parameters::{List, ParameterError, Problem, Spec, parameters};
+use super::reach::Reach;
 use super::recipe::{Recipe, Step, StepSettings};
 use super::scatter::layer::{Avoid, TypeShare};
 use super::texture::MaskScope;
@@ -171,9 +173,10 @@ impl Recipe {
         self.with_named(&settings.mask)
     }
 
-    /// Whether the weight of a mask at a sample depends only on its position and height.
-    pub fn has_pointwise_mask(&self, mask: &[Mask]) -> bool {
-        self.with_named(mask).all(Mask::is_pointwise)
+    /// Whether an active terrain type has a mask with this reach, with an overview on this grid.
+    pub fn has_type_masks(&self, reach: Reach, overview: Grid) -> bool {
+        let mut masks = self.texture.active().flat_map(|terrain_type| self.with_named(&terrain_type.mask));
+        masks.any(|mask| mask.reach(overview) == reach)
     }
 
     /// The sources of a mask, with those of the named masks that they refer to.
@@ -187,7 +190,7 @@ impl Recipe {
 
     /// What masks of terrain types depend on besides themselves and the terrain.
     pub fn mask_scope<'a>(&'a self, inputs: &'a Inputs) -> MaskScope<'a> {
-        MaskScope { references: self.mask_references(..), seed: self.seed, inputs }
+        MaskScope { references: self.mask_references(..), seed: self.seed, inputs, distant: None }
     }
 
     /// What masks can refer to: the masks by name, and the shapes of some of the steps.

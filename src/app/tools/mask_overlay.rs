@@ -90,7 +90,7 @@ fn image(OverlaySource { mask, extent, colour }: &OverlaySource) -> Option<Color
     let grid = Grid::new(*extent, SIDE, SIDE);
     let (inputs, progress) = (Inputs::default(), Progress::new());
     let context = EvalContext::new(grid, &inputs, &progress);
-    let evaluated = EvaluatedMasks::new(std::slice::from_ref(mask), &MaskReferences::none(), &context).ok()?;
+    let evaluated = EvaluatedMasks::new(std::slice::from_ref(mask), &MaskReferences::none(), None, &context).ok()?;
     let mut row = MaskRow::new(SIDE);
     let mut pixels = Vec::with_capacity(SIDE * SIDE);
     for r in 0..SIDE {

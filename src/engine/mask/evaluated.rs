@@ -1,5 +1,7 @@
 //! Masks evaluated for one terrain.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::painting::{Painting, PaintingRow};
@@ -16,6 +18,7 @@ use crate::operations::gaussian_blur::GaussianBlur;
 use crate::operations::noise::Fbm;
 use crate::parameters::{Band, FileName};
 use crate::progress::{Cancelled, Progress};
+use crate::reach::Reach;
 use crate::strokes::Columns;
 use crate::surface;
 
@@ -28,6 +31,15 @@ pub struct EvaluatedMasks<'a> {
     columns: Columns,
     /// Whether a source lacks what it needs. Then the weight is 0 everywhere.
     is_incomplete: bool,
+}
+
+/// What masks on a part of a terrain know of the rest. With it, masks on the complete terrain are the same as on its parts.
+#[derive(Clone, Copy, Debug)]
+pub struct DistantTerrain<'a> {
+    /// The complete terrain at a lower resolution.
+    pub overview: &'a Heightfield,
+    /// The drainage area of each sample, m², if it is known. If not, masks by water need the complete terrain.
+    pub areas_m2: Option<&'a [f32]>,
 }
 
 /// A source evaluated for one terrain.
@@ -43,7 +55,10 @@ enum EvaluatedSource<'a> {
     /// The position and the terrain below alone.
     Place,
     Image(&'a Raster),
-    Water(Water),
+    /// The drainage area of each sample, m².
+    Areas(Cow<'a, [f32]>),
+    /// The depth of the lake at each sample, metres.
+    Lakes(Vec<f32>),
     /// The valley floor index, the curvature in 1/m, or the brightness of a blurred image.
     Map(Heightfield),
     Polygon(Polygon),
@@ -83,17 +98,18 @@ impl MaskRow {
 }
 
 impl<'a> EvaluatedMasks<'a> {
-    /// Evaluates the sources of a mask for the terrain below a step.
+    /// Evaluates the sources of a mask for the terrain below a step. Without `distant`, the terrain must be complete.
     pub fn new(
         masks: &'a [Mask],
         references: &MaskReferences<'a>,
+        distant: Option<DistantTerrain<'a>>,
         context: &EvalContext<'a>,
     ) -> Result<Self, Cancelled> {
         let has_file = |name: &FileName| context.inputs.get(name).is_some();
         let is_incomplete = masks.iter().any(|mask| mask.missing(references.named, &has_file).is_some());
         let needed = if is_incomplete { &[] } else { masks };
-        let masks =
-            needed.iter().map(|mask| EvaluatedMask::new(mask, references, context)).collect::<Result<_, _>>()?;
+        let evaluated = |mask: &'a Mask| EvaluatedMask::new(mask, references, distant, context);
+        let masks = needed.iter().map(evaluated).collect::<Result<_, _>>()?;
         Ok(Self { masks, columns: Columns::new(context.grid), is_incomplete })
     }
 
@@ -142,18 +158,35 @@ fn joined(before: f32, own: f32, combine: Combine, strength: f32) -> f32 {
 }
 
 impl<'a> EvaluatedMask<'a> {
-    fn new(mask: &'a Mask, references: &MaskReferences<'a>, context: &EvalContext<'a>) -> Result<Self, Cancelled> {
+    fn new(
+        mask: &'a Mask,
+        references: &MaskReferences<'a>,
+        distant: Option<DistantTerrain<'a>>,
+        context: &EvalContext<'a>,
+    ) -> Result<Self, Cancelled> {
         let EvalContext { grid, below, inputs, progress, .. } = *context;
         let of_place = EvaluatedSource::Place;
+        let water_of = |terrain: &Heightfield| Water::on(terrain, Outlets::Border, None, progress);
         let source = match (mask.source, below) {
-            (MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness, Some(terrain)) => {
-                EvaluatedSource::Water(Water::on(terrain, Outlets::Border, None, progress)?)
+            (MaskSource::Rivers | MaskSource::Wetness, Some(terrain)) => {
+                EvaluatedSource::Areas(match distant.and_then(|distant| distant.areas_m2) {
+                    Some(known) => Cow::Borrowed(known),
+                    None => Cow::Owned(water_of(terrain)?.areas_m2),
+                })
             }
+            (MaskSource::Lakes, Some(terrain)) => EvaluatedSource::Lakes(water_of(terrain)?.lakes_m),
             (MaskSource::Sediment, Some(terrain)) => {
-                EvaluatedSource::Map(surface::sediment(terrain, terrain.grid(), progress)?)
+                let whole = distant.map_or(terrain, |distant| distant.overview);
+                EvaluatedSource::Map(surface::sediment(whole, grid, progress)?)
             }
             (MaskSource::Curvature, Some(terrain)) => {
-                EvaluatedSource::Map(surface::curvature(terrain, mask.scale_m, progress)?)
+                let curvature = |of: &Heightfield| surface::curvature(of, mask.scale_m, progress);
+                EvaluatedSource::Map(match distant.map(|distant| distant.overview) {
+                    Some(overview) if mask.reach(overview.grid()) == Reach::Overview => {
+                        curvature(overview)?.resampled(grid, progress)?
+                    }
+                    _ => curvature(terrain)?,
+                })
             }
             (MaskSource::Image, _) => match inputs.get(&mask.file) {
                 None => of_place,
@@ -171,7 +204,7 @@ impl<'a> EvaluatedMask<'a> {
             (MaskSource::Painted, _) => EvaluatedSource::Painting(Painting::new(&mask.strokes, mask.ground, grid)),
             (MaskSource::Named, _) => {
                 let masks = references.named.get(&mask.name).map_or(&[][..], |masks| &masks[..]);
-                EvaluatedSource::Named(Box::new(EvaluatedMasks::new(masks, references, context)?))
+                EvaluatedSource::Named(Box::new(EvaluatedMasks::new(masks, references, distant, context)?))
             }
             (MaskSource::Path, _) => {
                 let feather_m = mask.feather_m.unwrap_or_default();
@@ -211,8 +244,12 @@ impl<'a> EvaluatedMask<'a> {
         match &self.source {
             EvaluatedSource::Place => self.weight_of_place(c, r),
             EvaluatedSource::Image(raster) => brightness(raster, &self.grid, c, r),
-            EvaluatedSource::Water(water) => {
-                self.below.map_or(0.0, |terrain| self.weight_of_water(terrain, water, c, r))
+            EvaluatedSource::Areas(areas_m2) => {
+                let area_m2 = areas_m2[r * self.grid.width() + c];
+                self.below.map_or(0.0, |terrain| self.weight_of_area(terrain, area_m2, c, r))
+            }
+            EvaluatedSource::Lakes(lakes_m) => {
+                (lakes_m[r * self.grid.width() + c] / mask.lake_m.to_f32()).clamp(0.0, 1.0)
             }
             EvaluatedSource::Map(map) => self.weight_of_map(map[(c, r)]),
             EvaluatedSource::Noise(noise) => {
@@ -274,20 +311,17 @@ impl<'a> EvaluatedMask<'a> {
         }
     }
 
-    fn weight_of_water(&self, terrain: &Heightfield, water: &Water, c: usize, r: usize) -> f32 {
+    fn weight_of_area(&self, terrain: &Heightfield, area_m2: f32, c: usize, r: usize) -> f32 {
         let mask = self.mask;
-        let sample = r * self.grid.width() + c;
         match mask.source {
             MaskSource::Rivers => {
                 let quarter_m2 = 0.25e6 * mask.drained_km2;
-                (libm::log(f64::from(water.areas_m2[sample]) / quarter_m2) / libm::log(4.0)).clamp(0.0, 1.0).to_f32()
+                (libm::log(f64::from(area_m2) / quarter_m2) / libm::log(4.0)).clamp(0.0, 1.0).to_f32()
             }
-            MaskSource::Lakes => (water.lakes_m[sample] / mask.lake_m.to_f32()).clamp(0.0, 1.0),
-            _ => band_weight(
-                wetness(water.areas_m2[r * terrain.grid().width() + c], terrain, c, r),
-                limits(mask.wetness),
-                mask.feather_wetness.to_f32(),
-            ),
+            _ => {
+                let wetness = wetness(area_m2, terrain, c, r);
+                band_weight(wetness, limits(mask.wetness), mask.feather_wetness.to_f32())
+            }
         }
     }
 }
@@ -343,7 +377,7 @@ mod tests {
         let lakes = Mask { source: MaskSource::Lakes, invert: true, strength: 0.5, ..Default::default() };
         let named = [("half".to_string(), vec![lakes].into())].into();
         let references = MaskReferences { named: &named, shapes: MaskShapes::default() };
-        EvaluatedMasks::new(masks, &references, &context).expect("not cancelled").fill(r, &mut row);
+        EvaluatedMasks::new(masks, &references, None, &context).expect("not cancelled").fill(r, &mut row);
         row.weights
     }
 
@@ -529,5 +563,34 @@ mod tests {
         assert_eq!(combined(&[], grid(), None, &Inputs::default(), 1), [1.0; 5]);
         let image = Mask { source: MaskSource::Image, combine: Combine::Union, ..Default::default() };
         assert_eq!(combined(&[border, image], grid(), None, &Inputs::default(), 1), [0.0; 5], "without its image");
+    }
+
+    #[test]
+    fn only_wide_hollows_follow_from_an_overview() {
+        let of_scale = |scale_m| Mask { source: MaskSource::Curvature, scale_m, ..Mask::default() };
+        let extent = Extent { width_m: 1280.0, depth_m: 1280.0 };
+        let overview = Grid::new(extent, 65, 65);
+        assert_eq!(
+            [of_scale(40.0), of_scale(39.0)].map(|mask| mask.reach(overview)),
+            [Reach::Overview, Reach::Complete]
+        );
+        let height = |x_m: f64, z_m: f64| (30.0 * libm::sin(x_m / 90.0) * libm::cos(z_m / 110.0)) as f32;
+        let on = |grid: Grid| Heightfield::from_fn(grid, |c, r| height(grid.x_m(c), grid.z_m(r)));
+        let (terrain, whole) = (on(Grid::new(extent, 129, 129)), on(overview));
+        let distant = Some(DistantTerrain { overview: &whole, areas_m2: None });
+        let (inputs, progress) = (Inputs::default(), Progress::new());
+        let context = EvalContext { below: Some(&terrain), ..EvalContext::new(terrain.grid(), &inputs, &progress) };
+        let weights = |mask: Mask, distant| {
+            let (masks, mut row) = ([mask], MaskRow::new(129));
+            let evaluated = EvaluatedMasks::new(&masks, &MaskReferences::none(), distant, &context);
+            evaluated.expect("not cancelled").fill(40, &mut row);
+            row.weights().to_vec()
+        };
+        let both = |mask: Mask| [weights(mask.clone(), None), weights(mask, distant)];
+        let [complete, overview] = both(of_scale(100.0));
+        let largest = complete.iter().zip(&overview).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(complete != overview && largest < 0.05, "{largest}");
+        let [complete, overview] = both(of_scale(30.0));
+        assert_eq!(complete, overview);
     }
 }

@@ -10,7 +10,7 @@ mod polygon;
 mod shapes;
 mod sources;
 
-pub use self::evaluated::{EvaluatedMasks, MaskRow};
+pub use self::evaluated::{DistantTerrain, EvaluatedMasks, MaskRow};
 pub use self::painting::PaintedStroke;
 pub use self::shapes::{MaskShapes, PathsOf};
 pub use self::sources::{Combine, Mask, MaskReferences, MaskSource, NamedMasks};

@@ -6,7 +6,9 @@ use super::painting::PaintedStroke;
 use super::polygon::POINTS;
 use super::shapes::{MaskShapes, PathsOf};
 use crate::flow::Water;
+use crate::heightfield::Grid;
 use crate::parameters::{Band, FileName, List, Point, Spec, choices, parameters};
+use crate::reach::Reach;
 
 choices! {
     /// The property that a mask depends on.
@@ -189,6 +191,29 @@ impl Mask {
             | MaskSource::Wetness
             | MaskSource::Sediment
             | MaskSource::Curvature => false,
+        }
+    }
+
+    /// What the weight at a place depends on, with an overview on this grid. Named masks have to be asked themselves.
+    pub fn reach(&self, overview: Grid) -> Reach {
+        match self.source {
+            MaskSource::Curvature if self.scale_m < 2.0 * overview.spacing_x_m().max(overview.spacing_z_m()) => {
+                Reach::Complete
+            }
+            MaskSource::Curvature | MaskSource::Sediment => Reach::Overview,
+            MaskSource::Rivers | MaskSource::Wetness => Reach::Drainage,
+            MaskSource::Lakes => Reach::Complete,
+            MaskSource::Image if !self.is_pointwise() => Reach::Complete,
+            MaskSource::Image
+            | MaskSource::Elevation
+            | MaskSource::Slope
+            | MaskSource::Border
+            | MaskSource::Polygon
+            | MaskSource::Noise
+            | MaskSource::Painted
+            | MaskSource::Path
+            | MaskSource::Pad
+            | MaskSource::Named => Reach::Surroundings,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::cast::{ToFloat, ToInteger};
 use crate::flow::{Outlets, Water, wetness};
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
+use crate::reach::Reach;
 use crate::rock::Rock;
 use crate::simd::{refill, round_to_u32, simd};
 use crate::surface;
@@ -337,19 +338,6 @@ impl Source {
         })?;
         Ok(values)
     }
-}
-
-/// The terrain that an analysis map at a place depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// That of neighbouring samples.
-    Surroundings,
-    /// All of it, but a [lower resolution](MapTerrain::whole) is enough.
-    Overview,
-    /// What lies upstream, through the [drainage areas](MapTerrain::areas_m2).
-    Drainage,
-    /// All of it.
-    Complete,
 }
 
 /// What analysis maps are computed from.

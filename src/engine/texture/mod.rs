@@ -28,7 +28,7 @@ mod type_masks;
 mod type_weights;
 mod weight_maps;
 
-pub use analysis_map::{AnalysisMap, MIN_RIVER_CATCHMENT_SHARE, MapTerrain, Reach, analysis_map};
+pub use analysis_map::{AnalysisMap, MIN_RIVER_CATCHMENT_SHARE, MapTerrain, analysis_map};
 pub use cache::PaintCache;
 pub use coverage_diagram::{CoverageDiagram, CoverageRow};
 pub use paint::{PaintOnce, PaintedTexture, paint, paint_once, type_at};

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::recipe::{TerrainType, TextureRecipe};
 use crate::heightfield::Heightfield;
 use crate::inputs::Inputs;
-use crate::mask::{EvaluatedMasks, Mask, MaskReferences, MaskRow, NamedMasks};
+use crate::mask::{DistantTerrain, EvaluatedMasks, Mask, MaskReferences, MaskRow, MaskSource, NamedMasks};
 use crate::operations::EvalContext;
 use crate::parameters::List;
 use crate::progress::{Cancelled, Progress};
@@ -25,12 +25,14 @@ pub struct MaskScope<'a> {
     pub seed: u32,
     /// The images that masks name.
     pub inputs: &'a Inputs,
+    /// What is known of the rest of the terrain. Without it, the terrain must be complete.
+    pub distant: Option<DistantTerrain<'a>>,
 }
 
 impl<'a> MaskScope<'a> {
     /// For types whose masks refer to no named masks and to no random numbers.
     pub fn of_inputs(inputs: &'a Inputs) -> Self {
-        Self { references: MaskReferences::none(), seed: 0, inputs }
+        Self { references: MaskReferences::none(), seed: 0, inputs, distant: None }
     }
 }
 
@@ -66,12 +68,17 @@ impl TypeMasks {
         self.0.is_empty()
     }
 
-    /// The maps that the masks of the active types take, and the most that they take while they are evaluated.
-    pub fn map_counts(recipe: &TextureRecipe, named: &NamedMasks) -> [f64; 2] {
+    /// The maps that the masks of the active types take, and the most that they take while they are evaluated, given whether
+    /// drainage areas are known.
+    pub fn map_counts(recipe: &TextureRecipe, named: &NamedMasks, knows_areas: bool) -> [f64; 2] {
         let masks = recipe.active().map(|terrain_type| &terrain_type.mask).filter(|mask| !mask.is_empty());
         let of_name = |mask: &Mask| named.get(&mask.name).map_or(&[][..], |masks| &masks[..]);
+        let of_source = |mask: &Mask| match mask.source {
+            MaskSource::Rivers | MaskSource::Wetness if knows_areas => 0.0,
+            _ => mask.peak_maps(),
+        };
         let peak = |masks: &List<Mask>| {
-            masks.iter().map(|mask| mask.peak_maps() + of_name(mask).iter().map(Mask::peak_maps).sum::<f64>()).sum()
+            masks.iter().map(|mask| of_source(mask) + of_name(mask).iter().map(of_source).sum::<f64>()).sum()
         };
         let returned = masks.clone().map(|_| 1.0).sum::<f64>();
         [returned, returned + masks.map(peak).fold(0.0, f64::max)]
@@ -82,7 +89,7 @@ impl TypeMasks {
 pub fn mask_weights(
     terrain: &Heightfield,
     mask: &[Mask],
-    MaskScope { references, seed, inputs }: &MaskScope,
+    MaskScope { references, seed, inputs, distant }: &MaskScope,
     progress: &Progress,
 ) -> Result<Heightfield, Cancelled> {
     let grid = terrain.grid();
@@ -91,7 +98,7 @@ pub fn mask_weights(
         stream: Stream::new(*seed, SEED),
         ..EvalContext::new(grid, inputs, progress)
     };
-    let masks = EvaluatedMasks::new(mask, references, &context)?;
+    let masks = EvaluatedMasks::new(mask, references, *distant, &context)?;
     let mut weights = Heightfield::flat(grid);
     let rows = weights.heights_mut().par_chunks_mut(grid.width()).enumerate();
     rows.try_for_each_init(
@@ -122,7 +129,7 @@ struct KnownMasks {
 }
 
 impl TypeMaskCache {
-    /// The masks of the active types. All calls must be for the same terrain.
+    /// The masks of the active types. All calls must be for the same terrain, `distant` too.
     pub(super) fn compute(
         &mut self,
         terrain: &Heightfield,
@@ -171,7 +178,7 @@ mod tests {
         let terrain = Heightfield::flat(Grid::new(WORLD, 65, 65));
         let inputs = Inputs::default();
         let references = MaskReferences { named, ..MaskReferences::none() };
-        let scope = MaskScope { references, seed: 1, inputs: &inputs };
+        let scope = MaskScope { references, seed: 1, inputs: &inputs, distant: None };
         let order = PaintOnce { recipe, scope, fixed_range_m: Some(Band { min: 0.0, max: 100.0 }), light: None };
         let painted = paint_once(&terrain, order, [64, 64], &Progress::new()).expect("not cancelled");
         painted.image.pixels[32 * 64..33 * 64].to_vec()
@@ -204,7 +211,7 @@ mod tests {
         let mut recipe = painted_snow(terrain_type("snow", [255, 0, 0], [0.0, 100.0]));
         let mut cache = TypeMaskCache::default();
         let mut evaluated = |recipe: &TextureRecipe, seed: u32| {
-            let scope = &MaskScope { references: MaskReferences::none(), seed, inputs: &inputs };
+            let scope = &MaskScope { seed, ..MaskScope::of_inputs(&inputs) };
             let masks = cache.compute(&terrain, recipe, scope, &Progress::new()).expect("not cancelled");
             assert_eq!(Ok(&masks), TypeMasks::of(&terrain, recipe, scope, &Progress::new()).as_ref());
             masks
@@ -219,6 +226,6 @@ mod tests {
         assert!(!is_same(&evaluated(&recipe, 2), &reseeded));
         recipe.types[0].mask = List::default();
         assert!(evaluated(&recipe, 2).is_empty());
-        assert_eq!(TypeMasks::map_counts(&recipe, &named), [0.0, 0.0]);
+        assert_eq!(TypeMasks::map_counts(&recipe, &named, false), [0.0, 0.0]);
     }
 }

@@ -14,11 +14,12 @@ use super::tiles::{TileFile, Tiles};
 use super::{frames, heightmap, maps, mesh, rivers, scatter, texture, weights};
 use crate::engine::cast::ToFloat;
 use crate::engine::heightfield::GridPart;
+use crate::engine::mask::DistantTerrain;
 use crate::engine::parameters::Band;
 use crate::engine::rock::Rock;
 use crate::engine::stack::{Evaluator, evaluate_with_rock};
 use crate::engine::texture::{
-    MapTerrain, PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, height_range_m, paint,
+    MapTerrain, MaskScope, PaintInput, PixelRegion, Points, RequiredMaps, SurfaceMaps, height_range_m, paint,
 };
 use crate::engine::{Heightfield, Image, Progress};
 use crate::files::formats::heightmap::{Rows, grid_of};
@@ -258,7 +259,11 @@ impl Staging<'_> {
         let surface_maps = &match order.needs_painting() {
             true => {
                 let required = RequiredMaps::of(recipe, order.baked_light());
-                let scope = &order.recipe.mask_scope(&order.inputs);
+                let distant = overview.as_ref().map(|Overview { terrain, mask_areas_m2, .. }| DistantTerrain {
+                    overview: terrain,
+                    areas_m2: mask_areas_m2.as_deref().map(Vec::as_slice),
+                });
+                let scope = &MaskScope { distant, ..order.recipe.mask_scope(&order.inputs) };
                 let surface_maps = || {
                     SurfaceMaps::of_part(heights, whole, required, progress)?
                         .with_type_masks(heights, recipe, scope, progress)
@@ -311,7 +316,7 @@ impl Staging<'_> {
         let of = &MapTerrain {
             terrain: heights,
             whole: overview.as_ref().map_or(*heights, |overview| &overview.terrain),
-            areas_m2: overview.as_ref().and_then(|overview| overview.areas_m2.as_deref()),
+            areas_m2: overview.as_ref().and_then(|overview| overview.areas_m2.as_deref()).map(Vec::as_slice),
             rock: rock.as_ref(),
             sea_m: order.sea_m,
         };

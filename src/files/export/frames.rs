@@ -136,7 +136,7 @@ fn begin_animation<W: Write>(writer: W, size: [usize; 2]) -> Result<Encoder<W>, 
     Ok(encoder)
 }
 
-/// The texture at an iteration, identical to that of an order with this `position`.
+/// The texture at an iteration: that of an order with this `position`, but without an overview.
 fn paint_frame(
     order: &Order,
     size: [usize; 2],

@@ -4,8 +4,9 @@ use super::plan::Plan;
 use super::{frames, maps, mesh, scatter, texture, weights};
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::Water;
+use crate::engine::reach::Reach;
 use crate::engine::stack::memory;
-use crate::engine::texture::{MAX_PREPARED_BYTES, Reach, RequiredMaps, TypeMasks};
+use crate::engine::texture::{MAX_PREPARED_BYTES, RequiredMaps, TypeMasks};
 use crate::files::formats::heightmap;
 
 /// The measured working memory of threads, plus the memory that the allocator retains.
@@ -28,7 +29,9 @@ pub fn memory_needed(plan: &Plan) -> u64 {
     let [surface_maps, computing_them] = match order.needs_painting() {
         true => {
             let [returned, most] = RequiredMaps::of(&order.recipe.texture, order.baked_light()).map_counts();
-            let [masks, evaluating_masks] = TypeMasks::map_counts(&order.recipe.texture, &order.recipe.masks);
+            let knows_areas = plan.overview.is_some_and(|overview| overview.has_mask_water);
+            let [masks, evaluating_masks] =
+                TypeMasks::map_counts(&order.recipe.texture, &order.recipe.masks, knows_areas);
             [returned + masks, most.max(returned + evaluating_masks)].map(maps)
         }
         false => [0; 2],
@@ -39,7 +42,7 @@ pub fn memory_needed(plan: &Plan) -> u64 {
         weights::bytes(&weights, &order.recipe.texture, order.grid)
     });
     let has_areas = plan.overview.is_some_and(|overview| overview.has_water);
-    let areas = if has_areas { map } else { 0 };
+    let areas = maps(plan.overview.map_or(0.0, |overview| overview.area_maps(order)));
     let analysis_maps = order.maps.iter().zip(&plan.maps).map(|(map, files)| {
         let knows_areas = has_areas && map.analysis_map.reach() == Reach::Drainage;
         maps::bytes(map, files, maps(if knows_areas { 1.0 } else { map.analysis_map.extra_maps() }))

@@ -11,8 +11,10 @@ use crate::engine::heightfield::Extent;
 use crate::engine::level::Marker;
 use crate::engine::light::Light;
 use crate::engine::parameters::Band;
+use crate::engine::reach::Reach;
 use crate::engine::result_cache::{ResultCache, ResultKey};
-use crate::engine::texture::{AnalysisMap, Points, Reach, RequiredMaps, TerrainType};
+use crate::engine::stack::overview::overview_grid;
+use crate::engine::texture::{AnalysisMap, Points, RequiredMaps, TerrainType};
 use crate::engine::{Grid, Inputs, Origin, Progress, Recipe};
 use crate::files::formats::heightmap::Encoding;
 use crate::files::formats::mesh::{MeshDetail, MeshFormat};
@@ -343,9 +345,15 @@ impl Order {
         self.maps.iter().any(|map| map.analysis_map.reach() == reach)
     }
 
+    /// Whether a terrain type is painted or weighted whose mask has this reach.
+    pub(super) fn has_type_masks(&self, reach: Reach) -> bool {
+        self.needs_painting() && self.recipe.has_type_masks(reach, overview_grid(self.grid))
+    }
+
     /// Whether something follows from an overview of the terrain if there is one.
     pub(super) fn uses_overview(&self) -> bool {
         self.has_maps(Reach::Overview)
+            || self.has_type_masks(Reach::Overview)
             || self.needs_painting() && RequiredMaps::of(&self.recipe.texture, self.baked_light()).uses_overview()
     }
 

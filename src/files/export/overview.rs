@@ -1,11 +1,14 @@
 //! What of an order is computed from the overview of its terrain.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use super::order::Order;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::RegionalWater;
+use crate::engine::reach::Reach;
 use crate::engine::stack::overview::{drains_in_parts, evaluate_overview, overview_grid, route_overview};
 use crate::engine::stack::{can_evaluate_parts, memory};
-use crate::engine::texture::Reach;
 use crate::engine::{Cancelled, Grid, Heightfield, Progress};
 
 /// Whether an overview is needed, and for what.
@@ -13,40 +16,57 @@ use crate::engine::{Cancelled, Grid, Heightfield, Progress};
 pub(super) struct OverviewOrder {
     /// The grid of the overview.
     pub grid: Grid,
-    /// Whether drainage areas follow from it.
+    /// Whether the drainage areas of analysis maps follow from it.
     pub has_water: bool,
+    /// Whether those of masks follow from it.
+    pub has_mask_water: bool,
 }
 
 /// The overview of a terrain, and what follows from it.
 #[derive(Debug)]
 pub(super) struct Overview {
     pub terrain: Heightfield,
-    /// The drainage areas of the samples of the evaluated terrain, m².
-    pub areas_m2: Option<Vec<f32>>,
+    /// The drainage areas of the samples of the evaluated terrain, m², for analysis maps.
+    pub areas_m2: Option<Arc<Vec<f32>>>,
+    /// The same for masks, for which rivers do not end in the sea.
+    pub mask_areas_m2: Option<Arc<Vec<f32>>>,
 }
 
 impl OverviewOrder {
     /// The overview that an order needs, also if only a part of its terrain is evaluated.
     pub fn of(order: &Order) -> Option<Self> {
         let grid = overview_grid(order.grid);
+        let is_drained = drains_in_parts(&order.recipe, order.grid, order.position);
         // The lines of rivers follow from the complete terrain, and maps of rivers agree with them.
-        let has_water = order.has_maps(Reach::Drainage)
-            && order.rivers.is_none()
-            && drains_in_parts(&order.recipe, order.grid, order.position);
-        let is_needed = has_water || order.uses_overview();
-        (is_needed && grid != order.grid && can_evaluate_parts(&order.recipe, order.grid))
-            .then_some(Self { grid, has_water })
+        let has_water = is_drained && order.has_maps(Reach::Drainage) && order.rivers.is_none();
+        let has_mask_water = is_drained && order.has_type_masks(Reach::Drainage);
+        let is_needed = has_water || has_mask_water || order.uses_overview();
+        (is_needed && grid != order.grid && can_evaluate_parts(&order.recipe, order.grid)).then_some(Self {
+            grid,
+            has_water,
+            has_mask_water,
+        })
+    }
+
+    /// How many maps of drainage areas there are at once.
+    pub fn area_maps(self, order: &Order) -> f64 {
+        let is_shared = self.has_water && self.has_mask_water && order.sea_m.is_none();
+        let count = u8::from(self.has_water) + u8::from(self.has_mask_water) - u8::from(is_shared);
+        f64::from(count)
     }
 
     /// The bytes of the overview, and those that computing it and its water takes at most.
     pub fn bytes(self, order: &Order) -> [u64; 2] {
         let maps = |count: f64| (4.0 * self.grid.samples().to_f64() * count).ceil().to_u64();
         let evaluating = maps(memory::peak_maps(&order.recipe, self.grid));
-        if !self.has_water {
-            return [maps(1.0), evaluating];
+        let kept = maps(1.0);
+        // Curvature at the scale of a mask takes two more.
+        let masking = if order.has_type_masks(Reach::Overview) { maps(2.0) } else { 0 };
+        if !self.has_water && !self.has_mask_water {
+            return [kept + masking, evaluating];
         }
         let windows = RegionalWater::window_bytes(self.grid, order.grid);
-        [maps(1.0), evaluating.max(maps(1.0 + RegionalWater::MAPS)).max(maps(4.0).saturating_add(windows))]
+        [kept + masking, evaluating.max(maps(1.0 + RegionalWater::MAPS)).max(maps(4.0).saturating_add(windows))]
     }
 
     /// Evaluates the overview of some heights, or reads it from the cache of the order.
@@ -54,12 +74,18 @@ impl OverviewOrder {
         let Order { recipe, position, inputs, cache, .. } = order;
         let terrain = progress
             .stage(0.0..0.3, || evaluate_overview(recipe, self.grid, *position, inputs, cache.as_deref(), progress))?;
-        let areas_m2 = || {
-            let routing = || route_overview(&terrain, order.sea_m, *position, cache.as_deref(), progress);
-            let water = progress.stage(0.3..0.4, routing)?;
-            progress.stage(0.4..1.0, || water.areas_m2(heights, progress))
+        let areas_m2 = |sea_m: Option<f32>, stage: Range<f32>| {
+            progress.stage(stage, || {
+                let routing = || route_overview(&terrain, sea_m, *position, cache.as_deref(), progress);
+                let water = progress.stage(0.0..0.2, routing)?;
+                progress.stage(0.2..1.0, || water.areas_m2(heights, progress)).map(Arc::new)
+            })
         };
-        let areas_m2 = self.has_water.then(areas_m2).transpose()?;
-        Ok(Overview { terrain, areas_m2 })
+        let mask_areas_m2 = self.has_mask_water.then(|| areas_m2(None, 0.3..0.65)).transpose()?;
+        let areas_m2 = match &mask_areas_m2 {
+            Some(known) if self.has_water && order.sea_m.is_none() => Some(known.clone()),
+            _ => self.has_water.then(|| areas_m2(order.sea_m, 0.65..1.0)).transpose()?,
+        };
+        Ok(Overview { terrain, areas_m2, mask_areas_m2 })
     }
 }

@@ -5,9 +5,10 @@ use super::tiles::{PlannedMaps, TileFile};
 use crate::engine::flow::RegionalWater;
 use crate::engine::heightfield::GridPart;
 use crate::engine::parameters::Band;
+use crate::engine::reach::Reach;
 use crate::engine::stack::can_evaluate_parts;
 use crate::engine::stack::overview::{drains_in_parts, overview_grid};
-use crate::engine::texture::{PixelRegion, Points, Reach, RequiredMaps, Unit};
+use crate::engine::texture::{PixelRegion, Points, RequiredMaps, Unit};
 use crate::files::formats::heightmap::{Samples, WrittenFormat};
 use crate::files::formats::region::Region;
 
@@ -44,7 +45,12 @@ pub(super) fn part_of_tile(
     });
     let part = heights.chain(pixels).reduce(GridPart::around).ok_or("no map is cut into tiles")?;
     let coarse = overview_grid(order.grid);
-    Ok(if order.has_maps(Reach::Drainage) { RegionalWater::needed(coarse, part, order.grid) } else { part })
+    Ok(if depends_on(order, Reach::Drainage) { RegionalWater::needed(coarse, part, order.grid) } else { part })
+}
+
+/// Whether an analysis map or a mask of a terrain type has this reach.
+fn depends_on(order: &Order, reach: Reach) -> bool {
+    order.has_maps(reach) || order.has_type_masks(reach)
 }
 
 /// Whether every output at a place depends on the terrain around it, and on an overview of all of it.
@@ -56,14 +62,16 @@ fn check_outputs(order: &Order) -> Result<(), &'static str> {
         || order.manifest.is_some();
     if needs_whole {
         Err("some of the files are not cut into tiles")
-    } else if order.has_maps(Reach::Complete) {
-        Err("maps of lakes, displacement and deposits need the complete terrain")
+    } else if depends_on(order, Reach::Complete) {
+        Err(
+            "maps of lakes, displacement and deposits, and masks by lakes, blurred images or curvature at a small scale need the complete terrain",
+        )
     } else if order.uses_overview() && overview_grid(order.grid) == order.grid {
         Err(
             "curvature, humidity, shade, occlusion and sediment need the complete terrain of maps of up to 2049 samples",
         )
-    } else if order.has_maps(Reach::Drainage) && !drains_in_parts(&order.recipe, order.grid, order.position) {
-        Err("drainage areas need rivers as the last step, and a larger map")
+    } else if depends_on(order, Reach::Drainage) && !drains_in_parts(&order.recipe, order.grid, order.position) {
+        Err("drainage areas, also in masks, need rivers as the last step, and a larger map")
     } else {
         Ok(())
     }
@@ -84,7 +92,7 @@ fn check_heights(order: &Order, cached_range_m: Option<Band>) -> Result<(), &'st
     }
 }
 
-/// Whether terrain types depend on the heights and slopes around each place alone, and on an overview.
+/// Whether terrain types, but for their masks, depend on the heights and slopes around each place and on an overview.
 fn check_painting(order: &Order, cached_range_m: Option<Band>) -> Result<(), &'static str> {
     let recipe = &order.recipe.texture;
     let range_m = order.recipe.world.height_range_m.or(cached_range_m);
@@ -96,8 +104,6 @@ fn check_painting(order: &Order, cached_range_m: Option<Band>) -> Result<(), &'s
         Err("patches are cut from the complete texture")
     } else if RequiredMaps::of(recipe, order.baked_light()).needs_complete_terrain() {
         Err("the baked light has shadows")
-    } else if !recipe.active().all(|terrain_type| order.recipe.has_pointwise_mask(&terrain_type.mask)) {
-        Err("the mask of a terrain type depends on more than the height at each place")
     } else {
         Ok(())
     }

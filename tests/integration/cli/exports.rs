@@ -60,21 +60,40 @@ fn tiles_of_textures_and_maps_are_computed_alone() {
 fn tiles_know_the_rivers_that_enter_them() {
     let sandbox = Sandbox::new();
     // Long and narrow, so that a large map has few samples.
-    let types = json!([
+    let mut types = json!([
         {"name": "Rock", "colour": "#777777"},
-        {"name": "Grass", "colour": "#227722", "humidity": [0.5, 1.0, 0.1], "shadow": [0.0, 0.4, 0.2]}
+        {"name": "Grass", "colour": "#227722", "humidity": [0.5, 1.0, 0.1], "shadow": [0.0, 0.4, 0.2]},
+        {"name": "Mud", "colour": "#553311", "mask": [
+            {"source": "wetness", "wetness": [7, 40]},
+            {"combine": "subtract", "source": "slope", "slope_deg": [25, 90]},
+            {"combine": "add", "source": "sediment", "strength": 0.5},
+            {"combine": "union", "source": "named", "name": "Water"}
+        ]},
+        {"name": "Scree", "colour": "#999999", "mask": [{"source": "curvature", "curvature": [-1000, -1]}]}
     ]);
+    for terrain_type in types.as_array_mut().expect("types") {
+        terrain_type["elevation"] = json!([-10_000, 10_000]);
+    }
     let recipe = json!({
+        "masks": {"Water": [{"source": "rivers", "drained_km2": 0.02}]},
         "world": {"width_m": 40960, "depth_m": 1600},
         "stack": [{"operation": "noise"}, {"operation": "fluvial_erosion", "count": 3, "outlets": "east"}],
         "texture": {"unit": "metres", "types": types}
     });
-    sandbox.write("p.upthrust.json", json!({"format": 1, "recipe": recipe}).to_string());
+    // Maps of rivers know the sea, masks do not.
+    let project = json!({"format": 1, "recipe": recipe, "view": {"water_m": -20}});
+    sandbox.write("p.upthrust.json", project.to_string());
     let maps = ["drainage", "rivers", "wetness", "curvature", "humidity", "shade", "occlusion", "sediment", "texture"];
     let options: String = maps.map(|map| format!("--{map} {map}.png ")).concat();
     let build = format!("build p.upthrust.json --size 4097x161 --texture-size 4096x160 {options} --tiles 8x1 --force");
     sandbox.succeed(&build);
-    for tile in [0, 3, 7] {
+    let texture = image::load_from_memory(&sandbox.read("texture_x3_y0.png")).expect("a picture").to_rgb8();
+    let largest =
+        |of: fn([i32; 3]) -> i32| texture.pixels().map(|pixel| of(pixel.0.map(i32::from))).max().expect("pixels");
+    assert!(largest(|[red, _, blue]| red - blue) > 10, "mud");
+    assert!(largest(|[red, green, blue]| red.min(green).min(blue)) > 0x80, "scree");
+    assert!(largest(|[red, green, _]| green - red) > 24, "grass");
+    for tile in [0, 7] {
         let read = || maps.map(|map| sandbox.read(&format!("{map}_x{tile}_y0.png")));
         let before = read();
         for cache in ["", "--cache cache"] {
@@ -86,6 +105,10 @@ fn tiles_know_the_rivers_that_enter_them() {
             }
         }
     }
+    let folder = sandbox.path("cache").read_dir().expect("a folder").next().expect("one").expect("an entry").path();
+    let names = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").file_name());
+    let water = names.filter(|name| name.to_string_lossy().starts_with("water-")).count();
+    assert_eq!(water, 2, "with the sea and without it");
 }
 
 #[test]
@@ -160,7 +183,7 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
         "tile 1,1: curvature, humidity, shade, occlusion and sediment need the complete terrain",
     );
     check(&|_| (), "--deposits d.png", "tile 1,1: maps of lakes, displacement and deposits");
-    check(&|_| (), "--wetness w.png", "tile 1,1: drainage areas need rivers as the last step");
+    check(&|_| (), "--wetness w.png", "tile 1,1: drainage areas, also in masks, need rivers");
     check(&|_| (), "--weights w --weights-at samples", "tile 1,1: weights at samples");
     check(&set("/texture/unit", json!("percent")), "", "tile 1,1: elevations of terrain types in percent");
     let in_percent = |recipe: &mut Value| {
@@ -168,8 +191,12 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
         set("/world/height_range_m", range.clone())(recipe);
     };
     check(&in_percent, "", "");
-    check(&set("/texture/types/0/mask", json!({"source": "slope"})), "", "tile 1,1: the mask of a terrain type");
-    check(&set("/texture/types/0/mask", json!({"source": "noise"})), "", "");
+    let masked = |source: &str| set("/texture/types/0/mask", json!({"source": source, "scale_m": 500}));
+    check(&masked("noise"), "", "");
+    check(&masked("slope"), "", "");
+    check(&masked("curvature"), "", "tile 1,1: curvature, humidity, shade, occlusion and sediment");
+    check(&masked("wetness"), "", "tile 1,1: drainage areas, also in masks");
+    check(&masked("lakes"), "", "tile 1,1: maps of lakes, displacement and deposits, and masks by lakes");
     check(
         &set("/texture/types/0/humidity", json!([0.2, 0.8, 0.1])),
         "",
