@@ -260,6 +260,8 @@ fn sets_ui(ui: &mut Ui, texture: &mut TextureRecipe, panel: &mut TexturePanelSta
     };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(4.0);
+        // Three sets and All fit into one line of the narrowest panel.
+        ui.spacing_mut().button_padding.x = 4.0;
         let small = RichText::new("Climate set").size(11.0).color(colours(ui).weak);
         ui.label(small).on_hover_text("Climates or seasons: each set has its own terrain types");
         if choices.len() <= MAX_SET_LABELS {
