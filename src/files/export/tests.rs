@@ -11,7 +11,10 @@ use super::order::{
 use super::plan::Plan;
 use super::tiles::Tiles;
 use crate::engine::level::Marker;
+use crate::engine::mask::{Mask, MaskSource};
+use crate::engine::operations::FaultRivers;
 use crate::engine::operations::faults::Faults;
+use crate::engine::operations::noise::Noise;
 use crate::engine::operations::thermal_erosion::ThermalErosion;
 use crate::engine::parameters::{Band, FileName, Point, TextureName};
 use crate::engine::texture::{AnalysisMap, PaintInput, Points, SurfaceMaps, paint};
@@ -113,6 +116,18 @@ fn the_memory_needed_is_that_of_the_largest_part() {
     order.recipe.stack.push(order.recipe.stack[0].clone());
     let added = maps(&order);
     assert!((2.0..2.2).contains(&added), "the heights below and the heights that are added: {added}");
+
+    // Masks by rivers: the areas are known where the rivers are the last step.
+    let rivers = Faults { rivers: Some(FaultRivers::default()), ..Faults::default() };
+    order.recipe.stack = vec![Step::new(rivers)];
+    order.texture = texture("t.png");
+    let painted = maps(&order);
+    order.recipe.texture.types[0].mask = vec![Mask { source: MaskSource::Rivers, ..Mask::default() }].into();
+    let masked = maps(&order);
+    assert!(masked < painted + 1.0, "areas, a mask and the overview: {masked}, {painted} without the mask");
+    order.recipe.stack.push(Step::new(Noise::default()));
+    let routed = maps(&order);
+    assert!(routed > masked + 6.0, "water routed on the complete terrain: {routed}, {masked} with known areas");
 }
 
 #[test]
