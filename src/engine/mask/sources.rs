@@ -220,25 +220,11 @@ impl Mask {
     /// The peak memory of the mask while its step is blended, in maps of f32. Named masks have to be asked themselves.
     pub fn peak_maps(&self) -> f64 {
         match self.source {
-            MaskSource::Elevation
-            | MaskSource::Slope
-            | MaskSource::Border
-            | MaskSource::Polygon
-            | MaskSource::Noise
-            | MaskSource::Painted
-            | MaskSource::Path
-            | MaskSource::Pad
-            | MaskSource::Named => 0.0,
-            MaskSource::Image => {
-                if self.is_pointwise() {
-                    0.0
-                } else {
-                    2.0
-                }
-            }
+            _ if self.is_pointwise() => 0.0,
             MaskSource::Rivers | MaskSource::Lakes | MaskSource::Wetness => Water::MAPS,
             MaskSource::Sediment => 1.0,
-            MaskSource::Curvature => 2.0,
+            MaskSource::Curvature | MaskSource::Image => 2.0,
+            _ => 0.0,
         }
     }
 

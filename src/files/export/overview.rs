@@ -36,10 +36,10 @@ impl OverviewOrder {
     /// The overview that an order needs, also if only a part of its terrain is evaluated.
     pub fn of(order: &Order) -> Option<Self> {
         let grid = overview_grid(order.grid);
-        let is_drained = drains_in_parts(&order.recipe, order.grid, order.position);
+        let is_drained = || drains_in_parts(&order.recipe, order.grid, order.position);
         // The lines of rivers follow from the complete terrain, and maps of rivers agree with them.
-        let has_water = is_drained && order.has_maps(Reach::Drainage) && order.rivers.is_none();
-        let has_mask_water = is_drained && order.has_type_masks(Reach::Drainage);
+        let has_water = order.has_maps(Reach::Drainage) && order.rivers.is_none() && is_drained();
+        let has_mask_water = order.has_type_masks(Reach::Drainage) && is_drained();
         let is_needed = has_water || has_mask_water || order.uses_overview();
         (is_needed && grid != order.grid && can_evaluate_parts(&order.recipe, order.grid)).then_some(Self {
             grid,
@@ -50,9 +50,13 @@ impl OverviewOrder {
 
     /// How many maps of drainage areas there are at once.
     pub fn area_maps(self, order: &Order) -> f64 {
-        let is_shared = self.has_water && self.has_mask_water && order.sea_m.is_none();
-        let count = u8::from(self.has_water) + u8::from(self.has_mask_water) - u8::from(is_shared);
+        let count = u8::from(self.has_water) + u8::from(self.has_mask_water) - u8::from(self.shares_areas(order));
         f64::from(count)
+    }
+
+    /// Whether analysis maps and masks have the same drainage areas.
+    fn shares_areas(self, order: &Order) -> bool {
+        self.has_water && self.has_mask_water && order.sea_m.is_none()
     }
 
     /// The bytes of the overview, and those that computing it and its water takes at most.
@@ -83,7 +87,7 @@ impl OverviewOrder {
         };
         let mask_areas_m2 = self.has_mask_water.then(|| areas_m2(None, 0.3..0.65)).transpose()?;
         let areas_m2 = match &mask_areas_m2 {
-            Some(known) if self.has_water && order.sea_m.is_none() => Some(known.clone()),
+            Some(known) if self.shares_areas(order) => Some(known.clone()),
             _ => self.has_water.then(|| areas_m2(order.sea_m, 0.65..1.0)).transpose()?,
         };
         Ok(Overview { terrain, areas_m2, mask_areas_m2 })
