@@ -7,12 +7,11 @@ use egui_kittest::kittest::{NodeT as _, Queryable};
 use crate::app::App;
 use crate::app::commands::Command;
 use crate::app::tests::long_lists::scroll;
-use crate::app::tests::{editor, pause, press, settle, type_text};
+use crate::app::tests::{editor, editor_with_size, pause, press, settle, type_text};
 use crate::app::tools::tool::Tool;
 use crate::engine::Step;
 use crate::engine::fault::Profile;
 use crate::engine::mask::{Mask, MaskSource};
-use crate::engine::operations::AnyOperation;
 use crate::engine::operations::clamp::Clamp;
 use crate::engine::operations::drawn_faults::DrawnFaults;
 use crate::engine::operations::faults::{Decay, Faults};
@@ -21,6 +20,7 @@ use crate::engine::operations::heightmap::Heightmap;
 use crate::engine::operations::levels::Levels;
 use crate::engine::operations::noise::Noise;
 use crate::engine::operations::terrace::Terrace;
+use crate::engine::operations::{AnyOperation, FaultRivers};
 use crate::engine::parameters::{List, Value, group_values};
 use crate::engine::recipe::Blend;
 
@@ -47,6 +47,28 @@ fn buttons_disable_duplicate_and_delete_a_step() {
     settle(&mut editor);
     assert_eq!(editor.state().document.project().recipe.stack.len(), 1);
     assert_eq!(editor.state().document.undo_name(), Some("Delete Faults"));
+}
+
+#[test]
+fn a_number_with_a_long_unit_has_its_slider_above_it() {
+    let mut editor = editor_with_size([1280.0, 3000.0], Vec::new());
+    pause(&mut editor);
+    editor.state_mut().edit(|project| {
+        let rivers = FaultRivers { creep: 0.0123, ..Default::default() };
+        project.recipe.stack = vec![Step::new(Faults { count: 20, rivers: Some(rivers), ..Default::default() })];
+    });
+    editor.state_mut().ui.selection.step = 0;
+    settle(&mut editor);
+    let of = |role| editor.get_by_role_and_label(role, "Soil creep").rect();
+    let (slider, field) = (of(Role::Slider), of(Role::SpinButton));
+    assert!(slider.width() >= 40.0 && (slider.right() <= field.left() || slider.bottom() <= field.top()), "{slider}");
+    editor.get_by_role_and_label(Role::Slider, "Soil creep").set_value_accesskit(0.03);
+    settle(&mut editor);
+    let recipe = &editor.state().document.project().recipe;
+    let AnyOperation::Faults(Faults { rivers: Some(rivers), .. }) = &recipe.stack[0].operation else {
+        panic!("no rivers");
+    };
+    assert_eq!(rivers.creep, 0.03);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Controls for numbers: a slider with a field, and what can be typed there.
 
-use egui::{Color32, DragValue, Layout, Response, Sense, Slider, SliderClamping, Ui, Vec2};
+use egui::{Align, Color32, DragValue, Layout, Response, Sense, Slider, SliderClamping, Ui, Vec2};
 
 use super::context::{ParameterContext, ParameterState};
 use crate::app::widgets::typed_number::{FieldText, Quantity};
@@ -16,7 +16,7 @@ const FIELD_PADDING: f32 = 5.0;
 /// The end of a slider from which on its parameter is a coordinate on Earth, metres.
 const MIN_COORDINATE_SLIDER: f64 = 1e6;
 
-/// The narrowest slider, points. Beside a field that leaves less there is none.
+/// The narrowest slider beside a field, points. Where the field leaves less, the slider is above it.
 const MIN_SLIDER_WIDTH: f32 = 40.0;
 
 /// The most characters of a unit that fit into the column of numbers.
@@ -39,8 +39,10 @@ pub(super) fn number_ui(
     let numbers = [parameter.slider.low, parameter.slider.high, before];
     let width = numbers.map(|number| field_width(ui, parameter, number)).into_iter().fold(NUMBER_WIDTH, f32::max);
     let rest = ui.available_width() - width - ui.spacing().item_spacing.x;
-    if rest >= MIN_SLIDER_WIDTH {
-        ui.spacing_mut().slider_width = rest;
+    let is_beside = rest >= MIN_SLIDER_WIDTH;
+    let slider_width = if is_beside { rest } else { ui.available_width() };
+    let mut controls = |ui: &mut Ui| {
+        ui.spacing_mut().slider_width = slider_width;
         let slider = Slider::new(&mut number, parameter.slider.low..=parameter.slider.high)
             .clamping(SliderClamping::Never)
             .logarithmic(parameter.scale == Scale::Logarithmic)
@@ -50,12 +52,17 @@ pub(super) fn number_ui(
         if ui.add(slider).labelled_by(label.id).changed() {
             set_number(parameter, value, number);
         }
-    }
-    let mut number = value.as_number().unwrap_or(before);
-    let field = number_field(ui, parameter, &mut number, width, context.state).labelled_by(label.id);
-    context.state.take_focus(&field);
-    if field.changed() {
-        set_number(parameter, value, number);
+        let mut number = value.as_number().unwrap_or(before);
+        let field = number_field(ui, parameter, &mut number, width, context.state).labelled_by(label.id);
+        context.state.take_focus(&field);
+        if field.changed() {
+            set_number(parameter, value, number);
+        }
+    };
+    if is_beside {
+        controls(ui);
+    } else {
+        ui.with_layout(Layout::top_down(Align::Max), controls);
     }
     false
 }
