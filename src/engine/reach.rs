@@ -5,10 +5,12 @@
 pub enum Reach {
     /// That of neighbouring samples.
     Surroundings,
-    /// All of it, but an [overview](crate::stack::overview) is enough.
+    /// All of it, but beyond its surroundings an [overview](crate::stack::overview) is enough.
     Overview,
     /// What lies upstream, through the drainage areas.
     Drainage,
+    /// All of it, unless rivers have drained its depressions.
+    Depressions,
     /// All of it.
     Complete,
 }

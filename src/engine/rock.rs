@@ -25,6 +25,13 @@ impl Rock {
         Self { displacement_m: none.clone(), sediment_m: none }
     }
 
+    /// The ranges of its maps.
+    pub fn ranges(&self, progress: &Progress) -> Result<RockRanges, Cancelled> {
+        let displacement_m = self.displacement_m.min_max_cancellable(progress)?;
+        let [_, thickest_m] = self.sediment_m.min_max_cancellable(progress)?;
+        Ok(RockRanges { displacement_m, thickest_m })
+    }
+
     /// Moves the rock upwards by some metres.
     pub(super) fn displace(&mut self, by_m: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         changed(&mut self.displacement_m, by_m, |displacement, by| displacement + by, progress)
@@ -34,6 +41,15 @@ impl Rock {
     pub(super) fn cut_and_fill(&mut self, by_m: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
         changed(&mut self.sediment_m, by_m, |sediment, by| (sediment + by).max(0.0), progress)
     }
+}
+
+/// The ranges of the maps of a rock, metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RockRanges {
+    /// The lowest and the highest displacement.
+    pub displacement_m: [f32; 2],
+    /// The thickness of the sediment where it is thickest.
+    pub thickest_m: f32,
 }
 
 fn changed(

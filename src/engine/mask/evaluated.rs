@@ -38,8 +38,11 @@ pub struct EvaluatedMasks<'a> {
 pub struct DistantTerrain<'a> {
     /// The complete terrain at a lower resolution.
     pub overview: &'a Heightfield,
-    /// The drainage area of each sample, m², if it is known. If not, masks by water need the complete terrain.
+    /// The drainage area of each sample, m², if it is known. If not, masks by it need the complete terrain.
     pub areas_m2: Option<&'a [f32]>,
+    /// Whether rivers have drained every depression, so that there are no lakes. If not, masks by lakes need the complete
+    /// terrain.
+    pub is_drained: bool,
 }
 
 /// A source evaluated for one terrain.
@@ -174,6 +177,7 @@ impl<'a> EvaluatedMask<'a> {
                     None => Cow::Owned(water_of(terrain)?.areas_m2),
                 })
             }
+            (MaskSource::Lakes, Some(_)) if distant.is_some_and(|distant| distant.is_drained) => of_place,
             (MaskSource::Lakes, Some(terrain)) => EvaluatedSource::Lakes(water_of(terrain)?.lakes_m),
             (MaskSource::Sediment, Some(terrain)) => {
                 let whole = distant.map_or(terrain, |distant| distant.overview);
@@ -577,7 +581,7 @@ mod tests {
         let height = |x_m: f64, z_m: f64| (30.0 * libm::sin(x_m / 90.0) * libm::cos(z_m / 110.0)) as f32;
         let on = |grid: Grid| Heightfield::from_fn(grid, |c, r| height(grid.x_m(c), grid.z_m(r)));
         let (terrain, whole) = (on(Grid::new(extent, 129, 129)), on(overview));
-        let distant = Some(DistantTerrain { overview: &whole, areas_m2: None });
+        let distant = Some(DistantTerrain { overview: &whole, areas_m2: None, is_drained: false });
         let (inputs, progress) = (Inputs::default(), Progress::new());
         let context = EvalContext { below: Some(&terrain), ..EvalContext::new(terrain.grid(), &inputs, &progress) };
         let weights = |mask: Mask, distant| {

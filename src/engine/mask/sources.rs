@@ -202,7 +202,7 @@ impl Mask {
             }
             MaskSource::Curvature | MaskSource::Sediment => Reach::Overview,
             MaskSource::Rivers | MaskSource::Wetness => Reach::Drainage,
-            MaskSource::Lakes => Reach::Complete,
+            MaskSource::Lakes => Reach::Depressions,
             MaskSource::Image if !self.is_pointwise() => Reach::Complete,
             MaskSource::Image
             | MaskSource::Elevation

@@ -123,9 +123,9 @@ impl FaultErosion<'_> {
         self.rivers.is_some() && StreamPowerRefinement::has_parts(self.working_grid(grid), grid)
     }
 
-    /// See [`Operation::is_drained`](super::Operation::is_drained).
-    pub fn is_drained(self, until: u32) -> bool {
-        self.rivers.is_some_and(|rivers| until >= rivers.interval())
+    /// See [`Operation::drained_above_m`](super::Operation::drained_above_m).
+    pub fn drained_above_m(self, until: u32) -> Option<f64> {
+        self.rivers.filter(|rivers| until >= rivers.interval()).map(|_| f64::NEG_INFINITY)
     }
 
     /// See [`Operation::keyframe_interval`](super::Operation::keyframe_interval).

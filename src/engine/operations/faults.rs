@@ -372,8 +372,8 @@ impl Operation for Faults {
         self.erosion().upsamples_parts(grid)
     }
 
-    fn is_drained(&self, until: u32) -> bool {
-        self.erosion().is_drained(until)
+    fn drained_above_m(&self, until: u32) -> Option<f64> {
+        self.erosion().drained_above_m(until)
     }
 
     fn keyframe_interval(&self) -> u32 {

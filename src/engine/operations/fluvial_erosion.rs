@@ -235,8 +235,8 @@ impl Operation for FluvialErosion {
         StreamPowerRefinement::has_parts(self.working_grid(grid), grid)
     }
 
-    fn is_drained(&self, until: u32) -> bool {
-        until > 0
+    fn drained_above_m(&self, until: u32) -> Option<f64> {
+        (until > 0).then_some(self.sea_m.unwrap_or(f64::NEG_INFINITY))
     }
 
     fn upsample_with(

@@ -235,9 +235,10 @@ pub trait Operation: Parameters {
         false
     }
 
-    /// Whether rivers have drained every depression of the result after so many iterations.
-    fn is_drained(&self, _until: u32) -> bool {
-        false
+    /// The height above which rivers have drained every depression of the result after so many iterations, metres: the
+    /// level of the sea, −∞ without a sea. `None` if they have not.
+    fn drained_above_m(&self, _until: u32) -> Option<f64> {
+        None
     }
 
     /// As [`Self::upsample`], for an operation that needs the terrain below the step on other grids: `below` returns it.

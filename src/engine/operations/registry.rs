@@ -154,9 +154,9 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.upsamples_parts(grid), )+ }
             }
 
-            /// See [`Operation::is_drained`].
-            pub fn is_drained(&self, until: u32) -> bool {
-                match self { $( Self::$name(operation) => operation.is_drained(until), )+ }
+            /// See [`Operation::drained_above_m`].
+            pub fn drained_above_m(&self, until: u32) -> Option<f64> {
+                match self { $( Self::$name(operation) => operation.drained_above_m(until), )+ }
             }
 
             /// See [`Operation::upsample_with`].

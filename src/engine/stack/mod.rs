@@ -59,15 +59,16 @@ pub fn evaluate(
 }
 
 /// The terrain of a recipe as [`evaluate`] gives it, and the rock below it. The symmetries that are restored after the last
-/// step do not change the rock.
+/// step do not change the rock. Results are [shared](Evaluator::share) through the cache.
 pub fn evaluate_with_rock(
     recipe: &Recipe,
     grid: Grid,
     position: Option<u32>,
     inputs: &Inputs,
+    cache: Option<Arc<dyn ResultCache>>,
     progress: &Progress,
 ) -> Result<(Arc<Heightfield>, Rock), Cancelled> {
-    let mut evaluator = Evaluator { rock: Some(RockLog::new(grid)), ..Evaluator::uncached() };
+    let mut evaluator = Evaluator { rock: Some(RockLog::new(grid)), shared: cache, ..Evaluator::uncached() };
     let terrain = evaluator.evaluate(recipe, grid, position, inputs, progress)?;
     let rock = evaluator.rock.map_or_else(|| Rock::undisturbed(grid), RockLog::into_rock);
     Ok((terrain, rock))

@@ -188,7 +188,7 @@ mod tests {
 
     fn evaluated_with(recipe: &Recipe, side: usize, inputs: &Inputs) -> (Arc<Heightfield>, Rock) {
         let (grid, progress) = (Grid::new(EXTENT, side, side), Progress::new());
-        let (terrain, rock) = evaluate_with_rock(recipe, grid, None, inputs, &progress).expect("not cancelled");
+        let (terrain, rock) = evaluate_with_rock(recipe, grid, None, inputs, None, &progress).expect("not cancelled");
         assert_eq!(*terrain, evaluate(recipe, grid, None, inputs, &progress).expect("not cancelled"));
         (terrain, rock)
     }

@@ -12,7 +12,7 @@ use crate::flow::{Outlets, Water, wetness};
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
 use crate::reach::Reach;
-use crate::rock::Rock;
+use crate::rock::{Rock, RockRanges};
 use crate::simd::{refill, round_to_u32, simd};
 use crate::surface;
 
@@ -158,8 +158,9 @@ impl AnalysisMap {
         match self {
             Self::Normals | Self::NormalsSouth | Self::Slope => Reach::Surroundings,
             Self::Occlusion | Self::Curvature | Self::Humidity | Self::Shade | Self::Sediment => Reach::Overview,
+            Self::Displacement | Self::Deposits => Reach::Overview,
             Self::Drainage | Self::Rivers | Self::Wetness => Reach::Drainage,
-            Self::Lakes | Self::Displacement | Self::Deposits => Reach::Complete,
+            Self::Lakes => Reach::Depressions,
         }
     }
 
@@ -169,8 +170,12 @@ impl AnalysisMap {
     }
 
     /// What is black and what is white in a map of the rock, metres; `None` for other maps.
-    pub fn range_m(self, rock: &Rock, progress: &Progress) -> Result<Option<[f32; 2]>, Cancelled> {
-        self.of_rock(rock).map(|map| self.range_of_rock(map, progress)).transpose()
+    pub fn range_m(self, ranges: &RockRanges) -> Option<[f32; 2]> {
+        match self {
+            Self::Displacement => Some(ranges.displacement_m),
+            Self::Deposits => Some([0.0, ranges.thickest_m]),
+            _ => None,
+        }
     }
 
     fn of_rock(self, rock: &Rock) -> Option<&Heightfield> {
@@ -179,11 +184,6 @@ impl AnalysisMap {
             Self::Deposits => Some(&rock.sediment_m),
             _ => None,
         }
-    }
-
-    fn range_of_rock(self, map: &Heightfield, progress: &Progress) -> Result<[f32; 2], Cancelled> {
-        let [low, high] = map.min_max_cancellable(progress)?;
-        Ok([if self == Self::Deposits { 0.0 } else { low }, high])
     }
 
     fn source(self, of: &MapTerrain, progress: &Progress) -> Result<Source, Cancelled> {
@@ -209,13 +209,14 @@ impl AnalysisMap {
                 Source::Map(rescaled(index, progress, |index| index / surface::MAX_SEDIMENT.to_f32())?)
             }
             Self::Displacement | Self::Deposits => {
-                let Some(map) = rock.and_then(|rock| self.of_rock(rock)) else {
-                    return Ok(Source::Map(Heightfield::flat(terrain.grid())));
+                let with_range = |(rock, ranges)| Some((self.of_rock(rock)?, self.range_m(&ranges)?));
+                let Some((map, [low, high])) = rock.and_then(with_range) else {
+                    return Ok(Source::Map(Heightfield::flat(to)));
                 };
-                let [low, high] = self.range_of_rock(map, progress)?;
                 let scale = 1.0 / (high - low).max(f32::MIN_POSITIVE);
                 Source::Map(rescaled(map.copied(progress)?, progress, |metres| (metres - low) * scale)?)
             }
+            Self::Lakes if of.is_drained => Source::Map(Heightfield::flat(to)),
             Self::Drainage | Self::Rivers | Self::Lakes | Self::Wetness => Source::Map(self.of_water(of, progress)?),
         })
     }
@@ -349,8 +350,12 @@ pub struct MapTerrain<'a> {
     pub whole: &'a Heightfield,
     /// The drainage area of each sample, m², if it is known. If not, the terrain must be complete.
     pub areas_m2: Option<&'a [f32]>,
-    /// The rock below. Maps that [need it](AnalysisMap::needs_rock) are black without it.
-    pub rock: Option<&'a Rock>,
+    /// The rock below, and the ranges from black to white. Maps that [need it](AnalysisMap::needs_rock) are black without
+    /// it.
+    pub rock: Option<(&'a Rock, RockRanges)>,
+    /// Whether rivers have drained every depression above the sea, so that there are no lakes. If not, the terrain must be
+    /// complete for a map of lakes.
+    pub is_drained: bool,
     /// The level of the sea in which rivers end, metres, if there is one.
     pub sea_m: Option<f32>,
 }
@@ -358,7 +363,7 @@ pub struct MapTerrain<'a> {
 impl<'a> MapTerrain<'a> {
     /// Complete terrain without a sea.
     pub fn complete(terrain: &'a Heightfield) -> Self {
-        Self { terrain, whole: terrain, areas_m2: None, rock: None, sea_m: None }
+        Self { terrain, whole: terrain, areas_m2: None, rock: None, is_drained: false, sea_m: None }
     }
 }
 
@@ -473,9 +478,10 @@ mod tests {
         let terrain = ramp(0.0, 0.0);
         let map = |lowest: f32| Arc::new(Heightfield::from_fn(terrain.grid(), |c, _| lowest + c as f32));
         let rock = Rock { displacement_m: map(-40.0), sediment_m: map(0.0) };
+        let ranges = rock.ranges(&Progress::new()).expect("not cancelled");
         for kind in [AnalysisMap::Displacement, AnalysisMap::Deposits] {
             let values = analysis_map(
-                &MapTerrain { rock: Some(&rock), ..MapTerrain::complete(&terrain) },
+                &MapTerrain { rock: Some((&rock, ranges)), ..MapTerrain::complete(&terrain) },
                 kind,
                 Points::Samples,
                 64,
@@ -491,16 +497,16 @@ mod tests {
         }
         // Deposits begin at black.
         let even = Rock { sediment_m: Arc::new(Heightfield::from_fn(terrain.grid(), |_, _| 20.0)), ..rock };
+        let ranges = even.ranges(&Progress::new()).expect("not cancelled");
         let values = analysis_map(
-            &MapTerrain { rock: Some(&even), ..MapTerrain::complete(&terrain) },
+            &MapTerrain { rock: Some((&even, ranges)), ..MapTerrain::complete(&terrain) },
             AnalysisMap::Deposits,
             Points::Samples,
             64,
             &Progress::new(),
         );
         assert!(values.expect("not cancelled").iter().all(|value| *value == 64));
-        let range_m = AnalysisMap::Deposits.range_m(&even, &Progress::new());
-        assert_eq!(range_m.expect("not cancelled"), Some([0.0, 20.0]));
+        assert_eq!(AnalysisMap::Deposits.range_m(&ranges), Some([0.0, 20.0]));
     }
 
     #[test]

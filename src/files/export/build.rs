@@ -91,7 +91,7 @@ pub fn stage(
     evaluator.share(order.cache.clone());
     let evaluation = || match order.needs_rock() {
         true => {
-            let with_rock = evaluate_with_rock(recipe, grid, order.position, inputs, progress);
+            let with_rock = evaluate_with_rock(recipe, grid, order.position, inputs, order.cache.clone(), progress);
             with_rock.map(|(heights, rock)| (heights, Some(rock)))
         }
         false => evaluator.evaluate(recipe, grid, order.position, inputs, progress).map(|heights| (heights, None)),
@@ -262,6 +262,7 @@ impl Staging<'_> {
                 let distant = overview.as_ref().map(|Overview { terrain, mask_areas_m2, .. }| DistantTerrain {
                     overview: terrain,
                     areas_m2: mask_areas_m2.as_deref().map(Vec::as_slice),
+                    is_drained: order.has_no_lakes(None),
                 });
                 let scope = &MaskScope { distant, ..order.recipe.mask_scope(&order.inputs) };
                 let surface_maps = || {
@@ -313,18 +314,21 @@ impl Staging<'_> {
     fn maps(&mut self) -> Result<(), FileError> {
         let Self { plan, heights, overview, rock, progress, stages, staged, report, .. } = self;
         let order = plan.order();
+        let of_overview = overview.as_ref().and_then(|overview| overview.rock_ranges);
+        let own = |rock: &Rock| of_overview.map_or_else(|| rock.ranges(progress), Ok);
+        let ranges = rock.as_ref().map(own).transpose()?;
         let of = &MapTerrain {
             terrain: heights,
             whole: overview.as_ref().map_or(*heights, |overview| &overview.terrain),
             areas_m2: overview.as_ref().and_then(|overview| overview.areas_m2.as_deref()).map(Vec::as_slice),
-            rock: rock.as_ref(),
+            rock: rock.as_ref().zip(ranges),
+            is_drained: order.has_no_lakes(order.sea_m),
             sea_m: order.sea_m,
         };
         for (map, files) in order.maps.iter().zip(&plan.maps) {
             let staging = || maps::stage(map, files, of, order.overwrite, progress);
             staged.extend(stages.run(MAP_UNITS, progress, staging)?);
-            let range_m = rock.as_ref().map(|rock| map.analysis_map.range_m(rock, progress)).transpose()?.flatten();
-            if let Some([low, high]) = range_m {
+            if let Some([low, high]) = ranges.as_ref().and_then(|ranges| map.analysis_map.range_m(ranges)) {
                 let path = map.path.display();
                 report.notes.push(format!("{path}: black is {low:.1} m, white {high:.1} m"));
             }

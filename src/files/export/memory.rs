@@ -44,8 +44,12 @@ pub fn memory_needed(plan: &Plan) -> u64 {
     let has_areas = plan.overview.is_some_and(|overview| overview.has_water);
     let areas = maps(plan.overview.map_or(0.0, |overview| overview.area_maps(order)));
     let analysis_maps = order.maps.iter().zip(&plan.maps).map(|(map, files)| {
-        let knows_areas = has_areas && map.analysis_map.reach() == Reach::Drainage;
-        maps::bytes(map, files, maps(if knows_areas { 1.0 } else { map.analysis_map.extra_maps() }))
+        let is_known = match map.analysis_map.reach() {
+            Reach::Drainage => has_areas,
+            Reach::Depressions => order.has_no_lakes(order.sea_m),
+            _ => false,
+        };
+        maps::bytes(map, files, maps(if is_known { 1.0 } else { map.analysis_map.extra_maps() }))
     });
     let [overview, computing_overview] = plan.overview.map_or([0; 2], |overview| overview.bytes(order));
     // The lines are small compared with the maps that they are traced on.

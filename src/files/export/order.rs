@@ -13,7 +13,7 @@ use crate::engine::light::Light;
 use crate::engine::parameters::Band;
 use crate::engine::reach::Reach;
 use crate::engine::result_cache::{ResultCache, ResultKey};
-use crate::engine::stack::overview::overview_grid;
+use crate::engine::stack::overview::{has_no_lakes, has_rock_in_parts, overview_grid};
 use crate::engine::texture::{AnalysisMap, Points, RequiredMaps, TerrainType};
 use crate::engine::{Grid, Inputs, Origin, Progress, Recipe};
 use crate::files::formats::heightmap::Encoding;
@@ -340,6 +340,11 @@ impl Order {
         self.maps.iter().any(|map| map.analysis_map.needs_rock())
     }
 
+    /// Whether maps of the rock need the complete terrain.
+    pub(super) fn needs_complete_rock(&self) -> bool {
+        self.needs_rock() && !has_rock_in_parts(&self.recipe, self.grid)
+    }
+
     /// Whether there is an analysis map with this reach.
     pub(super) fn has_maps(&self, reach: Reach) -> bool {
         self.maps.iter().any(|map| map.analysis_map.reach() == reach)
@@ -348,6 +353,11 @@ impl Order {
     /// Whether a terrain type is painted or weighted whose mask has this reach.
     pub(super) fn has_type_masks(&self, reach: Reach) -> bool {
         self.needs_painting() && self.recipe.has_type_masks(reach, overview_grid(self.grid))
+    }
+
+    /// Whether rivers have drained the terrain, so that it has no lakes above a sea at this level, metres.
+    pub(super) fn has_no_lakes(&self, sea_m: Option<f32>) -> bool {
+        has_no_lakes(&self.recipe, self.grid, self.position, sea_m)
     }
 
     /// Whether something follows from an overview of the terrain if there is one.

@@ -7,7 +7,10 @@ use super::order::Order;
 use crate::engine::cast::{ToFloat, ToInteger};
 use crate::engine::flow::RegionalWater;
 use crate::engine::reach::Reach;
-use crate::engine::stack::overview::{drains_in_parts, evaluate_overview, overview_grid, route_overview};
+use crate::engine::rock::RockRanges;
+use crate::engine::stack::overview::{
+    drains_in_parts, evaluate_overview, evaluate_rock_ranges, overview_grid, route_overview,
+};
 use crate::engine::stack::{can_evaluate_parts, memory};
 use crate::engine::{Cancelled, Grid, Heightfield, Progress};
 
@@ -20,6 +23,8 @@ pub(super) struct OverviewOrder {
     pub has_water: bool,
     /// Whether those of masks follow from it.
     pub has_mask_water: bool,
+    /// Whether the ranges of the rock follow from it.
+    pub has_rock: bool,
 }
 
 /// The overview of a terrain, and what follows from it.
@@ -30,6 +35,8 @@ pub(super) struct Overview {
     pub areas_m2: Option<Arc<Vec<f32>>>,
     /// The same for masks, for which rivers do not end in the sea.
     pub mask_areas_m2: Option<Arc<Vec<f32>>>,
+    /// The ranges of the rock.
+    pub rock_ranges: Option<RockRanges>,
 }
 
 impl OverviewOrder {
@@ -40,11 +47,13 @@ impl OverviewOrder {
         // The lines of rivers follow from the complete terrain, and maps of rivers agree with them.
         let has_water = order.has_maps(Reach::Drainage) && order.rivers.is_none() && is_drained();
         let has_mask_water = order.has_type_masks(Reach::Drainage) && is_drained();
-        let is_needed = has_water || has_mask_water || order.uses_overview();
-        (is_needed && grid != order.grid && can_evaluate_parts(&order.recipe, order.grid)).then_some(Self {
+        let masks_have_no_lakes = order.has_type_masks(Reach::Depressions) && order.has_no_lakes(None);
+        let is_needed = has_water || has_mask_water || masks_have_no_lakes || order.uses_overview();
+        (is_needed && grid != order.grid && can_evaluate_parts(&order.recipe, order.grid)).then(|| Self {
             grid,
             has_water,
             has_mask_water,
+            has_rock: order.needs_rock() && !order.needs_complete_rock(),
         })
     }
 
@@ -62,7 +71,9 @@ impl OverviewOrder {
     /// The bytes of the overview, and those that computing it and its water takes at most.
     pub fn bytes(self, order: &Order) -> [u64; 2] {
         let maps = |count: f64| (4.0 * self.grid.samples().to_f64() * count).ceil().to_u64();
-        let evaluating = maps(memory::peak_maps(&order.recipe, self.grid));
+        // The ranges of the rock are evaluated beside the terrain of the overview.
+        let rock = if self.has_rock { 1.0 + memory::rock_maps(&order.recipe)[0] } else { 0.0 };
+        let evaluating = maps(memory::peak_maps(&order.recipe, self.grid) + rock);
         let kept = maps(1.0);
         // Curvature at the scale of a mask takes two more.
         let masking = if order.has_type_masks(Reach::Overview) { maps(2.0) } else { 0 };
@@ -85,11 +96,13 @@ impl OverviewOrder {
                 progress.stage(0.2..1.0, || water.areas_m2(heights, progress)).map(Arc::new)
             })
         };
-        let mask_areas_m2 = self.has_mask_water.then(|| areas_m2(None, 0.3..0.65)).transpose()?;
+        let mask_areas_m2 = self.has_mask_water.then(|| areas_m2(None, 0.3..0.6)).transpose()?;
         let areas_m2 = match &mask_areas_m2 {
             Some(known) if self.shares_areas(order) => Some(known.clone()),
-            _ => self.has_water.then(|| areas_m2(order.sea_m, 0.65..1.0)).transpose()?,
+            _ => self.has_water.then(|| areas_m2(order.sea_m, 0.6..0.8)).transpose()?,
         };
-        Ok(Overview { terrain, areas_m2, mask_areas_m2 })
+        let ranges = || evaluate_rock_ranges(recipe, self.grid, *position, inputs, cache.as_deref(), progress);
+        let rock_ranges = self.has_rock.then(|| progress.stage(0.8..1.0, ranges)).transpose()?;
+        Ok(Overview { terrain, areas_m2, mask_areas_m2, rock_ranges })
     }
 }

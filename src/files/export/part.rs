@@ -18,13 +18,13 @@ pub(super) fn part_of_tile(
     planned: &PlannedMaps,
     cached_range_m: Option<Band>,
 ) -> Result<GridPart, &'static str> {
+    if !can_evaluate_parts(&order.recipe, order.grid) {
+        return Err("its steps depend on the complete terrain, or it has too few samples for parts");
+    }
     check_outputs(order)?;
     check_heights(order, cached_range_m)?;
     if order.needs_painting() {
         check_painting(order, cached_range_m)?;
-    }
-    if !can_evaluate_parts(&order.recipe, order.grid) {
-        return Err("its steps depend on the complete terrain, or it has too few samples for parts");
     }
     let heights = planned
         .heightmaps
@@ -63,13 +63,19 @@ fn check_outputs(order: &Order) -> Result<(), &'static str> {
     if needs_whole {
         Err("some of the files are not cut into tiles")
     } else if depends_on(order, Reach::Complete) {
+        Err("masks by blurred images or curvature at a small scale need the complete terrain")
+    } else if order.has_maps(Reach::Depressions) && !order.has_no_lakes(order.sea_m) {
         Err(
-            "maps of lakes, displacement and deposits, and masks by lakes, blurred images or curvature at a small scale need the complete terrain",
+            "maps of lakes need a larger map, and rivers as the last step whose sea, if any, is not above the water level",
         )
+    } else if order.has_type_masks(Reach::Depressions) && !order.has_no_lakes(None) {
+        Err("masks by lakes need a larger map, and rivers without a sea as the last step")
     } else if order.uses_overview() && overview_grid(order.grid) == order.grid {
         Err(
-            "curvature, humidity, shade, occlusion and sediment need the complete terrain of maps of up to 2049 samples",
+            "curvature, humidity, shade, occlusion, sediment and rock need the complete terrain of maps of up to 2049 samples",
         )
+    } else if order.needs_complete_rock() {
+        Err("rivers take sediment from all of the terrain below them")
     } else if depends_on(order, Reach::Drainage) && !drains_in_parts(&order.recipe, order.grid, order.position) {
         Err("drainage areas, also in masks, need rivers as the last step, and a larger map")
     } else {

@@ -234,7 +234,7 @@ fn maps_of_the_rock_follow_the_recipe() {
     order.recipe.stack.push(Step::new(ThermalErosion { repose_deg: 10.0, ..Default::default() }));
     order.maps = vec![map("d.png", AnalysisMap::Displacement), map("s.png", AnalysisMap::Deposits)];
     build(&order, &Progress::new()).expect("built");
-    let (_, rock) = stack::evaluate_with_rock(&order.recipe, order.grid, None, &order.inputs, &Progress::new())
+    let (_, rock) = stack::evaluate_with_rock(&order.recipe, order.grid, None, &order.inputs, None, &Progress::new())
         .expect("not cancelled");
     for (name, map) in [("d.png", rock.displacement_m), ("s.png", rock.sediment_m)] {
         let pixels = ::image::open(path(name)).expect("readable").into_luma8();

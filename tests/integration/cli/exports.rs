@@ -67,7 +67,8 @@ fn tiles_know_the_rivers_that_enter_them() {
             {"source": "wetness", "wetness": [7, 40]},
             {"combine": "subtract", "source": "slope", "slope_deg": [25, 90]},
             {"combine": "add", "source": "sediment", "strength": 0.5},
-            {"combine": "union", "source": "named", "name": "Water"}
+            {"combine": "union", "source": "named", "name": "Water"},
+            {"combine": "subtract", "source": "lakes"}
         ]},
         {"name": "Scree", "colour": "#999999", "mask": [{"source": "curvature", "curvature": [-1000, -1]}]}
     ]);
@@ -83,7 +84,20 @@ fn tiles_know_the_rivers_that_enter_them() {
     // Maps of rivers know the sea, masks do not.
     let project = json!({"format": 1, "recipe": recipe, "view": {"water_m": -20}});
     sandbox.write("p.upthrust.json", project.to_string());
-    let maps = ["drainage", "rivers", "wetness", "curvature", "humidity", "shade", "occlusion", "sediment", "texture"];
+    let maps = [
+        "drainage",
+        "rivers",
+        "wetness",
+        "lakes",
+        "curvature",
+        "humidity",
+        "shade",
+        "occlusion",
+        "sediment",
+        "displacement",
+        "deposits",
+        "texture",
+    ];
     let options: String = maps.map(|map| format!("--{map} {map}.png ")).concat();
     let build = format!("build p.upthrust.json --size 4097x161 --texture-size 4096x160 {options} --tiles 8x1 --force");
     sandbox.succeed(&build);
@@ -93,6 +107,12 @@ fn tiles_know_the_rivers_that_enter_them() {
     assert!(largest(|[red, _, blue]| red - blue) > 10, "mud");
     assert!(largest(|[red, green, blue]| red.min(green).min(blue)) > 0x80, "scree");
     assert!(largest(|[red, green, _]| green - red) > 24, "grass");
+    for map in ["displacement", "deposits"] {
+        let picture =
+            image::load_from_memory(&sandbox.read(&format!("{map}_x3_y0.png"))).expect("a picture").to_luma8();
+        let values = || picture.pixels().map(|pixel| pixel.0[0]);
+        assert!(values().max() > values().min().map(|low| low.saturating_add(60)), "{map}");
+    }
     for tile in [0, 7] {
         let read = || maps.map(|map| sandbox.read(&format!("{map}_x{tile}_y0.png")));
         let before = read();
@@ -180,9 +200,10 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
     check(
         &|_| (),
         "--occlusion o.png",
-        "tile 1,1: curvature, humidity, shade, occlusion and sediment need the complete terrain",
+        "tile 1,1: curvature, humidity, shade, occlusion, sediment and rock need the complete terrain",
     );
-    check(&|_| (), "--deposits d.png", "tile 1,1: maps of lakes, displacement and deposits");
+    check(&|_| (), "--deposits d.png", "tile 1,1: curvature, humidity, shade, occlusion, sediment and rock need");
+    check(&|_| (), "--lakes l.png", "tile 1,1: maps of lakes need a larger map, and rivers");
     check(&|_| (), "--wetness w.png", "tile 1,1: drainage areas, also in masks, need rivers");
     check(&|_| (), "--weights w --weights-at samples", "tile 1,1: weights at samples");
     check(&set("/texture/unit", json!("percent")), "", "tile 1,1: elevations of terrain types in percent");
@@ -194,9 +215,9 @@ fn tiles_that_depend_on_the_rest_are_cut_from_the_complete_terrain() {
     let masked = |source: &str| set("/texture/types/0/mask", json!({"source": source, "scale_m": 500}));
     check(&masked("noise"), "", "");
     check(&masked("slope"), "", "");
-    check(&masked("curvature"), "", "tile 1,1: curvature, humidity, shade, occlusion and sediment");
+    check(&masked("curvature"), "", "tile 1,1: curvature, humidity, shade, occlusion, sediment and rock");
     check(&masked("wetness"), "", "tile 1,1: drainage areas, also in masks");
-    check(&masked("lakes"), "", "tile 1,1: maps of lakes, displacement and deposits, and masks by lakes");
+    check(&masked("lakes"), "", "tile 1,1: masks by lakes need a larger map, and rivers");
     check(
         &set("/texture/types/0/humidity", json!([0.2, 0.8, 0.1])),
         "",
