@@ -82,7 +82,6 @@ pub fn has_rock_in_parts(recipe: &Recipe, map: Grid) -> bool {
     let steps: Vec<&Step> = recipe.active_steps().map(|(_, step)| step).collect();
     let takes_sediment = |step: &&Step| step.operation.reads_below() && step.operation.upsamples_parts(map);
     let below = &steps[..steps.iter().rposition(takes_sediment).unwrap_or(0)];
-    // What the first step makes of flat terrain is rock in its place.
     // A group has the sediment of its members. What the first step makes of flat terrain is rock in its place.
     let leaves_none = |(i, step): (usize, &&Step)| {
         let is_rock = matches!(step.operation.rock_effect(), RockEffect::Displace | RockEffect::InPlace);
