@@ -311,15 +311,18 @@ impl FaultsWithRivers<'_> {
         };
         let mut first = self.done + 1;
         let [sum, mut spare] = [(); 2].map(|()| Heightfield::flat(self.wide.world()));
-        let mut sum = sum_of_group(first, sum)?;
+        // Threads of the pool wait for each other for less time than one outside it waits for them.
+        let (first_sum, ()) = rayon::join(|| sum_of_group(first, sum), || ());
+        let mut sum = first_sum?;
         while first <= until {
             let last = last_of_group(first);
-            self.mesh.add_map(terrain, &self.wide.extended(&sum, terrain.grid(), progress)?, None, progress)?;
+            let (mesh, wide) = (&self.mesh, self.wide);
             let solver = self.solver.as_mut().filter(|_| last.is_multiple_of(every));
             let rock = self.rock.as_deref_mut();
             let erode = || {
+                mesh.add_map(terrain, &wide.extended(&sum, terrain.grid(), progress)?, None, progress)?;
                 if let Some(solver) = solver {
-                    erode_with_rebound(solver, self.wide, terrain, rock, progress)?;
+                    erode_with_rebound(solver, wide, terrain, rock, progress)?;
                 }
                 (first..=last).try_for_each(|_| counter.add_one())
             };
