@@ -1,6 +1,6 @@
 //! Finds the triangles of a mesh that contain the points of a row, many at once.
 
-use super::mesh::{MAX_OFFSET, Mesh};
+use super::mesh::{Location, MAX_OFFSET, Mesh};
 use crate::cast::{ToFloat, ToInteger};
 use crate::simd::simd;
 
@@ -14,15 +14,6 @@ pub(super) struct Places<'a> {
     pub columns: &'a [usize],
     pub u: &'a [f32],
     pub v: &'a [f32],
-}
-
-/// A place in a triangle: the samples at its corners, row-major, and their barycentric weights.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Location {
-    pub corners: [u32; 3],
-    pub weights: [f32; 3],
-    /// The positions of the corners relative to the place, in spacings of columns.
-    pub relative: [[f32; 2]; 3],
 }
 
 /// The best triangles so far for the points of a batch.

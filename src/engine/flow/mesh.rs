@@ -32,7 +32,7 @@ pub(crate) struct Mesh {
     aspect: f32,
 }
 
-/// The most samples of all cached meshes: two of the largest reference grids with their margins, which take 41 MB with their
+/// The most samples of all cached meshes: two of the largest reference grids with their margins, which take 62 MB with their
 /// maps.
 const MAX_CACHED_SAMPLES: usize = 2 * 545 * 545;
 
@@ -82,6 +82,15 @@ fn cache() -> MutexGuard<'static, MeshCache> {
 /// The columns and rows to the neighbours of a point inside the border, in the order of [`Mesh::around`].
 pub(super) const AROUND: [[isize; 2]; 8] = [[-1, -1], [0, -1], [1, -1], [-1, 0], [1, 0], [-1, 1], [0, 1], [1, 1]];
 
+/// A place in a triangle: the samples at its corners, row-major, and their barycentric weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Location {
+    pub corners: [u32; 3],
+    pub weights: [f32; 3],
+    /// The positions of the corners relative to the place, in spacings of columns.
+    pub relative: [[f32; 2]; 3],
+}
+
 /// The triangle of a mesh at a sample, in as little memory as possible, because reading it takes most of the time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Triangle {
@@ -103,13 +112,15 @@ struct Points {
     stride: usize,
     lengths: OnceLock<Arc<[Vec<f32>; 4]>>,
     triangles: OnceLock<Arc<Vec<Triangle>>>,
-    weights: OnceLock<Arc<Vec<[f32; 8]>>>,
+    weights: OnceLock<Arc<[Vec<f32>; 8]>>,
+    /// The places of the points on the coarser mesh.
+    places: OnceLock<Arc<Vec<Location>>>,
 }
 
 impl Points {
     fn new(offsets: [Vec<f32>; 2], is_falling: Vec<bool>, stride: usize) -> Arc<Self> {
-        let (lengths, triangles, weights) = Default::default();
-        Arc::new(Self { offsets, is_falling, stride, lengths, triangles, weights })
+        let (lengths, triangles, weights, places) = Default::default();
+        Arc::new(Self { offsets, is_falling, stride, lengths, triangles, weights, places })
     }
 }
 
@@ -273,9 +284,18 @@ impl Mesh {
     /// The weights of the neighbours of the points, which `find` finds.
     pub(super) fn weights(
         &self,
-        find: impl FnOnce() -> Result<Vec<[f32; 8]>, Cancelled>,
-    ) -> Result<Arc<Vec<[f32; 8]>>, Cancelled> {
+        find: impl FnOnce() -> Result<[Vec<f32>; 8], Cancelled>,
+    ) -> Result<Arc<[Vec<f32>; 8]>, Cancelled> {
         self.map(&self.points.weights, find)
+    }
+
+    /// The places of the points on the mesh with half the resolution, which `find` finds; `None` if they are not cached,
+    /// because they take more memory than the points.
+    pub(super) fn places_on_coarser(
+        &self,
+        find: impl FnOnce() -> Result<Vec<Location>, Cancelled>,
+    ) -> Result<Option<Arc<Vec<Location>>>, Cancelled> {
+        if self.is_cached() { self.map(&self.points.places, find).map(Some) } else { Ok(None) }
     }
 
     /// The reciprocal lengths of all edges per metre, as maps padded by one sample, at the north-western sample of

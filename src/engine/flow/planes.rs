@@ -113,23 +113,31 @@ impl Mesh {
         }
     }
 
-    /// The weights of the neighbours of every point inside the border in the mean height around it, row by row, in the order
-    /// of [`AROUND`], and 0 at the border: those of the height at the point of the plane that fits the neighbours best,
-    /// weighted by the inverse squares of their distances. On a plane, the mean is the point's own height.
-    pub(super) fn weights_around(&self, progress: &Progress) -> Result<Arc<Vec<[f32; 8]>>, Cancelled> {
+    /// The weights of the neighbours of every point inside the border in the mean height around it, as row-major maps in the
+    /// order of [`AROUND`], and 0 at the border: those of the height at the point of the plane that fits the neighbours
+    /// best, weighted by the inverse squares of their distances. On a plane, the mean is the point's own height.
+    pub(super) fn weights_around(&self, progress: &Progress) -> Result<Arc<[Vec<f32>; 8]>, Cancelled> {
         let find = || {
             let (width, height) = (self.grid().width(), self.grid().height());
-            let mut weights = vec![[0.0; 8]; self.grid().samples()];
-            let rows = weights.par_chunks_exact_mut(width).enumerate().skip(1).take(height.max(2) - 2);
-            rows.try_for_each(|(r, row)| {
-                for (c, weights) in row.iter_mut().enumerate().skip(1).take(width.max(2) - 2) {
-                    *weights = plane_weights(AROUND.map(|[east, south]| {
+            let mut maps = [(); 8].map(|()| vec![0.0; self.grid().samples()]);
+            let mut rows: Vec<[&mut [f32]; 8]> = Vec::with_capacity(height);
+            let mut of_maps = maps.each_mut().map(|map| map.chunks_exact_mut(width));
+            while let [Some(a), Some(b), Some(c), Some(d), Some(e), Some(f), Some(g), Some(h)] =
+                of_maps.each_mut().map(Iterator::next)
+            {
+                rows.push([a, b, c, d, e, f, g, h]);
+            }
+            let inside = rows.par_iter_mut().enumerate().skip(1).take(height.max(2) - 2);
+            inside.try_for_each(|(r, row)| {
+                for c in 1..width.max(2) - 1 {
+                    let weights = plane_weights(AROUND.map(|[east, south]| {
                         self.vector([c, r], [c.wrapping_add_signed(east), r.wrapping_add_signed(south)])
                     }));
+                    row.iter_mut().zip(weights).for_each(|(of_neighbour, weight)| of_neighbour[c] = weight);
                 }
                 progress.check()
             })?;
-            Ok(weights)
+            Ok(maps)
         };
         self.weights(find)
     }
@@ -196,8 +204,9 @@ mod tests {
         let mesh = mesh(9, 7);
         let weights = mesh.weights_around(&Progress::new()).expect("not cancelled");
         let places: Vec<[f32; 2]> = mesh.around(7, 4).map(|to| mesh.vector([7, 4], to)).collect();
-        assert_eq!(weights[4 * 9 + 7], plane_weights(places.try_into().expect("eight")));
-        assert!([0, 8, 9 * 6 + 3].iter().all(|border| weights[*border] == [0.0; 8]));
+        let of_point = |point: usize| weights.each_ref().map(|map| map[point]);
+        assert_eq!(of_point(4 * 9 + 7), plane_weights(places.try_into().expect("eight")));
+        assert!([0, 8, 9 * 6 + 3].into_iter().all(|border| of_point(border) == [0.0; 8]));
     }
 
     #[test]

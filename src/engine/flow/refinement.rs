@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use super::bend_limit::limit_bends_at_points;
 use super::depressions::{FLOOR_SLOPE, PLAIN_SLOPE};
 use super::drainage::Drainage;
-use super::location::{Location, Places};
-use super::mesh::{Mesh, hash};
+use super::location::Places;
+use super::mesh::{Location, Mesh, hash};
 use super::options::RoutingOptions;
 use super::slope_limit::limit_slopes;
 use super::source::Source;
@@ -340,11 +340,15 @@ impl DrainedTerrain {
             heights.heights_mut().par_chunks_exact_mut(width).zip(linear.heights_mut().par_chunks_exact_mut(width));
         let left_and_fixed = left.heights_mut().par_chunks_exact_mut(width).zip(is_fixed.par_chunks_exact_mut(width));
         let counter = progress.counter(grid.height());
+        let places = mesh.places_on_coarser(|| RowOfPoints::locate_all(&self.terrain.mesh, mesh, progress))?;
         heights_and_linear.zip(left_and_fixed).enumerate().try_for_each_init(
             RowOfPoints::default,
             |points, (r, ((heights, linear), (left, is_fixed)))| {
-                points.locate(&self.terrain.mesh, mesh, r);
-                for (c, place) in points.locations.iter().enumerate() {
+                let places = match &places {
+                    Some(places) => &places[r * width..][..width],
+                    None => points.locate(&self.terrain.mesh, mesh, r),
+                };
+                for (c, place) in places.iter().enumerate() {
                     let corners = corners_of(place, &corners);
                     let share = place.interpolated(corners.map(|corner| corner.left));
                     left[c] = share;
@@ -476,8 +480,19 @@ struct RowOfPoints {
 }
 
 impl RowOfPoints {
-    /// Finds the coarse triangles that contain the points of a fine row.
-    fn locate(&mut self, coarse: &Mesh, fine: &Mesh, r: usize) {
+    /// The coarse triangles that contain the points of all fine rows.
+    fn locate_all(coarse: &Mesh, fine: &Mesh, progress: &Progress) -> Result<Vec<Location>, Cancelled> {
+        let width = fine.grid().width();
+        let mut places = vec![Location::default(); fine.grid().samples()];
+        places.par_chunks_exact_mut(width).enumerate().try_for_each_init(Self::default, |points, (r, row)| {
+            row.copy_from_slice(points.locate(coarse, fine, r));
+            progress.check()
+        })?;
+        Ok(places)
+    }
+
+    /// The coarse triangles that contain the points of a fine row.
+    fn locate(&mut self, coarse: &Mesh, fine: &Mesh, r: usize) -> &[Location] {
         let own = coarse.grid();
         let [east, south] = fine.offsets_in_row(r);
         let (row, _) = halved(r, 0.0, own.height());
@@ -492,6 +507,7 @@ impl RowOfPoints {
         }
         let places = Places { row, columns: &self.columns, u: &self.u, v: &self.v };
         coarse.locate_row(places, &mut self.locations);
+        &self.locations
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::location::{Location, Places};
-use super::mesh::{Mesh, Triangle};
+use super::location::Places;
+use super::mesh::{Location, Mesh, Triangle};
 use crate::cast::{ToFloat, ToInteger};
 use crate::heightfield::{Grid, Heightfield, bilinear, copy_heights};
 use crate::progress::{Cancelled, Progress};

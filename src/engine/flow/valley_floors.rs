@@ -111,9 +111,9 @@ fn widen([north, here, south]: [&[f32]; 3], column_highest: &mut [f32], loss: f3
 
 /// Points inside the border, and how much each of their neighbours counts in the mean around them.
 pub(super) struct Neighbourhoods {
-    /// The row-major index of each point.
-    points: Vec<u32>,
-    weights: Arc<Vec<[f32; 8]>>,
+    /// The row-major index of each point; `None` for all of them.
+    points: Option<Vec<u32>>,
+    weights: Arc<[Vec<f32>; 8]>,
     /// The distances to the neighbours in row-major indices.
     steps: [isize; 8],
 }
@@ -121,9 +121,15 @@ pub(super) struct Neighbourhoods {
 impl Neighbourhoods {
     /// All points inside the border.
     pub fn all(mesh: &Mesh, progress: &Progress) -> Result<Self, Cancelled> {
-        Self::new(mesh, |_| true, progress)
+        Self::of_points(mesh, None, progress)
     }
 
+    fn of_points(mesh: &Mesh, points: Option<Vec<u32>>, progress: &Progress) -> Result<Self, Cancelled> {
+        let steps = AROUND.map(|[east, south]| south * mesh.grid().width().cast_signed() + east);
+        Ok(Self { points, weights: mesh.weights_around(progress)?, steps })
+    }
+
+    /// The points inside the border that are included, by their row-major indices.
     fn new(mesh: &Mesh, includes: impl Fn(usize) -> bool + Sync, progress: &Progress) -> Result<Self, Cancelled> {
         let (width, height) = (mesh.grid().width(), mesh.grid().height());
         let of_row = |r: usize| {
@@ -132,10 +138,7 @@ impl Neighbourhoods {
         };
         let rows = (1..height.max(2) - 1).into_par_iter().with_min_len(8);
         let rows: Vec<Vec<u32>> = rows.map(of_row).collect::<Result<_, Cancelled>>()?;
-        let points = rows.concat();
-        drop(rows);
-        let steps = AROUND.map(|[east, south]| south * width.cast_signed() + east);
-        Ok(Self { points, weights: mesh.weights_around(progress)?, steps })
+        Self::of_points(mesh, Some(rows.concat()), progress)
     }
 
     /// Adds the `change` of each point above the sea, which depends on its index, its height and the mean height of its
@@ -150,31 +153,87 @@ impl Neighbourhoods {
         /// Points that a thread moves at a time.
         const CHUNK: usize = 1 << 12;
         let sea_m = routing.sea_level_m();
+        let Some(points) = &self.points else { return self.move_all(heights, sea_m, change, progress) };
         let before = heights.heights();
         let moved = |point: usize| {
             let own_m = before[point];
             if own_m <= sea_m {
                 return own_m;
             }
-            let around = self.weights[point].iter().zip(self.steps);
+            let around = self.weights.iter().zip(self.steps);
             let height_m = |step| before[point.wrapping_add_signed(step)].max(sea_m);
-            let mean_m = around.map(|(weight, step)| weight * height_m(step)).sum();
+            let mean_m = around.map(|(weights, step)| weights[point] * height_m(step)).sum();
             own_m + change(point, own_m, mean_m)
         };
-        let mut after = vec![0.0; self.points.len()];
-        after.par_chunks_mut(CHUNK).zip(self.points.par_chunks(CHUNK)).try_for_each(|(after, points)| {
+        let mut after = vec![0.0; points.len()];
+        after.par_chunks_mut(CHUNK).zip(points.par_chunks(CHUNK)).try_for_each(|(after, points)| {
             after.iter_mut().zip(points).for_each(|(after, point)| *after = moved(*point as usize));
             progress.check()
         })?;
         let heights = heights.heights_mut();
-        self.points.iter().zip(after).for_each(|(point, after)| heights[*point as usize] = after);
+        points.iter().zip(after).for_each(|(point, after)| heights[*point as usize] = after);
         Ok(())
+    }
+
+    /// [`Self::move_towards_means`] for all points inside the border, row by row.
+    fn move_all(
+        &self,
+        heights: &mut Heightfield,
+        sea_m: f32,
+        change: impl Fn(usize, f32, f32) -> f32 + Sync,
+        progress: &Progress,
+    ) -> Result<(), Cancelled> {
+        let (width, height) = (heights.grid().width(), heights.grid().height());
+        if width < 3 {
+            return Ok(());
+        }
+        let before = heights.copied(progress)?;
+        let rows = heights.heights_mut().par_chunks_exact_mut(width).enumerate().skip(1).take(height.max(2) - 2);
+        rows.with_min_len(8).try_for_each_init(Vec::new, |means_m, (r, row)| {
+            let rows = [r - 1, r, r + 1].map(|r| before.row(r));
+            let weights = self.weights.each_ref().map(|weights| &weights[r * width..][..width]);
+            means_m.resize(width, 0.0);
+            simd(
+                #[inline(always)]
+                || find_means(rows, weights, sea_m, means_m),
+            );
+            for (c, (own_m, mean_m)) in row.iter_mut().zip(means_m).enumerate().take(width - 1).skip(1) {
+                if *own_m > sea_m {
+                    *own_m += change(r * width + c, *own_m, *mean_m);
+                }
+            }
+            progress.check()
+        })
+    }
+}
+
+/// Finds the mean heights around the points between the first and the last of a row, given the row before it, itself, and
+/// the one after it.
+#[inline(always)]
+fn find_means(
+    [north, here, south]: [&[f32]; 3],
+    [nw, n, ne, w, e, sw, s, se]: [&[f32]; 8],
+    sea_m: f32,
+    means_m: &mut [f32],
+) {
+    let count = means_m.len() - 2;
+    // Slices of one length each, because the loop would not be vectorized otherwise.
+    let means_m = &mut means_m[1..][..count];
+    let (north_west, north_of, north_east) = (&north[..count], &north[1..][..count], &north[2..][..count]);
+    let (west, east) = (&here[..count], &here[2..][..count]);
+    let (south_west, south_of, south_east) = (&south[..count], &south[1..][..count], &south[2..][..count]);
+    let [nw, n, ne, w, e, sw, s, se] = [nw, n, ne, w, e, sw, s, se].map(|weights| &weights[1..][..count]);
+    for c in 0..count {
+        let sum = nw[c] * north_west[c].max(sea_m) + n[c] * north_of[c].max(sea_m) + ne[c] * north_east[c].max(sea_m);
+        let sum = sum + w[c] * west[c].max(sea_m) + e[c] * east[c].max(sea_m);
+        let sum = sum + sw[c] * south_west[c].max(sea_m) + s[c] * south_of[c].max(sea_m);
+        means_m[c] = sum + se[c] * south_east[c].max(sea_m);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::terrain;
+    use super::super::tests::{mesh, terrain};
     use super::*;
     use crate::flow::options::Outlets;
     use crate::heightfield::{Extent, Grid};
@@ -204,6 +263,23 @@ mod tests {
         let cut = smoothed(&trench, &slope);
         assert!((0..33).all(|c| cut[(c, 8)] == trench[(c, 8)]));
         assert!((1..32).all(|c| cut[(c, 7)] < slope[(c, 7)] - 0.5 && cut[(c, 3)] == slope[(c, 3)]));
+    }
+
+    #[test]
+    fn all_points_move_as_those_of_a_list() {
+        let mesh = mesh(41, 29);
+        let heights = Heightfield::from_fn(mesh.grid(), |c, r| ((31 * c + 17 * r) % 23) as f32);
+        let routing = RoutingOptions { sea_m: Some(4.0), ..NO_SEA };
+        let change = |point: usize, own_m: f32, mean_m: f32| (mean_m - own_m) / (1 + point % 3) as f32;
+        let progress = Progress::new();
+        let moved = |points: Neighbourhoods| {
+            let mut heights = heights.clone();
+            points.move_towards_means(&mut heights, routing, change, &progress).expect("not cancelled");
+            heights
+        };
+        let all = moved(Neighbourhoods::all(&mesh, &progress).expect("not cancelled"));
+        assert_eq!(all, moved(Neighbourhoods::new(&mesh, |_| true, &progress).expect("not cancelled")));
+        assert_ne!(all, heights);
     }
 
     #[test]
