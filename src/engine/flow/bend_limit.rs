@@ -89,7 +89,7 @@ fn within(number: f32, limit: f32) -> f32 {
 }
 
 /// As [`limit_bends`] at the points of a mesh, so that rivers along the zigzag edges of triangles do not become rows of
-/// bumps in finer meshes. `points` are all of the mesh. The limits are multiplied by the square root of the spacing divided
+/// bumps in finer meshes. `points` are those of the mesh. The limits are multiplied by the square root of the spacing divided
 /// by [`SPACING_M`]: with those of maps on a reference of 64 m, terrain is too smooth at 80 m (a spectral slope of
 /// −3.5 in Alpine range, real terrain has −3.38 to −2.41).
 pub(super) fn limit_bends_at_points(
@@ -228,7 +228,7 @@ mod tests {
         let limited = |terrain: &Heightfield, left: f32, sea_m: Option<f32>| {
             let left = Heightfield::from_fn(mesh.grid(), |_, _| left);
             let (mut terrain, progress) = (terrain.clone(), Progress::new());
-            let points = Neighbourhoods::all(&mesh, &progress).expect("not cancelled");
+            let points = Neighbourhoods::new(&mesh, &progress).expect("not cancelled");
             let routing = RoutingOptions { outlets: Outlets::Border, sea_m };
             limit_bends_at_points(&mesh, &points, &mut terrain, &left, routing, &progress).expect("not cancelled");
             terrain

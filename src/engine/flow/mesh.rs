@@ -112,7 +112,7 @@ struct Points {
     stride: usize,
     lengths: OnceLock<Arc<[Vec<f32>; 4]>>,
     triangles: OnceLock<Arc<Vec<Triangle>>>,
-    weights: OnceLock<Arc<[Vec<f32>; 8]>>,
+    weights: OnceLock<Arc<Vec<f32>>>,
     /// The places of the points on the coarser mesh.
     places: OnceLock<Arc<Vec<Location>>>,
 }
@@ -284,8 +284,8 @@ impl Mesh {
     /// The weights of the neighbours of the points, which `find` finds.
     pub(super) fn weights(
         &self,
-        find: impl FnOnce() -> Result<[Vec<f32>; 8], Cancelled>,
-    ) -> Result<Arc<[Vec<f32>; 8]>, Cancelled> {
+        find: impl FnOnce() -> Result<Vec<f32>, Cancelled>,
+    ) -> Result<Arc<Vec<f32>>, Cancelled> {
         self.map(&self.points.weights, find)
     }
 

@@ -113,31 +113,25 @@ impl Mesh {
         }
     }
 
-    /// The weights of the neighbours of every point inside the border in the mean height around it, as row-major maps in the
-    /// order of [`AROUND`], and 0 at the border: those of the height at the point of the plane that fits the neighbours
-    /// best, weighted by the inverse squares of their distances. On a plane, the mean is the point's own height.
-    pub(super) fn weights_around(&self, progress: &Progress) -> Result<Arc<[Vec<f32>; 8]>, Cancelled> {
+    /// The weights of the neighbours of every point inside the border in the mean height around it, and 0 at the border:
+    /// those of the height at the point of the plane that fits the neighbours best, weighted by the inverse squares of their
+    /// distances. On a plane, the mean is the point's own height. Row by row; a row has those of its first neighbours, in
+    /// the order of [`AROUND`], then those of its second ones, and so on.
+    pub(super) fn weights_around(&self, progress: &Progress) -> Result<Arc<Vec<f32>>, Cancelled> {
         let find = || {
             let (width, height) = (self.grid().width(), self.grid().height());
-            let mut maps = [(); 8].map(|()| vec![0.0; self.grid().samples()]);
-            let mut rows: Vec<[&mut [f32]; 8]> = Vec::with_capacity(height);
-            let mut of_maps = maps.each_mut().map(|map| map.chunks_exact_mut(width));
-            while let [Some(a), Some(b), Some(c), Some(d), Some(e), Some(f), Some(g), Some(h)] =
-                of_maps.each_mut().map(Iterator::next)
-            {
-                rows.push([a, b, c, d, e, f, g, h]);
-            }
-            let inside = rows.par_iter_mut().enumerate().skip(1).take(height.max(2) - 2);
-            inside.try_for_each(|(r, row)| {
+            let mut weights = vec![0.0; AROUND.len() * self.grid().samples()];
+            let rows = weights.par_chunks_exact_mut(AROUND.len() * width).enumerate();
+            rows.skip(1).take(height.max(2) - 2).try_for_each(|(r, row)| {
                 for c in 1..width.max(2) - 1 {
-                    let weights = plane_weights(AROUND.map(|[east, south]| {
+                    let of_point = plane_weights(AROUND.map(|[east, south]| {
                         self.vector([c, r], [c.wrapping_add_signed(east), r.wrapping_add_signed(south)])
                     }));
-                    row.iter_mut().zip(weights).for_each(|(of_neighbour, weight)| of_neighbour[c] = weight);
+                    row.iter_mut().skip(c).step_by(width).zip(of_point).for_each(|(place, weight)| *place = weight);
                 }
                 progress.check()
             })?;
-            Ok(maps)
+            Ok(weights)
         };
         self.weights(find)
     }
@@ -204,9 +198,10 @@ mod tests {
         let mesh = mesh(9, 7);
         let weights = mesh.weights_around(&Progress::new()).expect("not cancelled");
         let places: Vec<[f32; 2]> = mesh.around(7, 4).map(|to| mesh.vector([7, 4], to)).collect();
-        let of_point = |point: usize| weights.each_ref().map(|map| map[point]);
-        assert_eq!(of_point(4 * 9 + 7), plane_weights(places.try_into().expect("eight")));
-        assert!([0, 8, 9 * 6 + 3].into_iter().all(|border| of_point(border) == [0.0; 8]));
+        let of_point =
+            |c: usize, r: usize| [0, 1, 2, 3, 4, 5, 6, 7].map(|neighbour| weights[(8 * r + neighbour) * 9 + c]);
+        assert_eq!(of_point(7, 4), plane_weights(places.try_into().expect("eight")));
+        assert!([[0, 0], [8, 0], [3, 6], [0, 4]].into_iter().all(|[c, r]| of_point(c, r) == [0.0; 8]));
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl DrainedTerrain {
         progress: &Progress,
     ) -> Result<Self, Cancelled> {
         let mut drainage = Drainage::new(&mesh, routing, progress)?;
-        let points = Neighbourhoods::all(&mesh, progress)?;
+        let points = Neighbourhoods::new(&mesh, progress)?;
         let mut heights = with_valley_floors(&points, streams, &source.left, routing, progress)?;
         limit_bends_at_points(&mesh, &points, &mut heights, &source.left, routing, progress)?;
         drop(points);
@@ -262,7 +262,7 @@ impl DrainedTerrain {
         drop((linear, is_fixed));
         if mesh.level() == 1 {
             // Finer levels add little to the bends of this one, which moves its channels and means by less than the limits.
-            let points = Neighbourhoods::all(&mesh, progress)?;
+            let points = Neighbourhoods::new(&mesh, progress)?;
             limit_bends_at_points(&mesh, &points, &mut heights, &left, self.terrain.routing, progress)?;
         }
         let source = Source { heights: source, left };

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::mesh::{AROUND, Mesh};
 use super::options::RoutingOptions;
-use crate::cast::{ToFloat, ToInteger};
+use crate::cast::ToFloat;
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
 use crate::simd::simd;
@@ -52,21 +52,18 @@ pub(super) fn smooth_margins(
     if [&is_filled, &is_cut].iter().all(|map| map.min_max()[1] == 0.0) {
         return Ok(());
     }
-    let [near_fills, near_cuts] = [with_margin(&is_filled, progress)?, with_margin(&is_cut, progress)?];
+    // The share of the difference by which points rise or fall towards their means; cuts stay.
+    let share = |near: f32, is_cut: f32| if is_cut > 0.0 { 0.0 } else { 0.5 * near };
+    let rise = with_margin(&is_filled, progress)?.combined(&is_cut, share, progress)?;
+    let fall = with_margin(&is_cut, progress)?.combined(&is_cut, share, progress)?;
+    let fall = fall.combined(&rise, f32::max, progress)?;
     let change = |point: usize, own_m: f32, mean_m: f32| {
-        let weight = |map: &Heightfield| 0.5 * map.heights()[point];
-        if mean_m < own_m {
-            weight(&near_cuts).max(weight(&near_fills)) * (mean_m - own_m)
-        } else {
-            weight(&near_fills) * (mean_m - own_m)
-        }
+        let shares = if mean_m < own_m { &fall } else { &rise };
+        shares.heights()[point] * (mean_m - own_m)
     };
-    let is_near = |point: usize| {
-        is_cut.heights()[point] == 0.0 && (near_fills.heights()[point] > 0.0 || near_cuts.heights()[point] > 0.0)
-    };
-    let near = Neighbourhoods::new(mesh, is_near, progress)?;
+    let points = Neighbourhoods::new(mesh, progress)?;
     for _ in 0..PASSES {
-        near.move_towards_means(heights, routing, change, progress)?;
+        points.move_towards_means(heights, routing, change, progress)?;
     }
     Ok(())
 }
@@ -109,40 +106,20 @@ fn widen([north, here, south]: [&[f32]; 3], column_highest: &mut [f32], loss: f3
     }
 }
 
-/// Points inside the border, and how much each of their neighbours counts in the mean around them.
+/// How much the neighbours of each point of a mesh count in the mean around it.
 pub(super) struct Neighbourhoods {
-    /// The row-major index of each point; `None` for all of them.
-    points: Option<Vec<u32>>,
-    weights: Arc<[Vec<f32>; 8]>,
-    /// The distances to the neighbours in row-major indices.
-    steps: [isize; 8],
+    /// See [`Mesh::weights_around`].
+    weights: Arc<Vec<f32>>,
 }
 
 impl Neighbourhoods {
-    /// All points inside the border.
-    pub fn all(mesh: &Mesh, progress: &Progress) -> Result<Self, Cancelled> {
-        Self::of_points(mesh, None, progress)
+    /// The neighbourhoods of all points.
+    pub fn new(mesh: &Mesh, progress: &Progress) -> Result<Self, Cancelled> {
+        Ok(Self { weights: mesh.weights_around(progress)? })
     }
 
-    fn of_points(mesh: &Mesh, points: Option<Vec<u32>>, progress: &Progress) -> Result<Self, Cancelled> {
-        let steps = AROUND.map(|[east, south]| south * mesh.grid().width().cast_signed() + east);
-        Ok(Self { points, weights: mesh.weights_around(progress)?, steps })
-    }
-
-    /// The points inside the border that are included, by their row-major indices.
-    fn new(mesh: &Mesh, includes: impl Fn(usize) -> bool + Sync, progress: &Progress) -> Result<Self, Cancelled> {
-        let (width, height) = (mesh.grid().width(), mesh.grid().height());
-        let of_row = |r: usize| {
-            let points = (1..width.max(2) - 1).map(|c| r * width + c);
-            progress.check().map(|()| points.filter(|point| includes(*point)).map(ToInteger::to_u32).collect())
-        };
-        let rows = (1..height.max(2) - 1).into_par_iter().with_min_len(8);
-        let rows: Vec<Vec<u32>> = rows.map(of_row).collect::<Result<_, Cancelled>>()?;
-        Self::of_points(mesh, Some(rows.concat()), progress)
-    }
-
-    /// Adds the `change` of each point above the sea, which depends on its index, its height and the mean height of its
-    /// neighbours before, metres. The floor of the sea counts as high as the sea.
+    /// Adds the `change` of each point inside the border and above the sea, which depends on its index, its height and the
+    /// mean height of its neighbours before, metres. The floor of the sea counts as high as the sea.
     pub fn move_towards_means(
         &self,
         heights: &mut Heightfield,
@@ -150,48 +127,17 @@ impl Neighbourhoods {
         change: impl Fn(usize, f32, f32) -> f32 + Sync,
         progress: &Progress,
     ) -> Result<(), Cancelled> {
-        /// Points that a thread moves at a time.
-        const CHUNK: usize = 1 << 12;
-        let sea_m = routing.sea_level_m();
-        let Some(points) = &self.points else { return self.move_all(heights, sea_m, change, progress) };
-        let before = heights.heights();
-        let moved = |point: usize| {
-            let own_m = before[point];
-            if own_m <= sea_m {
-                return own_m;
-            }
-            let around = self.weights.iter().zip(self.steps);
-            let height_m = |step| before[point.wrapping_add_signed(step)].max(sea_m);
-            let mean_m = around.map(|(weights, step)| weights[point] * height_m(step)).sum();
-            own_m + change(point, own_m, mean_m)
-        };
-        let mut after = vec![0.0; points.len()];
-        after.par_chunks_mut(CHUNK).zip(points.par_chunks(CHUNK)).try_for_each(|(after, points)| {
-            after.iter_mut().zip(points).for_each(|(after, point)| *after = moved(*point as usize));
-            progress.check()
-        })?;
-        let heights = heights.heights_mut();
-        points.iter().zip(after).for_each(|(point, after)| heights[*point as usize] = after);
-        Ok(())
-    }
-
-    /// [`Self::move_towards_means`] for all points inside the border, row by row.
-    fn move_all(
-        &self,
-        heights: &mut Heightfield,
-        sea_m: f32,
-        change: impl Fn(usize, f32, f32) -> f32 + Sync,
-        progress: &Progress,
-    ) -> Result<(), Cancelled> {
         let (width, height) = (heights.grid().width(), heights.grid().height());
         if width < 3 {
             return Ok(());
         }
+        let sea_m = routing.sea_level_m();
         let before = heights.copied(progress)?;
-        let rows = heights.heights_mut().par_chunks_exact_mut(width).enumerate().skip(1).take(height.max(2) - 2);
-        rows.with_min_len(8).try_for_each_init(Vec::new, |means_m, (r, row)| {
+        let weights = self.weights.par_chunks_exact(AROUND.len() * width);
+        let rows = heights.heights_mut().par_chunks_exact_mut(width).zip(weights).enumerate();
+        let inside = rows.skip(1).take(height.max(2) - 2).with_min_len(8);
+        inside.try_for_each_init(Vec::new, |means_m, (r, (row, weights))| {
             let rows = [r - 1, r, r + 1].map(|r| before.row(r));
-            let weights = self.weights.each_ref().map(|weights| &weights[r * width..][..width]);
             means_m.resize(width, 0.0);
             simd(
                 #[inline(always)]
@@ -207,22 +153,18 @@ impl Neighbourhoods {
     }
 }
 
-/// Finds the mean heights around the points between the first and the last of a row, given the row before it, itself, and
-/// the one after it.
+/// Finds the mean heights around the points between the first and the last of a row, given the row before it, itself, the
+/// one after it, and the [weights](Mesh::weights_around) of the row.
 #[inline(always)]
-fn find_means(
-    [north, here, south]: [&[f32]; 3],
-    [nw, n, ne, w, e, sw, s, se]: [&[f32]; 8],
-    sea_m: f32,
-    means_m: &mut [f32],
-) {
-    let count = means_m.len() - 2;
-    // Slices of one length each, because the loop would not be vectorized otherwise.
+fn find_means([north, here, south]: [&[f32]; 3], weights: &[f32], sea_m: f32, means_m: &mut [f32]) {
+    let (width, count) = (means_m.len(), means_m.len() - 2);
     let means_m = &mut means_m[1..][..count];
+    // Slices of one length each, because the loop would not be vectorized otherwise.
+    let [nw, n, ne, w, e, sw, s, se] =
+        [0, 1, 2, 3, 4, 5, 6, 7].map(|neighbour| &weights[neighbour * width + 1..][..count]);
     let (north_west, north_of, north_east) = (&north[..count], &north[1..][..count], &north[2..][..count]);
     let (west, east) = (&here[..count], &here[2..][..count]);
     let (south_west, south_of, south_east) = (&south[..count], &south[1..][..count], &south[2..][..count]);
-    let [nw, n, ne, w, e, sw, s, se] = [nw, n, ne, w, e, sw, s, se].map(|weights| &weights[1..][..count]);
     for c in 0..count {
         let sum = nw[c] * north_west[c].max(sea_m) + n[c] * north_of[c].max(sea_m) + ne[c] * north_east[c].max(sea_m);
         let sum = sum + w[c] * west[c].max(sea_m) + e[c] * east[c].max(sea_m);
@@ -266,20 +208,27 @@ mod tests {
     }
 
     #[test]
-    fn all_points_move_as_those_of_a_list() {
+    fn points_inside_the_border_and_above_the_sea_move() {
+        const SEA_M: f32 = 4.0;
         let mesh = mesh(41, 29);
-        let heights = Heightfield::from_fn(mesh.grid(), |c, r| ((31 * c + 17 * r) % 23) as f32);
-        let routing = RoutingOptions { sea_m: Some(4.0), ..NO_SEA };
+        let before = Heightfield::from_fn(mesh.grid(), |c, r| ((31 * c + 17 * r) % 23) as f32);
+        let routing = RoutingOptions { sea_m: Some(SEA_M), ..NO_SEA };
         let change = |point: usize, own_m: f32, mean_m: f32| (mean_m - own_m) / (1 + point % 3) as f32;
-        let progress = Progress::new();
-        let moved = |points: Neighbourhoods| {
-            let mut heights = heights.clone();
-            points.move_towards_means(&mut heights, routing, change, &progress).expect("not cancelled");
-            heights
-        };
-        let all = moved(Neighbourhoods::all(&mesh, &progress).expect("not cancelled"));
-        assert_eq!(all, moved(Neighbourhoods::new(&mesh, |_| true, &progress).expect("not cancelled")));
-        assert_ne!(all, heights);
+        let points = Neighbourhoods::new(&mesh, &Progress::new()).expect("not cancelled");
+        let mut moved = before.clone();
+        points.move_towards_means(&mut moved, routing, change, &Progress::new()).expect("not cancelled");
+        let expected = Heightfield::from_fn(mesh.grid(), |c, r| {
+            let own_m = before[(c, r)];
+            if [0, 40].contains(&c) || [0, 28].contains(&r) || own_m <= SEA_M {
+                return own_m;
+            }
+            let of_neighbour = |(neighbour, [east, south]): (usize, [isize; 2])| {
+                let height_m = before[(c.wrapping_add_signed(east), r.wrapping_add_signed(south))].max(SEA_M);
+                points.weights[(8 * r + neighbour) * 41 + c] * height_m
+            };
+            own_m + change(41 * r + c, own_m, AROUND.into_iter().enumerate().map(of_neighbour).sum())
+        });
+        assert_eq!(moved, expected);
     }
 
     #[test]
@@ -287,7 +236,7 @@ mod tests {
         let valley = terrain(&[&[8.0, 0.0, 8.0], &[8.0, 0.0, 8.0], &[8.0, 0.0, 8.0]]);
         let rise = |left: f32, routing: RoutingOptions| {
             let left = Heightfield::from_fn(valley.grid(), |_, _| left);
-            let points = Neighbourhoods::all(&Mesh::regular(valley.grid()), &Progress::new()).expect("not cancelled");
+            let points = Neighbourhoods::new(&Mesh::regular(valley.grid()), &Progress::new()).expect("not cancelled");
             let heights =
                 with_valley_floors(&points, &valley, &left, routing, &Progress::new()).expect("not cancelled");
             assert_eq!(heights[(0, 1)], 8.0, "the border and crests stay");

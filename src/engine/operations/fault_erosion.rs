@@ -312,8 +312,7 @@ impl FaultsWithRivers<'_> {
         let mut first = self.done + 1;
         let [sum, mut spare] = [(); 2].map(|()| Heightfield::flat(self.wide.world()));
         // Threads of the pool wait for each other for less time than one outside it waits for them.
-        let (first_sum, ()) = rayon::join(|| sum_of_group(first, sum), || ());
-        let mut sum = first_sum?;
+        let mut sum = rayon::scope(|_| sum_of_group(first, sum))?;
         while first <= until {
             let last = last_of_group(first);
             let (mesh, wide) = (&self.mesh, self.wide);
