@@ -6,7 +6,7 @@ use crate::engine::operations::AnyOperation;
 use crate::engine::{Recipe, Step};
 
 /// The version of the terrain that recipes produce. Project files say with which one they were saved.
-pub const TERRAIN_VERSION: u32 = 18;
+pub const TERRAIN_VERSION: u32 = 19;
 
 /// A change of the terrain that existing recipes produce.
 struct TerrainChange {
@@ -20,7 +20,7 @@ struct TerrainChange {
     is_fine: bool,
 }
 
-const CHANGES: [TerrainChange; 21] = [
+const CHANGES: [TerrainChange; 22] = [
     TerrainChange {
         version: 2,
         affects: |step| step.operation.has_own_points(),
@@ -161,6 +161,17 @@ const CHANGES: [TerrainChange; 21] = [
         affects: |step| step.operation.has_own_points(),
         what: "on maps of more than about 6000 samples, gullies are smoother",
         is_fine: true,
+    },
+    TerrainChange {
+        version: 19,
+        affects: |step| match &step.operation {
+            AnyOperation::Faults(faults) => faults.rivers.is_some(),
+            AnyOperation::BspFaults(faults) => faults.rivers.is_some(),
+            _ => false,
+        },
+        what: "rivers between faults begin on a coarse mesh, and also erode the last faults of a number that is not a \
+               multiple of their interval",
+        is_fine: false,
     },
 ];
 

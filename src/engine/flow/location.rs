@@ -1,7 +1,10 @@
 //! Finds the triangles of a mesh that contain the points of a row, many at once.
 
+use rayon::prelude::*;
+
 use super::mesh::{Location, MAX_OFFSET, Mesh};
 use crate::cast::{ToFloat, ToInteger};
+use crate::progress::{Cancelled, Progress};
 use crate::simd::simd;
 
 /// Points that are located together.
@@ -216,6 +219,53 @@ fn cross(a: [f32; 2], b: [f32; 2]) -> f32 {
 #[inline(always)]
 fn min(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
+}
+
+/// The points of a row of a finer mesh, on the coarser one.
+#[derive(Default)]
+pub(super) struct RowOfPoints {
+    columns: Vec<usize>,
+    u: Vec<f32>,
+    v: Vec<f32>,
+    locations: Vec<Location>,
+}
+
+impl RowOfPoints {
+    /// The coarse triangles that contain the points of all fine rows.
+    pub fn locate_all(coarse: &Mesh, fine: &Mesh, progress: &Progress) -> Result<Vec<Location>, Cancelled> {
+        let width = fine.grid().width();
+        let mut places = vec![Location::default(); fine.grid().samples()];
+        places.par_chunks_exact_mut(width).enumerate().try_for_each_init(Self::default, |points, (r, row)| {
+            row.copy_from_slice(points.locate(coarse, fine, r));
+            progress.check()
+        })?;
+        Ok(places)
+    }
+
+    /// The coarse triangles that contain the points of a fine row.
+    pub fn locate(&mut self, coarse: &Mesh, fine: &Mesh, r: usize) -> &[Location] {
+        let own = coarse.grid();
+        let [east, south] = fine.offsets_in_row(r);
+        let (row, _) = halved(r, 0.0, own.height());
+        self.columns.clear();
+        self.u.clear();
+        self.v.clear();
+        for (c, (east, south)) in east.iter().zip(south).enumerate() {
+            let (column, u) = halved(c, *east, own.width());
+            self.columns.push(column);
+            self.u.push(u);
+            self.v.push(halved(r, *south, own.height()).1);
+        }
+        let places = Places { row, columns: &self.columns, u: &self.u, v: &self.v };
+        coarse.locate_row(places, &mut self.locations);
+        &self.locations
+    }
+}
+
+/// The position of a point of the finer mesh among those of the coarser one: a whole number and a fraction.
+pub(super) fn halved(at: usize, offset: f32, count: usize) -> (usize, f32) {
+    let first = (at / 2).min(count - 2);
+    (first, 0.5 * ((at - 2 * first).to_f32() + offset))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::bend_limit::limit_bends_at_points;
 use super::depressions::{FLOOR_SLOPE, PLAIN_SLOPE};
 use super::drainage::Drainage;
-use super::location::Places;
+use super::location::{RowOfPoints, halved};
 use super::mesh::{Location, Mesh, hash};
 use super::options::RoutingOptions;
 use super::slope_limit::limit_slopes;
@@ -470,53 +470,6 @@ fn nearest_channel(place: &Location, corners: &[Corner; 3], half_width: f32) -> 
     nearest
 }
 
-/// The points of a row of a finer mesh, on the coarser one.
-#[derive(Default)]
-struct RowOfPoints {
-    columns: Vec<usize>,
-    u: Vec<f32>,
-    v: Vec<f32>,
-    locations: Vec<Location>,
-}
-
-impl RowOfPoints {
-    /// The coarse triangles that contain the points of all fine rows.
-    fn locate_all(coarse: &Mesh, fine: &Mesh, progress: &Progress) -> Result<Vec<Location>, Cancelled> {
-        let width = fine.grid().width();
-        let mut places = vec![Location::default(); fine.grid().samples()];
-        places.par_chunks_exact_mut(width).enumerate().try_for_each_init(Self::default, |points, (r, row)| {
-            row.copy_from_slice(points.locate(coarse, fine, r));
-            progress.check()
-        })?;
-        Ok(places)
-    }
-
-    /// The coarse triangles that contain the points of a fine row.
-    fn locate(&mut self, coarse: &Mesh, fine: &Mesh, r: usize) -> &[Location] {
-        let own = coarse.grid();
-        let [east, south] = fine.offsets_in_row(r);
-        let (row, _) = halved(r, 0.0, own.height());
-        self.columns.clear();
-        self.u.clear();
-        self.v.clear();
-        for (c, (east, south)) in east.iter().zip(south).enumerate() {
-            let (column, u) = halved(c, *east, own.width());
-            self.columns.push(column);
-            self.u.push(u);
-            self.v.push(halved(r, *south, own.height()).1);
-        }
-        let places = Places { row, columns: &self.columns, u: &self.u, v: &self.v };
-        coarse.locate_row(places, &mut self.locations);
-        &self.locations
-    }
-}
-
-/// The position of a point of the finer mesh among those of the coarser one: a whole number and a fraction.
-fn halved(at: usize, offset: f32, count: usize) -> (usize, f32) {
-    let first = (at / 2).min(count - 2);
-    (first, 0.5 * ((at - 2 * first).to_f32() + offset))
-}
-
 /// A random number from −1 to 1 that depends on the place.
 fn random(mesh: &Mesh, c: usize, r: usize) -> f32 {
     /// Separates these numbers from the displacements of the points.
@@ -570,6 +523,7 @@ fn erode(
 
 #[cfg(test)]
 mod tests {
+    use super::super::location::Places;
     use super::super::options::Outlets;
     use super::super::tests::mesh;
     use super::*;

@@ -76,6 +76,16 @@ impl WideGrid {
         Self { world, margin: self.margin << level }
     }
 
+    /// The wide grid of every second sample; `None` if the number of cells along a side or of the margin is odd.
+    pub fn halved(self) -> Option<Self> {
+        let [columns, rows] = [self.world.width() - 1, self.world.height() - 1];
+        let is_even = [columns, rows, self.margin].iter().all(|cells| cells.is_multiple_of(2));
+        is_even.then(|| {
+            let world = Grid::new(self.world.extent(), columns / 2 + 1, rows / 2 + 1);
+            Self { world, margin: self.margin / 2 }
+        })
+    }
+
     /// All samples, as a grid of a wider world.
     pub fn grid(self) -> Grid {
         let Self { world, margin } = self;

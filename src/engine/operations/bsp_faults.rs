@@ -9,10 +9,10 @@ use std::ops::RangeInclusive;
 use rayon::prelude::*;
 
 use super::bsp_tree::GridTree;
-use super::fault_erosion::{FaultErosion, FaultRivers};
+use super::fault_erosion::{FaultErosion, FaultRivers, FaultSource};
 use super::fault_sequence::{FaultSequence, Segment, Tree};
 use super::faults::PointPair;
-use super::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation, TerrainOnGrid};
+use super::operation::{AccumulatedHeights, EvalContext, Keyframe, KeyframeSink, Operation, TerrainOnGrid};
 use super::recursive_filter::RecursiveFilter;
 use super::stream_power_refinement::StreamPowerRefinement;
 use crate::cast::ToFloat;
@@ -206,7 +206,7 @@ const CHECK_EVERY: usize = 16;
 
 impl BspFaults {
     /// Adds trees to the exact heights (`fixed`, or zero) or subtracts them, and returns the resulting terrain.
-    fn sum(
+    fn sum_of_trees(
         &self,
         context: &EvalContext,
         trees: RangeInclusive<u32>,
@@ -295,27 +295,31 @@ fn add_tree(
 
 impl BspFaults {
     fn erosion(&self) -> FaultErosion<'_> {
-        FaultErosion { wind: self.wind.as_ref(), rivers: self.rivers.as_ref(), floor_m: self.floor_m }
-    }
-
-    /// The sum of the faults alone on any grid.
-    fn uneroded(&self, context: &EvalContext, until: u32) -> impl Fn(Grid) -> Result<Heightfield, Cancelled> + Sync {
-        let faults = Self { wind: None, rivers: None, ..self.clone() };
-        move |grid| faults.evaluate(&EvalContext { grid, ..*context }, until, None)
-    }
-
-    /// A function that adds a tree to terrain on a grid.
-    fn adder(
-        &self,
-        grid: Grid,
-        context: &EvalContext,
-    ) -> impl Fn(u32, &mut Heightfield) -> Result<(), Cancelled> + Sync {
-        let xs = column_positions(&grid);
-        let fade = self.edge_fade.then(|| Fade::new(&grid));
-        move |i, terrain| {
-            let tree = self.tree(i, grid.extent(), context.stream);
-            add_tree(terrain, &tree, &xs, fade.as_ref(), self.floor_m, context.progress)
+        FaultErosion {
+            faults: self,
+            count: self.count,
+            wind: self.wind.as_ref(),
+            rivers: self.rivers.as_ref(),
+            floor_m: self.floor_m,
         }
+    }
+}
+
+impl FaultSource for BspFaults {
+    fn add_to(&self, terrain: &mut Heightfield, fault: u32, context: &EvalContext) -> Result<(), Cancelled> {
+        let grid = terrain.grid();
+        let fade = self.edge_fade.then(|| Fade::new(&grid));
+        let tree = self.tree(fault, grid.extent(), context.stream);
+        add_tree(terrain, &tree, &column_positions(&grid), fade.as_ref(), self.floor_m, context.progress)
+    }
+
+    fn sum(&self, faults: RangeInclusive<u32>, context: &EvalContext) -> Result<Heightfield, Cancelled> {
+        if self.floor_m.is_none() {
+            return self.sum_of_trees(context, faults, false, None);
+        }
+        let mut terrain = Heightfield::flat(context.grid);
+        faults.into_iter().try_for_each(|fault| self.add_to(&mut terrain, fault, context))?;
+        Ok(terrain)
     }
 }
 
@@ -385,15 +389,25 @@ impl Operation for BspFaults {
         (!self.is_resumable()).then(|| {
             let (done, mut fixed) = from.unwrap_or_else(|| (0, FixedHeights::flat(context.grid)));
             let between = done.min(until) + 1..=done.max(until);
-            Ok((self.sum(context, between, until < done, Some(&mut fixed))?, fixed))
+            Ok((self.sum_of_trees(context, between, until < done, Some(&mut fixed))?, fixed))
         })
     }
 
     fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
         if !self.is_resumable() {
-            return self.sum(context, 1..=until, false, None);
+            return self.sum_of_trees(context, 1..=until, false, None);
         }
-        self.erosion().evaluate(context, until, resume, self.adder(context.grid, context))
+        self.erosion().evaluate(context, until, resume, &mut KeyframeSink::none())
+    }
+
+    fn evaluate_with_keyframes(
+        &self,
+        context: &EvalContext,
+        until: u32,
+        resume: Option<Keyframe>,
+        keyframes: &mut KeyframeSink,
+    ) -> Result<Heightfield, Cancelled> {
+        self.erosion().evaluate(context, until, resume, keyframes)
     }
 
     fn rock_change(
@@ -403,12 +417,11 @@ impl Operation for BspFaults {
         _below: &TerrainOnGrid,
         sediment_m: &Heightfield,
     ) -> Result<Option<RockChange>, Cancelled> {
-        let adder = self.adder(self.working_grid(context.grid), context);
-        self.erosion().rock_change(context, until, sediment_m, &self.uneroded(context, until), adder)
+        self.erosion().rock_change(context, until, sediment_m)
     }
 
     fn upsample(&self, terrain: &Heightfield, context: &EvalContext, until: u32) -> Result<Heightfield, Cancelled> {
-        self.erosion().upsample(terrain, context, until, &self.uneroded(context, until))
+        self.erosion().upsample(terrain, context, until)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::operation::{EvalContext, Keyframe, Operation, Role, TerrainOnGrid};
+use super::operation::{EvalContext, Keyframe, KeyframeSink, Operation, Role, TerrainOnGrid};
 use super::river_rock::RiverRock;
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_refinement::{StreamPowerRefinement, coarser};
@@ -134,6 +134,7 @@ impl FluvialErosion {
         until: u32,
         resume: Option<Keyframe>,
         mut rock: Option<&mut RiverRock>,
+        keyframes: &mut KeyframeSink,
     ) -> Result<Heightfield, Cancelled> {
         let progress = context.progress;
         let mut solver = self.solver(wide, context.stream, progress)?;
@@ -142,12 +143,13 @@ impl FluvialErosion {
         let (done, mut terrain) = of_points.resume_or_below(resume)?;
         let counter = progress.counter((until - done) as usize);
         let uplift_m = self.uplift_m(wide, below.as_ref());
-        for _ in done..until {
+        for i in done + 1..=until {
             let before = rock.is_some().then(|| terrain.copied(progress)).transpose()?;
             solver.step(&mut terrain, Some(&uplift_m), progress)?;
             if let (Some(rock), Some(before)) = (&mut rock, before) {
-                rock.note(&before, Some(&uplift_m), &terrain, &solver.drainage);
+                rock.note(&before, &uplift_m, &terrain, &solver.drainage);
             }
+            keyframes.offer(i, &terrain, progress)?;
             counter.add_one()?;
         }
         Ok(terrain)
@@ -198,7 +200,17 @@ impl Operation for FluvialErosion {
     }
 
     fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled> {
-        self.evaluate_with_rock(self.wide(context.grid), context, until, resume, None)
+        self.evaluate_with_rock(self.wide(context.grid), context, until, resume, None, &mut KeyframeSink::none())
+    }
+
+    fn evaluate_with_keyframes(
+        &self,
+        context: &EvalContext,
+        until: u32,
+        resume: Option<Keyframe>,
+        keyframes: &mut KeyframeSink,
+    ) -> Result<Heightfield, Cancelled> {
+        self.evaluate_with_rock(self.wide(context.grid), context, until, resume, None, keyframes)
     }
 
     fn rock_change(
@@ -219,6 +231,7 @@ impl Operation for FluvialErosion {
             until,
             None,
             Some(&mut rock),
+            &mut KeyframeSink::none(),
         )?;
         rock.into_change(&mesh, Heightfield::flat(context.grid), context).map(Some)
     }
@@ -308,7 +321,9 @@ mod tests {
         let stream = Stream::new(1, 1);
         let context = EvalContext { below: Some(terrain), stream, ..EvalContext::new(grid, &inputs, &progress) };
         let erosion = FluvialErosion { years, ..erosion.clone() };
-        erosion.evaluate_with_rock(WideGrid::new(grid, 0), &context, steps, None, None).expect("not cancelled")
+        erosion
+            .evaluate_with_rock(WideGrid::new(grid, 0), &context, steps, None, None, &mut KeyframeSink::none())
+            .expect("not cancelled")
     }
 
     /// The drainage of terrain on a grid without a margin.
@@ -586,7 +601,9 @@ mod tests {
             let below = Some(&below);
             let context = EvalContext { below, stream, ..EvalContext::new(grid, &inputs, &progress) };
             let slope = |wide: WideGrid| {
-                let points = erosion.evaluate_with_rock(wide, &context, 20, None, None).expect("not cancelled");
+                let points = erosion
+                    .evaluate_with_rock(wide, &context, 20, None, None, &mut KeyframeSink::none())
+                    .expect("not cancelled");
                 border_slope(&erosion.upsample(&points, &context, 20).expect("not cancelled"))
             };
             let [with_margin, without] = [WideGrid::with_default_margin(grid), WideGrid::new(grid, 0)].map(slope);

@@ -6,7 +6,9 @@
 mod blocks;
 mod bsp_tree;
 mod fault_erosion;
+mod fault_evaluation;
 mod fault_sequence;
+mod faults_with_rivers;
 mod local_blur;
 mod operation;
 mod refinement_grids;
@@ -26,7 +28,7 @@ use serde_json::{Map, Value};
 
 pub use self::fault_erosion::FaultRivers;
 pub use self::fault_sequence::{FaultSequence, PlacedFault, Segment, Tree};
-pub use self::operation::{AccumulatedHeights, EvalContext, Keyframe, Operation, Role, TerrainOnGrid};
+pub use self::operation::{AccumulatedHeights, EvalContext, Keyframe, KeyframeSink, Operation, Role, TerrainOnGrid};
 pub(super) use self::report::symmetry_report;
 pub use self::report::{LinePoint, PartLine, PartReport};
 use super::blend::Blend;

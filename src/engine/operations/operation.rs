@@ -1,9 +1,12 @@
 //! The trait that every operation implements, with the types that its methods take and return.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::fault_sequence::FaultSequence;
 use super::report::PartReport;
+use crate::cast::ToFloat;
 use crate::fault::FixedHeights;
 use crate::heightfield::{Extent, Grid, Heightfield};
 use crate::inputs::Inputs;
@@ -110,6 +113,39 @@ pub struct Keyframe<'a> {
     pub iteration: u32,
     /// The operation's result after them, before blending, on the working grid or at the operation's own points.
     pub terrain: &'a Heightfield,
+}
+
+/// Where an evaluation stores keyframes.
+pub struct KeyframeSink<'a> {
+    /// The iterations between two keyframes.
+    stride: u32,
+    store: Option<&'a mut dyn FnMut(u32, Arc<Heightfield>)>,
+}
+
+impl<'a> KeyframeSink<'a> {
+    /// Stores the results after multiples of `stride`, which is a multiple of [`Operation::keyframe_interval`].
+    pub fn new(stride: u32, store: &'a mut dyn FnMut(u32, Arc<Heightfield>)) -> Self {
+        Self { stride, store: Some(store) }
+    }
+
+    /// Stores nothing.
+    pub fn none() -> Self {
+        Self { stride: u32::MAX, store: None }
+    }
+
+    /// Stores the terrain after an iteration if there is a keyframe.
+    pub fn offer(&mut self, iteration: u32, terrain: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
+        if let Some(store) = self.store.as_mut().filter(|_| iteration.is_multiple_of(self.stride)) {
+            store(iteration, Arc::new(terrain.copied(progress)?));
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for KeyframeSink<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("KeyframeSink").field("stride", &self.stride).finish_non_exhaustive()
+    }
 }
 
 /// A terrain together with the exact fixed-point heights from which [`Operation::accumulate`] can continue.
@@ -306,4 +342,30 @@ pub trait Operation: Parameters {
     /// A [resumable](Self::is_resumable) operation may continue from the keyframe `resume`; the result must be
     /// bit-identical.
     fn evaluate(&self, context: &EvalContext, until: u32, resume: Option<Keyframe>) -> Result<Heightfield, Cancelled>;
+
+    /// [`Self::evaluate`] for a [resumable](Self::is_resumable) operation, with keyframes on the way.
+    fn evaluate_with_keyframes(
+        &self,
+        context: &EvalContext,
+        until: u32,
+        resume: Option<Keyframe>,
+        keyframes: &mut KeyframeSink,
+    ) -> Result<Heightfield, Cancelled> {
+        let start = resume.map_or(0, |keyframe| keyframe.iteration);
+        let share = |iteration: u32| (iteration - start).to_f32() / (until - start).max(1).to_f32();
+        let mut latest: Option<(u32, Heightfield)> = None;
+        loop {
+            let kept = latest.as_ref().map(|(iteration, terrain)| Keyframe { iteration: *iteration, terrain });
+            let keyframe = kept.or(resume);
+            let done = keyframe.map_or(0, |keyframe| keyframe.iteration);
+            let stop = until.min((done / keyframes.stride + 1).saturating_mul(keyframes.stride));
+            let evaluated = || self.evaluate(context, stop, keyframe);
+            let terrain = context.progress.stage(share(done)..share(stop), evaluated)?;
+            if stop == until {
+                return Ok(terrain);
+            }
+            keyframes.offer(stop, &terrain, context.progress)?;
+            latest = Some((stop, terrain));
+        }
+    }
 }

@@ -225,6 +225,20 @@ macro_rules! registry {
                 match self { $( Self::$name(operation) => operation.evaluate(context, until, resume), )+ }
             }
 
+            /// See [`Operation::evaluate_with_keyframes`].
+            pub fn evaluate_with_keyframes(
+                &self,
+                context: &EvalContext,
+                until: u32,
+                resume: Option<Keyframe>,
+                keyframes: &mut KeyframeSink,
+            ) -> Result<Heightfield, Cancelled> {
+                match self {
+                    $( Self::$name(operation) =>
+                        operation.evaluate_with_keyframes(context, until, resume, keyframes), )+
+                }
+            }
+
             /// The parameters, without the operation's type.
             pub fn group(&self) -> &dyn Group {
                 match self { $( Self::$name(operation) => operation, )+ }

@@ -33,31 +33,36 @@ impl RiverRock {
         })
     }
 
-    /// Notes a step: the heights before it, the uplift during it (`None`: none), and the heights after it. Points where flow
-    /// ends are not uplifted.
-    pub fn note(
-        &mut self,
-        before_m: &Heightfield,
-        uplift_m: Option<&[f32]>,
-        after_m: &Heightfield,
-        drainage: &Drainage,
-    ) {
+    /// Notes a step: the heights before it, the uplift during it, and the heights after it. Points where flow ends are not
+    /// uplifted.
+    pub fn note(&mut self, before_m: &Heightfield, uplift_m: &[f32], after_m: &Heightfield, drainage: &Drainage) {
         drainage.mark_ends(&mut self.is_fixed);
         let points = self.sediment_m.heights_mut().iter_mut().zip(self.net_m.heights_mut());
         let points = points.zip(self.raised_m.heights_mut()).zip(&self.is_fixed);
-        let heights = before_m.heights().iter().zip(after_m.heights());
-        for (i, ((((sediment_m, net_m), raised_m), is_fixed), (before_m, after_m))) in points.zip(heights).enumerate() {
-            let uplift_m = uplift_m.filter(|_| !is_fixed).map_or(0.0, |uplift_m| uplift_m[i]);
-            let filled_m = after_m - before_m - uplift_m;
+        let heights = before_m.heights().iter().zip(after_m.heights()).zip(uplift_m);
+        for ((((sediment_m, net_m), raised_m), is_fixed), ((before_m, after_m), uplift_m)) in points.zip(heights) {
+            let uplift_m = if *is_fixed { 0.0 } else { *uplift_m };
             *raised_m += uplift_m;
-            *net_m += filled_m;
-            *sediment_m = (*sediment_m + filled_m).max(0.0);
+            fill(sediment_m, net_m, after_m - before_m - uplift_m);
         }
+    }
+
+    /// Notes by how much a step without uplift raised each point, metres; negative where it eroded.
+    pub fn note_filling(&mut self, filled_m: &Heightfield) {
+        let points = self.sediment_m.heights_mut().iter_mut().zip(self.net_m.heights_mut());
+        points.zip(filled_m.heights()).for_each(|((sediment_m, net_m), filled_m)| fill(sediment_m, net_m, *filled_m));
     }
 
     /// Notes that all points rose, also those that are fixed.
     pub fn note_rebound(&mut self, rebound_m: f32) {
         self.raised_m.heights_mut().iter_mut().for_each(|raised_m| *raised_m += rebound_m);
+    }
+
+    /// By how much the surface has changed at each point, metres.
+    #[cfg(test)]
+    pub fn change_m(&self) -> Heightfield {
+        let sum = |net_m: f32, raised_m: f32| net_m + raised_m;
+        self.net_m.clone().combined(&self.raised_m, sum, &Progress::new()).expect("not cancelled")
     }
 
     /// The change of the rock on the context's grid, of which `displacement_m` is what was not noted here.
@@ -76,4 +81,10 @@ impl RiverRock {
         let refilled_m = mesh.sampled(refilled_m.heights(), grid, progress)?;
         Ok(RockChange { displacement_m, refilled_m: Some(refilled_m) })
     }
+}
+
+/// Adds sediment to a point, or removes it; what lies below is rock.
+fn fill(sediment_m: &mut f32, net_m: &mut f32, filled_m: f32) {
+    *net_m += filled_m;
+    *sediment_m = (*sediment_m + filled_m).max(0.0);
 }

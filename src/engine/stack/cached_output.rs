@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::cast::ToFloat;
+use super::between_steps::BetweenSteps;
 use crate::fault::FixedHeights;
 use crate::heightfield::Heightfield;
-use crate::operations::{AnyOperation, EvalContext, Keyframe};
+use crate::operations::{AnyOperation, EvalContext, Keyframe, KeyframeSink};
 use crate::progress::Cancelled;
 
 /// The output of a step's operation before blending, by ascending number of iterations.
@@ -16,11 +16,13 @@ pub(super) struct CachedOutput {
     pub(super) fixed: Vec<(u32, FixedHeights)>,
     /// The last output on the grid of the map, of operations with a grid of their own.
     pub(super) upsampled: Option<(u32, Arc<Heightfield>)>,
+    /// The steps around the last preview between river steps.
+    pub(super) between: Option<BetweenSteps>,
 }
 
 impl CachedOutput {
     pub(super) fn is_empty(&self) -> bool {
-        self.terrains.is_empty() && self.fixed.is_empty() && self.upsampled.is_none()
+        self.terrains.is_empty() && self.fixed.is_empty() && self.upsampled.is_none() && self.between.is_none()
     }
 
     /// Whether the output after an iteration takes no computation: on the grid of the map, if the operation has one of its
@@ -80,24 +82,20 @@ pub(super) fn resumed(
 ) -> Result<Arc<Heightfield>, Cancelled> {
     let interval = operation.keyframe_interval();
     let is_resumable = |iteration: u32| iteration < until && iteration.is_multiple_of(interval);
-    let mut latest = keyframes.iter().rev().find(|(iteration, _)| is_resumable(*iteration)).cloned();
+    let latest = keyframes.iter().rev().find(|(iteration, _)| is_resumable(*iteration)).cloned();
     // Drop the terrain of the previous playhead position.
     keyframes.retain(|(iteration, _)| iteration % stride == 0);
-    let start = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
-    let share = |iteration: u32| (iteration - start).to_f32() / (until - start).max(1).to_f32();
-    loop {
-        let done = latest.as_ref().map_or(0, |(iteration, _)| *iteration);
-        let stop = until.min((done / stride + 1) * stride);
-        let keyframe = latest.as_ref().map(|(iteration, terrain)| Keyframe { iteration: *iteration, terrain });
-        let evaluated = || operation.evaluate(context, stop, keyframe);
-        let terrain = Arc::new(context.progress.stage(share(done)..share(stop), evaluated)?);
-        let at = keyframes.partition_point(|(iteration, _)| *iteration < stop);
-        keyframes.insert(at, (stop, terrain.clone()));
-        if stop == until {
-            return Ok(terrain);
+    let mut keep = |iteration: u32, terrain: Arc<Heightfield>| {
+        let at = keyframes.partition_point(|(known, _)| *known < iteration);
+        if keyframes.get(at).is_none_or(|(known, _)| *known != iteration) {
+            keyframes.insert(at, (iteration, terrain));
         }
-        latest = Some((stop, terrain));
-    }
+    };
+    let resume = latest.as_ref().map(|(iteration, terrain)| Keyframe { iteration: *iteration, terrain });
+    let mut sink = KeyframeSink::new(stride, &mut keep);
+    let terrain = Arc::new(operation.evaluate_with_keyframes(context, until, resume, &mut sink)?);
+    keep(until, terrain.clone());
+    Ok(terrain)
 }
 
 #[cfg(test)]

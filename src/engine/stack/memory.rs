@@ -1,6 +1,7 @@
 //! The memory that the evaluation of a stack takes.
 
-use super::{KEYFRAME_BYTES, MAX_BYTES, step_ahead};
+use super::pointwise::step_ahead;
+use super::{KEYFRAME_BYTES, MAX_BYTES};
 use crate::cast::ToFloat;
 use crate::final_symmetry::{self, symmetries_to_restore};
 use crate::heightfield::Grid;
@@ -20,7 +21,8 @@ pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
         } else {
             0
         };
-        let upsampled = if step.operation.is_upsampled(grid) { terrain } else { 0 };
+        // With the terrain at the river steps before and after a preview.
+        let upsampled = if step.operation.is_upsampled(grid) { 3 * terrain } else { 0 };
         terrain + output + upsampled + keyframes
     };
     let largest = enabled.clone().map(step_bytes).max().unwrap_or_default();

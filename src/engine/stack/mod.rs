@@ -9,9 +9,11 @@
 //! terrain, which would take memory meanwhile.
 
 mod below_groups;
+mod between_steps;
 mod cached_output;
 pub mod memory;
 pub mod overview;
+mod pointwise;
 mod rock_log;
 mod shared_output;
 mod terrain_below;
@@ -21,7 +23,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use self::below_groups::BelowGroups;
+use self::between_steps::BetweenSteps;
 use self::cached_output::{CachedOutput, resumed};
+pub use self::pointwise::can_evaluate_parts;
+use self::pointwise::{pointwise_steps, step_ahead};
 use self::rock_log::{ChangedTerrain, RockLog};
 use self::shared_output::{of_step, shared_output};
 use self::terrain_below::{Method, TerrainBelow};
@@ -33,7 +38,7 @@ use super::groups::Placement;
 use super::hash::Hash;
 use super::heightfield::{Grid, Heightfield};
 use super::inputs::Inputs;
-use super::mask::{Mask, MaskSource, NamedMasks};
+use super::mask::{MaskSource, NamedMasks};
 use super::operations::group::Start;
 use super::operations::symmetry::Symmetry;
 use super::operations::{AnyOperation, EvalContext, PartReport, TerrainOnGrid, symmetry_report};
@@ -217,7 +222,7 @@ impl Evaluator {
         for CachedStep { terrain, output, .. } in &self.cache {
             let below = if let CachedTerrain::Valid(Some(terrain)) = terrain { Some(terrain) } else { None };
             let outputs = output.terrains.iter().chain(&output.upsampled).map(|(_, terrain)| terrain);
-            for terrain in below.into_iter().chain(outputs) {
+            for terrain in below.into_iter().chain(outputs).chain(output.between.iter().flat_map(BetweenSteps::maps)) {
                 if seen.insert(Arc::as_ptr(terrain)) {
                     bytes += size_of_val(terrain.heights());
                 }
@@ -582,15 +587,8 @@ impl Evaluator {
         {
             return Ok(upsampled.clone());
         }
-        // A preview between two river steps of an operation shows the faults since the last one as they are.
-        let eroded = until - until % operation.keyframe_interval();
-        if self.is_coarse
-            && (1..until).contains(&eroded)
-            && let Some(added) = progress.stage(0.0..0.1, || operation.added_since(context, eroded, until))
-        {
-            let added = added?;
-            let terrain = progress.stage(0.1..1.0, || self.output(operation, context, eroded, below, cached))?;
-            return added.combined(&terrain, |added, terrain| terrain + added, progress).map(Arc::new);
+        if let Some(terrain) = self.output_between_steps(operation, context, until, below, cached)? {
+            return Ok(terrain);
         }
         let terrain = match cached.terrain(until) {
             Some(terrain) => terrain.clone(),
@@ -605,6 +603,30 @@ impl Evaluator {
         let upsampled = Arc::new(upsampled);
         cached.upsampled = self.is_caching.then(|| (until, upsampled.clone()));
         Ok(upsampled)
+    }
+
+    /// The output after an iteration between two river steps, in coarse previews of an operation that says what iterations
+    /// add alone; otherwise `None`.
+    fn output_between_steps(
+        &mut self,
+        operation: &AnyOperation,
+        context: &EvalContext,
+        until: u32,
+        below: &TerrainOnGrid,
+        cached: &mut CachedOutput,
+    ) -> Result<Option<Arc<Heightfield>>, Cancelled> {
+        let progress = context.progress;
+        let Some(steps) = BetweenSteps::around(operation, until).filter(|_| self.is_coarse) else { return Ok(None) };
+        let Some(added) = progress.stage(0.0..0.1, || operation.added_since(context, steps[0], until)) else {
+            return Ok(None);
+        };
+        if cached.between.as_ref().is_none_or(|between| between.steps != steps) {
+            cached.between = None;
+            let before = progress.stage(0.1..0.5, || self.output(operation, context, steps[0], below, cached))?;
+            let after = progress.stage(0.5..1.0, || self.output(operation, context, steps[1], below, cached))?;
+            cached.between = Some(BetweenSteps::new(operation, context, steps, before, &after)?);
+        }
+        cached.between.as_ref().map(|between| between.terrain(until, added?, progress)).transpose()
     }
 
     /// The output of an operation whose working grid is that of the context, from the cache if possible.
@@ -649,40 +671,6 @@ impl Default for Evaluator {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Whether the heights after a step depend on the position and the height below at each sample alone.
-fn is_pointwise(recipe: &Recipe, Step { operation, settings, .. }: &Step, grid: Grid) -> bool {
-    operation.is_pointwise()
-        && operation.working_grid(grid) == grid
-        && recipe.mask_sources(settings).all(Mask::is_pointwise)
-}
-
-/// The number of steps from the lowest up that are pointwise. The terrain after them can be evaluated on any grid, with the
-/// same heights.
-fn pointwise_steps(recipe: &Recipe, grid: Grid) -> usize {
-    let mut others = recipe.active_steps().filter(|(_, step)| !is_pointwise(recipe, step, grid));
-    others.next().map_or(recipe.stack.len(), |(i, _)| i)
-}
-
-/// The step whose output an evaluator without a cache computes first, because it does not depend on the terrain below, which
-/// would only take memory meanwhile: the lowest one that is not pointwise.
-fn step_ahead(recipe: &Recipe, placements: &[Placement], grid: Grid) -> Option<usize> {
-    let i = pointwise_steps(recipe, grid);
-    let step = recipe.stack.get(i)?;
-    (placements[i].parent.is_none() && !step.is_group() && !step.operation.reads_below()).then_some(i)
-}
-
-/// Whether parts of a grid can be evaluated independently: [`evaluate`] on a [part](Grid::part) gives the same heights
-/// as on the full grid.
-pub fn can_evaluate_parts(recipe: &Recipe, grid: Grid) -> bool {
-    let (placements, pointwise) = (recipe.placements(), pointwise_steps(recipe, grid));
-    recipe.active_steps().all(|(i, step)| {
-        let Step { operation, settings, .. } = step;
-        let is_below_known = !operation.reads_below() || i <= pointwise && placements[i].parent.is_none();
-        let is_by_parts = operation.upsamples_parts(grid) && is_below_known;
-        is_pointwise(recipe, step, grid) || is_by_parts && recipe.mask_sources(settings).all(Mask::is_pointwise)
-    })
 }
 
 #[cfg(test)]
