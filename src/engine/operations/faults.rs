@@ -284,7 +284,6 @@ impl Faults {
         fault.widened(MIN_ZONE * points.spacing_x_m().max(points.spacing_z_m()))
     }
 
-    /// A function that adds a fault to terrain.
     /// Fault i = 1…n, generated independently of the others.
     fn fault(&self, i: u32, extent: Extent, stream: Stream) -> Fault {
         if let Some(own) = self.own.iter().find(|own| own.i == i) {

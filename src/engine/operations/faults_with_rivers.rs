@@ -16,8 +16,8 @@ use crate::flow::{FinerPoints, GridSampler, Mesh, WideGrid};
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress, ProgressCounter};
 
-/// The shares of the faults up to which steps run on meshes with half the resolution, a quarter, and so on. With more steps
-/// on coarse meshes, terrain is less like real terrain.
+/// The shares of the faults up to which steps run on a mesh with half the resolution, on one with a quarter, and so on: only
+/// the first. With more steps on coarser meshes, terrain is less like real terrain; docs/rivers.md has figures.
 const COARSE_UNTIL: [f64; 1] = [0.8];
 /// The fewest cells along the longer side of a coarse mesh, without its margin.
 const MIN_COARSE_CELLS: usize = 64;
@@ -182,7 +182,8 @@ impl<'a> FaultsWithRivers<'a> {
             mesh.add_map(terrain, &wide.extended(&sum, terrain.grid(), progress)?, None, progress)?;
             let part = f64::from(last % every) / f64::from(every);
             if part > 0.0 {
-                // The last step is shorter if fewer faults came before it.
+                // The last step is shorter if fewer faults came before it. One solver at a time is in memory.
+                drop(solver.take());
                 solver = Some(self.rivers.solver(mesh.clone(), part, context.stream, progress)?);
             }
             let erode = || solver.as_mut().map_or(Ok(()), |solver| self.erode_with_rebound(level, solver, terrain));

@@ -42,8 +42,8 @@ use crate::random::Stream;
 /// The solver's own vectors in maps of f32: inputs 2, bits of heights 1, factors of the erodibility 1, fixed samples ¼, and
 /// up to twice the equations (3), eroded heights (1) and sediment (1), of which parts keep places for the largest step.
 const OWN_MAPS: f64 = 14.25;
-/// Area factors are tabulated up to this many samples; larger areas are rare. A solver often takes two steps only, from one
-/// keyframe to the next.
+/// Area factors are tabulated up to this many samples; larger areas are rare. Some solvers take one step only,
+/// the part of one after the last faults.
 const TABULATED_AREAS: usize = 1 << 11;
 
 /// The coefficients of the stream-power law.

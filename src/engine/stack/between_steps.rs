@@ -7,8 +7,8 @@ use crate::heightfield::Heightfield;
 use crate::operations::{AnyOperation, EvalContext};
 use crate::progress::{Cancelled, Progress};
 
-/// The terrain at two consecutive river steps, between which it passes smoothly: iterations add what they add alone, and a
-/// share of what the second step changes. This takes a fraction of the time of a part of a step.
+/// The terrain after two consecutive river steps. A preview between them is the first, plus the faults since, plus a share
+/// of what the second step changes, linear in the iterations. This takes a fraction of the time of a shorter step.
 #[derive(Debug)]
 pub(super) struct BetweenSteps {
     /// The iterations of the first step and of the second one.

@@ -16,7 +16,7 @@ pub(super) struct CachedOutput {
     pub(super) fixed: Vec<(u32, FixedHeights)>,
     /// The last output on the grid of the map, of operations with a grid of their own.
     pub(super) upsampled: Option<(u32, Arc<Heightfield>)>,
-    /// The steps around the last preview between river steps.
+    /// The terrain after the river steps before and after the last preview between two.
     pub(super) between: Option<BetweenSteps>,
 }
 

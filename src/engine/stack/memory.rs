@@ -21,8 +21,7 @@ pub fn max_cache_bytes(recipe: &Recipe, grid: Grid) -> u64 {
         } else {
             0
         };
-        // With the terrain at the river steps before and after a preview.
-        let upsampled = if step.operation.is_upsampled(grid) { 3 * terrain } else { 0 };
+        let upsampled = if step.operation.is_upsampled(grid) { terrain } else { 0 };
         terrain + output + upsampled + keyframes
     };
     let largest = enabled.clone().map(step_bytes).max().unwrap_or_default();

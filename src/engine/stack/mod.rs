@@ -620,13 +620,15 @@ impl Evaluator {
         let Some(added) = progress.stage(0.0..0.1, || operation.added_since(context, steps[0], until)) else {
             return Ok(None);
         };
+        let added = added?;
         if cached.between.as_ref().is_none_or(|between| between.steps != steps) {
             cached.between = None;
             let before = progress.stage(0.1..0.5, || self.output(operation, context, steps[0], below, cached))?;
-            let after = progress.stage(0.5..1.0, || self.output(operation, context, steps[1], below, cached))?;
-            cached.between = Some(BetweenSteps::new(operation, context, steps, before, &after)?);
+            let after = progress.stage(0.5..0.9, || self.output(operation, context, steps[1], below, cached))?;
+            let between = || BetweenSteps::new(operation, context, steps, before, &after);
+            cached.between = Some(progress.stage(0.9..1.0, between)?);
         }
-        cached.between.as_ref().map(|between| between.terrain(until, added?, progress)).transpose()
+        cached.between.as_ref().map(|between| between.terrain(until, added, progress)).transpose()
     }
 
     /// The output of an operation whose working grid is that of the context, from the cache if possible.
