@@ -10,7 +10,7 @@ use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress};
 
 /// Where the points of a mesh are on another one with half the resolution.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FinerPoints {
     places: Arc<Vec<Location>>,
 }

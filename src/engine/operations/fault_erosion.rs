@@ -7,7 +7,7 @@ use super::recursive_filter::{RecursiveFilter, filter_grid};
 use super::stream_power::{StreamPowerLaw, StreamPowerSolver};
 use super::stream_power_refinement::{StreamPowerRefinement, coarser};
 use crate::flow::{FinerPoints, GridSampler, Mesh, Outlets, RoutingOptions, WideGrid};
-use crate::heightfield::{Grid, Heightfield};
+use crate::heightfield::{Extent, Grid, Heightfield};
 use crate::parameters::{Spec, parameters};
 use crate::progress::{Cancelled, Progress};
 use crate::random::Stream;
@@ -119,8 +119,7 @@ impl FaultErosion<'_> {
     /// See [`Operation::working_grid`](super::Operation::working_grid).
     pub fn working_grid(self, grid: Grid) -> Grid {
         if self.rivers.is_some() {
-            // Coarser meshes have every second sample, and every fourth one.
-            return WideGrid::new(Grid::fitted(grid.extent(), REFERENCE_SAMPLES / 4 + 1), 0).at_level(2).world();
+            return reference_grid(grid.extent(), REFERENCE_SAMPLES);
         }
         self.wind.map_or(grid, |wind| filter_grid(grid, wind.reference_samples))
     }
@@ -162,7 +161,11 @@ impl FaultErosion<'_> {
 
     /// See [`Operation::preview_grid`](super::Operation::preview_grid).
     pub fn preview_grid(self, grid: Grid) -> Grid {
-        coarser(grid, self.working_grid(grid))
+        let reference = self.working_grid(grid);
+        match self.rivers {
+            Some(_) => coarser(reference_grid(grid.extent(), grid.width().max(grid.height())), reference),
+            None => coarser(grid, reference),
+        }
     }
 
     /// See [`Operation::peak_maps`](super::Operation::peak_maps).
@@ -179,6 +182,16 @@ impl FaultErosion<'_> {
 
     /// The samples of the working grid, with those beyond the border that rivers need.
     pub fn wide(self, grid: Grid) -> WideGrid {
-        if self.rivers.is_some() { WideGrid::with_default_margin(grid) } else { WideGrid::new(grid, 0) }
+        if self.rivers.is_none() {
+            return WideGrid::new(grid, 0);
+        }
+        // Even, so that a mesh with half the resolution has it too.
+        WideGrid::new(grid, WideGrid::with_default_margin(grid).margin().next_multiple_of(2))
     }
+}
+
+/// A grid on which rivers run between faults, with about so many samples along the longer side. The cells along both sides
+/// are even in number, so that there is a grid with half the resolution.
+fn reference_grid(extent: Extent, samples: usize) -> Grid {
+    WideGrid::new(Grid::fitted(extent, samples / 2 + 1), 0).at_level(1).world()
 }

@@ -79,9 +79,10 @@ impl FaultErosion<'_> {
         }
         let flat: &TerrainOnGrid = &|grid| Ok(Heightfield::flat(grid));
         let below: &TerrainOnGrid = if self.wind.is_none() { &uneroded } else { flat };
+        // The grid on which the terrain was evaluated.
         let reference = if context.is_coarse { self.preview_grid(grid.full()) } else { self.working_grid(grid) };
         let on_reference = EvalContext { grid: reference, ..*context };
-        let terrain = FaultsWithRivers::new(self, rivers, &on_reference, until, None)?.on_finest(terrain)?;
+        let terrain = FaultsWithRivers::new(self, rivers, &on_reference, until, None)?.on_reference(terrain, until)?;
         let refinement = StreamPowerRefinement {
             terrain: &terrain,
             randomness: 1.0,

@@ -16,10 +16,10 @@ use crate::flow::{FinerPoints, GridSampler, Mesh, WideGrid};
 use crate::heightfield::Heightfield;
 use crate::progress::{Cancelled, Progress, ProgressCounter};
 
-/// The shares of the faults up to which steps run on a mesh with half the resolution, on one with a quarter, and so on: only
-/// the first. With more steps on coarser meshes, terrain is less like real terrain; docs/rivers.md has figures.
-const COARSE_UNTIL: [f64; 1] = [0.8];
-/// The fewest cells along the longer side of a coarse mesh, without its margin.
+/// The share of the faults up to which steps run on a mesh with half the resolution. With a larger share, or a still coarser
+/// mesh, terrain is less like real terrain; docs/rivers.md has figures.
+const COARSE_UNTIL: f64 = 0.8;
+/// The fewest cells along the longer side of the coarse mesh, without its margin.
 const MIN_COARSE_CELLS: usize = 64;
 
 /// An evaluation of faults with rivers. Faults work at the samples of the world and are continued beyond its border, wind
@@ -28,34 +28,36 @@ pub(super) struct FaultsWithRivers<'a> {
     erosion: FaultErosion<'a>,
     rivers: &'a FaultRivers,
     context: &'a EvalContext<'a>,
-    levels: Vec<Level>,
+    reference: Level,
+    /// `None` if all steps run on the reference.
+    coarse: Option<Level>,
     /// Where to note what the steps do to the rock.
     rock: Option<&'a mut RiverRock>,
     until: u32,
 }
 
 /// A mesh on which steps run.
+#[derive(Clone)]
 struct Level {
     /// The grid whose samples the points are near.
     wide: WideGrid,
     mesh: Mesh,
-    /// The points of the next finer level; `None` for the finest.
+    /// The points of the reference, for the coarse mesh.
     finer: Option<FinerPoints>,
 }
 
 impl Level {
-    /// The finest level on a grid, and the coarser ones.
-    fn all(wide: WideGrid, is_coarsened: bool, progress: &Progress) -> Result<Vec<Self>, Cancelled> {
-        let mut levels = vec![Self { wide, mesh: wide.reference_mesh(1.0, progress)?, finer: None }];
+    fn reference(wide: WideGrid, progress: &Progress) -> Result<Self, Cancelled> {
+        Ok(Self { wide, mesh: wide.reference_mesh(1.0, progress)?, finer: None })
+    }
+
+    /// The level with half the resolution of the reference, if that is large enough and has one.
+    fn coarse(reference: &Self, progress: &Progress) -> Result<Option<Self>, Cancelled> {
         let is_large = |wide: &WideGrid| wide.world().width().max(wide.world().height()) > MIN_COARSE_CELLS;
-        for _ in COARSE_UNTIL.iter().filter(|_| is_coarsened) {
-            let Level { wide, mesh: finer, .. } = &levels[levels.len() - 1];
-            let Some(wide) = wide.halved().filter(is_large) else { break };
-            let mesh = wide.reference_mesh(1.0, progress)?;
-            let finer = Some(FinerPoints::new(finer, &mesh, progress)?);
-            levels.push(Self { wide, mesh, finer });
-        }
-        Ok(levels)
+        let Some(wide) = reference.wide.halved().filter(is_large) else { return Ok(None) };
+        let mesh = wide.reference_mesh(1.0, progress)?;
+        let finer = Some(FinerPoints::new(&reference.mesh, &mesh, progress)?);
+        Ok(Some(Self { wide, mesh, finer }))
     }
 }
 
@@ -68,9 +70,10 @@ impl<'a> FaultsWithRivers<'a> {
         until: u32,
         rock: Option<&'a mut RiverRock>,
     ) -> Result<Self, Cancelled> {
+        let reference = Level::reference(erosion.wide(context.grid), context.progress)?;
         // Wind, and faults that depend on the heights, need the samples of one grid.
-        let levels = Level::all(erosion.wide(context.grid), !erosion.needs_heights(), context.progress)?;
-        Ok(Self { erosion, rivers, context, levels, rock, until })
+        let coarse = if erosion.needs_heights() { None } else { Level::coarse(&reference, context.progress)? };
+        Ok(Self { erosion, rivers, context, reference, coarse, rock, until })
     }
 
     /// The terrain at the points of the mesh of the last fault.
@@ -79,58 +82,47 @@ impl<'a> FaultsWithRivers<'a> {
         resume: Option<Keyframe>,
         keyframes: &mut KeyframeSink,
     ) -> Result<Heightfield, Cancelled> {
-        let (progress, coarsest) = (self.context.progress, self.levels.len() - 1);
+        let (progress, until) = (self.context.progress, self.until);
         let (mut done, mut terrain) = match resume {
             Some(keyframe) => (keyframe.iteration, keyframe.terrain.copied(progress)?),
-            None => (0, Heightfield::flat(self.levels[coarsest].mesh.grid())),
+            None => (0, Heightfield::flat(self.coarse.as_ref().unwrap_or(&self.reference).mesh.grid())),
         };
-        let counter = progress.counter((self.until - done) as usize);
-        let mut level = self.level_of(&terrain);
-        loop {
-            let end = self.end_of_level(level);
-            if end > done {
-                self.run(level, [done, end], &mut terrain, keyframes, &counter)?;
-                done = end;
-            }
-            if done >= self.until || level == 0 {
+        let counter = progress.counter((until - done) as usize);
+        if let Some(coarse) = self.coarse_level_of(&terrain).cloned() {
+            let end = self.last_coarse().min(until);
+            self.run(&coarse, [done, end], &mut terrain, keyframes, &counter)?;
+            if end == until {
                 return Ok(terrain);
             }
-            terrain = self.refined(level, &terrain, done)?;
-            level -= 1;
+            (done, terrain) = (end, self.on_reference(&terrain, end)?);
         }
+        let reference = self.reference.clone();
+        self.run(&reference, [done, until], &mut terrain, keyframes, &counter)?;
+        Ok(terrain)
     }
 
-    /// Terrain after `until` faults at the points of the finest mesh.
-    pub fn on_finest(&self, terrain: &Heightfield) -> Result<Heightfield, Cancelled> {
-        let coarser = (1..=self.level_of(terrain)).rev();
-        let terrain = terrain.copied(self.context.progress)?;
-        coarser.into_iter().try_fold(terrain, |terrain, level| self.refined(level, &terrain, self.until))
+    /// Terrain after `done` faults at the points of the reference, with the detail that the faults have there.
+    pub fn on_reference(&self, terrain: &Heightfield, done: u32) -> Result<Heightfield, Cancelled> {
+        let progress = self.context.progress;
+        let coarse = self.coarse_level_of(terrain).and_then(|coarse| Some((coarse, coarse.finer.as_ref()?)));
+        let Some((coarse, finer)) = coarse else { return terrain.copied(progress) };
+        let [source, finer_source] = [coarse, &self.reference].map(|level| self.uneroded(level, done));
+        finer.refined(terrain, &source?, finer_source?, progress)
     }
 
-    /// The level at whose points a terrain is.
-    fn level_of(&self, terrain: &Heightfield) -> usize {
-        self.levels.iter().position(|level| level.mesh.grid() == terrain.grid()).unwrap_or_default()
+    /// The coarse level if the terrain is at its points.
+    fn coarse_level_of(&self, terrain: &Heightfield) -> Option<&Level> {
+        self.coarse.as_ref().filter(|coarse| coarse.mesh.grid() == terrain.grid())
     }
 
-    /// The terrain of a level after `done` faults at the points of the next finer one, with the detail that the faults have
-    /// there.
-    fn refined(&self, level: usize, terrain: &Heightfield, done: u32) -> Result<Heightfield, Cancelled> {
-        let Some(finer) = &self.levels[level].finer else { return terrain.copied(self.context.progress) };
-        let [source, finer_source] = [level, level - 1].map(|level| self.uneroded(level, done));
-        finer.refined(terrain, &source?, finer_source?, self.context.progress)
-    }
-
-    /// The last fault on a level.
-    fn end_of_level(&self, level: usize) -> u32 {
-        let Some(coarse) = level.checked_sub(1) else { return self.until };
+    /// The last fault on the coarse level, which ends with a whole step.
+    fn last_coarse(&self) -> u32 {
         let every = self.rivers.interval();
-        let last = (COARSE_UNTIL[coarse] * f64::from(self.erosion.count)).to_u32();
-        (last / every * every).min(self.until)
+        (COARSE_UNTIL * f64::from(self.erosion.count)).to_u32() / every * every
     }
 
     /// The sum of the faults alone at the points of a level.
-    fn uneroded(&self, level: usize, until: u32) -> Result<Heightfield, Cancelled> {
-        let Level { wide, mesh, .. } = &self.levels[level];
+    fn uneroded(&self, Level { wide, mesh, .. }: &Level, until: u32) -> Result<Heightfield, Cancelled> {
         // The steps are counted, not this.
         let progress = self.context.progress.of_part();
         let context = EvalContext { grid: wide.world(), progress: &progress, ..*self.context };
@@ -140,19 +132,21 @@ impl<'a> FaultsWithRivers<'a> {
     /// Adds the faults after `done` up to `until` on a level, with the steps between them.
     fn run(
         &mut self,
-        level: usize,
+        level: &Level,
         [done, until]: [u32; 2],
         terrain: &mut Heightfield,
         keyframes: &mut KeyframeSink,
         counter: &ProgressCounter,
     ) -> Result<(), Cancelled> {
+        if done >= until {
+            return Ok(());
+        }
         let (every, progress) = (self.rivers.interval(), self.context.progress);
-        let mesh = self.levels[level].mesh.clone();
         let has_steps = until / every > done / every;
-        let solver = || self.rivers.solver(mesh, 1.0, self.context.stream, progress);
+        let solver = || self.rivers.solver(level.mesh.clone(), 1.0, self.context.stream, progress);
         let solver = has_steps.then(solver).transpose()?;
         if self.erosion.needs_heights() {
-            return self.run_one_by_one([done, until], solver, terrain, keyframes, counter);
+            return self.run_one_by_one(level, [done, until], solver, (terrain, keyframes), counter);
         }
         self.run_in_groups(level, [done, until], solver, (terrain, keyframes), counter)
     }
@@ -160,14 +154,14 @@ impl<'a> FaultsWithRivers<'a> {
     /// For faults that do not depend on the heights: those up to the next river step are summed during the previous one.
     fn run_in_groups(
         &mut self,
-        level: usize,
+        level: &Level,
         [done, until]: [u32; 2],
         mut solver: Option<StreamPowerSolver>,
         (terrain, keyframes): (&mut Heightfield, &mut KeyframeSink),
         counter: &ProgressCounter,
     ) -> Result<(), Cancelled> {
         let (every, context, faults) = (self.rivers.interval(), self.context, self.erosion.faults);
-        let (progress, wide) = (context.progress, self.levels[level].wide);
+        let (progress, wide) = (context.progress, level.wide);
         // The faults are counted when they have been eroded.
         let uncounted = progress.of_part();
         let on_level = EvalContext { grid: wide.world(), progress: &uncounted, ..*context };
@@ -178,13 +172,12 @@ impl<'a> FaultsWithRivers<'a> {
         let mut sum = rayon::scope(|_| sum_of_group(first))?;
         loop {
             let last = last_of_group(first);
-            let mesh = &self.levels[level].mesh;
-            mesh.add_map(terrain, &wide.extended(&sum, terrain.grid(), progress)?, None, progress)?;
+            level.mesh.add_map(terrain, &wide.extended(&sum, terrain.grid(), progress)?, None, progress)?;
             let part = f64::from(last % every) / f64::from(every);
             if part > 0.0 {
                 // The last step is shorter if fewer faults came before it. One solver at a time is in memory.
                 drop(solver.take());
-                solver = Some(self.rivers.solver(mesh.clone(), part, context.stream, progress)?);
+                solver = Some(self.rivers.solver(level.mesh.clone(), part, context.stream, progress)?);
             }
             let erode = || solver.as_mut().map_or(Ok(()), |solver| self.erode_with_rebound(level, solver, terrain));
             let next = || (last < until).then(|| sum_of_group(last + 1)).transpose();
@@ -201,16 +194,16 @@ impl<'a> FaultsWithRivers<'a> {
     /// For faults that depend on the heights, or have wind after each.
     fn run_one_by_one(
         &mut self,
+        level: &Level,
         [done, until]: [u32; 2],
         mut solver: Option<StreamPowerSolver>,
-        terrain: &mut Heightfield,
-        keyframes: &mut KeyframeSink,
+        (terrain, keyframes): (&mut Heightfield, &mut KeyframeSink),
         counter: &ProgressCounter,
     ) -> Result<(), Cancelled> {
         let (context, FaultErosion { faults, floor_m, .. }) = (self.context, self.erosion);
-        let (progress, wide) = (context.progress, self.levels[0].wide);
+        let (progress, wide) = (context.progress, level.wide);
         let mut wind: Option<PreparedFilter> = self.erosion.wind.map(|wind| wind.prepared(context.grid));
-        let mut sampler = GridSampler::new(&self.levels[0].mesh, progress)?;
+        let mut sampler = GridSampler::new(&level.mesh, progress)?;
         for i in done + 1..=until {
             let change = |samples: &mut Heightfield| {
                 wide.change(samples, |world| faults.add_to(world, i, context), progress)?;
@@ -223,7 +216,7 @@ impl<'a> FaultsWithRivers<'a> {
             };
             sampler.change(terrain, None, change, progress)?;
             if let Some(solver) = solver.as_mut().filter(|_| i.is_multiple_of(self.rivers.interval())) {
-                self.erode_with_rebound(0, solver, terrain)?;
+                self.erode_with_rebound(level, solver, terrain)?;
             }
             keyframes.offer(i, terrain, progress)?;
             counter.add_one()?;
@@ -239,21 +232,20 @@ impl<'a> FaultsWithRivers<'a> {
     /// of the Lithosphere", 2001); here the rebound is complete, by convention.
     fn erode_with_rebound(
         &mut self,
-        level: usize,
+        level: &Level,
         solver: &mut StreamPowerSolver,
         terrain: &mut Heightfield,
     ) -> Result<(), Cancelled> {
-        let (wide, progress) = (self.levels[level].wide, self.context.progress);
+        let (wide, progress) = (level.wide, self.context.progress);
         let before = self.rock.is_some().then(|| terrain.copied(progress)).transpose()?;
         let before_m = mean_m(wide, terrain);
         solver.step(terrain, None, progress)?;
         let rebound_m = (before_m - mean_m(wide, terrain)).to_f32();
         if let (Some(rock), Some(before)) = (&mut self.rock, before) {
             let mut change = before.combined(terrain, |before, after| after - before, progress)?;
-            for own in (1..=level).rev() {
-                let coarse = std::mem::replace(&mut change, Heightfield::flat(self.levels[own - 1].mesh.grid()));
-                let points = self.levels[own].finer.as_ref();
-                points.map_or(Ok(()), |points| points.add_to(&mut change, &coarse, progress))?;
+            if let Some(finer) = &level.finer {
+                let coarse = std::mem::replace(&mut change, Heightfield::flat(self.reference.mesh.grid()));
+                finer.add_to(&mut change, &coarse, progress)?;
             }
             rock.note_filling(&change);
             rock.note_rebound(rebound_m);
@@ -277,7 +269,7 @@ mod tests {
 
     use super::super::faults::Faults;
     use super::super::operation::Operation;
-    use super::super::testing::{rectangular_grid, stream};
+    use super::super::testing::stream;
     use super::*;
     use crate::heightfield::{Extent, Grid};
     use crate::inputs::Inputs;
@@ -323,7 +315,7 @@ mod tests {
             let faults = faults();
             let mut kept: Vec<(u32, Arc<Heightfield>)> = Vec::new();
             let mut store = |iteration: u32, terrain: Arc<Heightfield>| kept.push((iteration, terrain));
-            let mut sink = KeyframeSink::new(4, &mut store);
+            let mut sink = KeyframeSink::new(4, 38, &mut store);
             let last = faults.evaluate_with_keyframes(context, 38, None, &mut sink).expect("not cancelled");
             let widths: Vec<usize> = kept.iter().map(|(_, terrain)| terrain.grid().width()).collect();
             assert_eq!(widths, [69, 69, 69, 69, 69, 69, 69, 69, 137]);
@@ -370,16 +362,27 @@ mod tests {
             let found = found.expect("not cancelled");
             assert_eq!(faults.evaluate(context, 40, None).as_ref(), Ok(&found), "the rock changes nothing");
             let alone = FaultsWithRivers::new(erosion, rivers, context, 40, None).expect("not cancelled");
-            let sum = alone.uneroded(0, 40).expect("not cancelled");
+            let sum = alone.uneroded(&alone.reference, 40).expect("not cancelled");
             let noted = sum.combined(&rock.change_m(), |sum, change| sum + change, progress).expect("not cancelled");
             assert!(rms(&noted, &found) < 0.01, "{}", rms(&noted, &found));
         });
     }
 
     #[test]
-    fn worlds_of_odd_sizes_have_one_mesh() {
-        let grid = rectangular_grid(258, 130);
-        let levels = Level::all(WideGrid::with_default_margin(grid), true, &Progress::new()).expect("not cancelled");
-        assert_eq!(levels.len(), 1);
+    fn worlds_of_all_shapes_and_their_previews_begin_on_a_coarse_mesh() {
+        let (faults, progress) = (faults(), Progress::new());
+        for percent in [2, 5, 8, 10, 16, 20, 22, 24, 33, 41, 50, 67, 75, 99, 100] {
+            let extent = Extent { width_m: 10_240.0, depth_m: 102.4 * f64::from(percent) };
+            for samples in [130, 137, 200, 257, 258, 513, 4097] {
+                let (map, erosion) = (Grid::fitted(extent, samples), faults.erosion());
+                for grid in [erosion.working_grid(map), erosion.preview_grid(map)] {
+                    let wide = erosion.wide(grid);
+                    let reference = Level::reference(wide, &progress).expect("not cancelled");
+                    let coarse = Level::coarse(&reference, &progress).expect("not cancelled").expect("a coarse mesh");
+                    assert_eq!(coarse.wide.at_level(1), wide, "{percent} %, {samples}");
+                    assert_eq!(WideGrid::from_grid(wide.grid(), extent), wide, "{percent} %, {samples}");
+                }
+            }
+        }
     }
 }

@@ -119,23 +119,27 @@ pub struct Keyframe<'a> {
 pub struct KeyframeSink<'a> {
     /// The iterations between two keyframes.
     stride: u32,
+    /// The iteration before which they are.
+    until: u32,
     store: Option<&'a mut dyn FnMut(u32, Arc<Heightfield>)>,
 }
 
 impl<'a> KeyframeSink<'a> {
-    /// Stores the results after multiples of `stride`, which is a multiple of [`Operation::keyframe_interval`].
-    pub fn new(stride: u32, store: &'a mut dyn FnMut(u32, Arc<Heightfield>)) -> Self {
-        Self { stride, store: Some(store) }
+    /// Stores the results after multiples of `stride`, which is a multiple of [`Operation::keyframe_interval`], before the
+    /// last iteration.
+    pub fn new(stride: u32, until: u32, store: &'a mut dyn FnMut(u32, Arc<Heightfield>)) -> Self {
+        Self { stride, until, store: Some(store) }
     }
 
     /// Stores nothing.
     pub fn none() -> Self {
-        Self { stride: u32::MAX, store: None }
+        Self { stride: u32::MAX, until: 0, store: None }
     }
 
     /// Stores the terrain after an iteration if there is a keyframe.
     pub fn offer(&mut self, iteration: u32, terrain: &Heightfield, progress: &Progress) -> Result<(), Cancelled> {
-        if let Some(store) = self.store.as_mut().filter(|_| iteration.is_multiple_of(self.stride)) {
+        let is_keyframe = iteration < self.until && iteration.is_multiple_of(self.stride);
+        if let Some(store) = self.store.as_mut().filter(|_| is_keyframe) {
             store(iteration, Arc::new(terrain.copied(progress)?));
         }
         Ok(())

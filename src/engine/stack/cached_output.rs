@@ -92,7 +92,7 @@ pub(super) fn resumed(
         }
     };
     let resume = latest.as_ref().map(|(iteration, terrain)| Keyframe { iteration: *iteration, terrain });
-    let mut sink = KeyframeSink::new(stride, &mut keep);
+    let mut sink = KeyframeSink::new(stride, until, &mut keep);
     let terrain = Arc::new(operation.evaluate_with_keyframes(context, until, resume, &mut sink)?);
     keep(until, terrain.clone());
     Ok(terrain)
