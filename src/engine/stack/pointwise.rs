@@ -28,8 +28,8 @@ pub(super) fn step_ahead(recipe: &Recipe, placements: &[Placement], grid: Grid) 
     (placements[i].parent.is_none() && !step.is_group() && !step.operation.reads_below()).then_some(i)
 }
 
-/// Whether parts of a grid can be evaluated independently: [`evaluate`] on a [part](Grid::part) gives the same heights
-/// as on the full grid.
+/// Whether parts of a grid can be evaluated independently: [`evaluate`](super::evaluate) on a [part](Grid::part) gives the
+/// same heights as on the full grid.
 pub fn can_evaluate_parts(recipe: &Recipe, grid: Grid) -> bool {
     let (placements, pointwise) = (recipe.placements(), pointwise_steps(recipe, grid));
     recipe.active_steps().all(|(i, step)| {
